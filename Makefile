@@ -1,0 +1,128 @@
+# heapgraph: build, test, install.  'make help' lists the targets; V=1 shows the commands.
+
+VERSION := $(shell sed -n 's/^\#define HG_VERSION "\(.*\)"/\1/p' include/heapgraph.h)
+PREFIX  ?= /usr/local
+DESTDIR ?=
+BUILD   ?= build
+V       ?= 0
+# What serves the big arrays: jemalloc, or system (for sanitizers and valgrind).
+ARENA   ?= jemalloc
+
+CC       ?= cc
+CFLAGS   ?= -O2 -g
+PKG      ?= pkg-config
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
+PACKAGES := libzstd $(if $(filter jemalloc,$(ARENA)),jemalloc)
+DRAWING  := libgvc libcgraph
+
+cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
+	$(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mpopcnt) \
+	$(if $(filter system,$(ARENA)),-DBASE_ARENA_SYSTEM) \
+	$(shell $(PKG) --cflags $(PACKAGES) 2>/dev/null)
+lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
+cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
+cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
+
+LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c query/*.c)
+CLI_SOURCES := $(wildcard report/*.c cli/*.c)
+UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+
+lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
+cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
+test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
+programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle
+unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
+
+static_lib = $(BUILD)/libheapgraph.a
+shared_lib = $(BUILD)/libheapgraph.so.0
+
+Q = $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
+
+.PHONY: all help demo test check unit bench lint asan format install clean dependencies
+
+all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
+
+help:
+	@echo 'make            build build/heapgraph and libheapgraph'
+	@echo 'make demo       install what is missing, build, analyse a bundled dump, draw it'
+	@echo 'make test       install what is missing, build, run all tests'
+	@echo 'make bench      measure speed and memory (some minutes)'
+	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
+	@echo 'make asan       the tests under AddressSanitizer and UBSan'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+
+$(BUILD)/%.o: %.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(if $(filter report/% cli/%,$<),$(cli_cflags)) $(CFLAGS) -MMD -MP \
+		-c -o $@ $<
+
+$(static_lib): $(lib_objects)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(shared_lib): $(lib_objects)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,libheapgraph.so.0 -o $@ $^ $(lib_libs)
+
+$(BUILD)/libheapgraph.so: $(shared_lib)
+	$(Q)ln -sf libheapgraph.so.0 $@
+
+$(BUILD)/heapgraph: $(cli_objects) $(static_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(cli_libs)
+
+$(BUILD)/gendump: $(BUILD)/bench/gendump.o
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(cli_libs)
+
+dependencies:
+	$(Q)scripts/install-packages
+
+demo:
+	$(Q)scripts/install-packages build
+	$(Q)$(MAKE) --no-print-directory $(BUILD)/heapgraph
+	$(Q)scripts/demo $(BUILD)/heapgraph
+
+test:
+	$(Q)scripts/install-packages build test
+	$(Q)$(MAKE) --no-print-directory check
+
+check: all $(unit_tests)
+	$(Q)tests/run $(BUILD) $(UNIT_TESTS)
+
+bench: all
+	$(Q)bench/run $(BUILD)
+
+lint:
+	$(Q)scripts/install-packages build test lint
+	$(Q)scripts/lint
+
+asan:
+	$(Q)scripts/install-packages build test
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
+		-fno-sanitize-recover=undefined' check
+
+format:
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')
+
+install: all
+	$(say) INSTALL $(DESTDIR)$(PREFIX)
+	$(Q)scripts/install $(BUILD) '$(DESTDIR)' '$(PREFIX)' '$(VERSION)'
+
+clean:
+	$(Q)rm -rf $(BUILD)
+
+.SECONDARY:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

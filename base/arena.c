@@ -1,0 +1,263 @@
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Book-keeping of one array, so that the budget is right whoever frees it. */
+struct base_array {
+	struct base_array *next;
+	void *data;
+	size_t bytes;
+	uint64_t charged;
+};
+
+#ifdef BASE_ARENA_SYSTEM
+
+static enum hg_status backend_init(struct base_arena *arena, struct hg_error *error)
+{
+	(void)arena;
+	(void)error;
+	return HG_OK;
+}
+
+static void *backend_alloc(struct base_arena *arena, size_t bytes)
+{
+	(void)arena;
+	return calloc(1, bytes);
+}
+
+static void backend_free(struct base_arena *arena, struct base_array *array)
+{
+	(void)arena;
+	free(array->data);
+}
+
+static void backend_release(struct base_arena *arena)
+{
+	(void)arena;
+}
+
+void base_arena_backend(char *buffer, size_t size)
+{
+	snprintf(buffer, size, "system");
+}
+
+#else
+
+#include <jemalloc/jemalloc.h>
+
+/*
+ * One mapping per extent: large ones 2 MiB aligned and in huge pages, which makes random access to
+ * the arrays cheaper; freed at once, so that a phase gives its memory back.
+ */
+static void *map_extent(extent_hooks_t *hooks, void *wanted, size_t size, size_t alignment,
+	bool *zero, bool *commit, unsigned arena)
+{
+	(void)hooks;
+	(void)arena;
+	if (wanted)
+		return NULL;
+	size_t align = size >= HUGE_PAGE && alignment < HUGE_PAGE ? HUGE_PAGE : alignment;
+	size_t room;
+	if (__builtin_add_overflow(size, align, &room))
+		return NULL;
+	char *start = mmap(NULL, room, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (start == MAP_FAILED)
+		return NULL;
+	size_t head = (align - (size_t)start % align) % align;
+	if (head)
+		munmap(start, head);
+	munmap(start + head + size, room - head - size);
+	if (size >= HUGE_PAGE)
+		madvise(start + head, size, MADV_HUGEPAGE);
+	*zero = true;
+	*commit = true;
+	return start + head;
+}
+
+static bool unmap_extent(
+	extent_hooks_t *hooks, void *address, size_t size, bool committed, unsigned arena)
+{
+	(void)hooks;
+	(void)committed;
+	(void)arena;
+	return munmap(address, size) != 0;
+}
+
+static void destroy_extent(
+	extent_hooks_t *hooks, void *address, size_t size, bool committed, unsigned arena)
+{
+	unmap_extent(hooks, address, size, committed, arena);
+}
+
+static extent_hooks_t hooks = {
+	.alloc = map_extent, .dalloc = unmap_extent, .destroy = destroy_extent};
+
+/* Freed extents must not linger: the next phase needs the memory. */
+static int set_decay(unsigned index, const char *which)
+{
+	char name[64];
+	ssize_t now = 0;
+	snprintf(name, sizeof(name), "arena.%u.%s", index, which);
+	return mallctl(name, NULL, NULL, &now, sizeof(now));
+}
+
+static enum hg_status backend_init(struct base_arena *arena, struct hg_error *error)
+{
+	unsigned index;
+	size_t size = sizeof(index);
+	extent_hooks_t *ours = &hooks;
+	if (mallctl("arenas.create", &index, &size, &ours, sizeof(ours)) ||
+		set_decay(index, "dirty_decay_ms") || set_decay(index, "muzzy_decay_ms"))
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"jemalloc gives no arena for phase '%s'", arena->phase);
+	arena->jemalloc_index = index;
+	return HG_OK;
+}
+
+static int arena_flags(const struct base_arena *arena)
+{
+	return MALLOCX_ARENA((int)arena->jemalloc_index) | MALLOCX_TCACHE_NONE | MALLOCX_ZERO;
+}
+
+static void *backend_alloc(struct base_arena *arena, size_t bytes)
+{
+	return mallocx(bytes, arena_flags(arena));
+}
+
+static void backend_free(struct base_arena *arena, struct base_array *array)
+{
+	dallocx(array->data, arena_flags(arena));
+}
+
+static void backend_release(struct base_arena *arena)
+{
+	char name[64];
+	snprintf(name, sizeof(name), "arena.%u.destroy", arena->jemalloc_index);
+	mallctl(name, NULL, NULL, NULL, 0);
+}
+
+void base_arena_backend(char *buffer, size_t size)
+{
+	const char *version = "?";
+	size_t length = sizeof(version);
+	mallctl("version", &version, &length, NULL, 0);
+	snprintf(buffer, size, "jemalloc %.20s", version);
+}
+
+#endif
+
+enum hg_status base_arena_init(struct base_arena *arena, struct base_budget *budget,
+	const char *phase, struct hg_error *error)
+{
+	*arena = (struct base_arena){.budget = budget, .phase = phase};
+	return backend_init(arena, error);
+}
+
+void base_arena_release(struct base_arena *arena)
+{
+	if (!arena->budget)
+		return;
+	while (arena->arrays)
+		base_arena_free(arena, arena->arrays->data);
+	backend_release(arena);
+	*arena = (struct base_arena){0};
+}
+
+static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg_error *error)
+{
+	struct base_budget *budget = arena->budget;
+	uint64_t used;
+	if (__builtin_add_overflow(budget->used, bytes, &used))
+		return base_no_memory(error, bytes);
+	if (budget->limit && used > budget->limit)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"phase '%s' needs %llu bytes, more than the memory limit of %llu", arena->phase,
+			(unsigned long long)used, (unsigned long long)budget->limit);
+	budget->used = used;
+	if (used > budget->peak)
+		budget->peak = used;
+	return HG_OK;
+}
+
+static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size,
+	bool charged, void **out, struct hg_error *error)
+{
+	uint64_t bytes;
+	if (__builtin_mul_overflow(count, (uint64_t)size, &bytes) || bytes > SIZE_MAX / 2)
+		return base_no_memory(error, UINT64_MAX);
+	if (bytes == 0)
+		bytes = 1;
+	uint64_t charge_bytes = charged ? bytes : 0;
+	BASE_TRY(charge(arena, charge_bytes, error));
+	struct base_array *array = malloc(sizeof(*array));
+	void *data = array ? backend_alloc(arena, (size_t)bytes) : NULL;
+	if (!data) {
+		free(array);
+		arena->budget->used -= charge_bytes;
+		return base_no_memory(error, bytes);
+	}
+	*array = (struct base_array){arena->arrays, data, (size_t)bytes, charge_bytes};
+	arena->arrays = array;
+	*out = data;
+	return HG_OK;
+}
+
+enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
+	struct hg_error *error)
+{
+	return add_array(arena, count, size, true, out, error);
+}
+
+enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
+	void **out, struct hg_error *error)
+{
+	return add_array(arena, count, size, false, out, error);
+}
+
+void base_arena_free(struct base_arena *arena, void *data)
+{
+	for (struct base_array **link = &arena->arrays; *link; link = &(*link)->next) {
+		struct base_array *array = *link;
+		if (array->data != data)
+			continue;
+		*link = array->next;
+		arena->budget->used -= array->charged;
+		backend_free(arena, array);
+		free(array);
+		return;
+	}
+}
+
+void base_arena_trim(struct base_arena *arena, void *data, uint64_t bytes)
+{
+	for (struct base_array *array = arena->arrays; array; array = array->next) {
+		if (array->data != data)
+			continue;
+		uintptr_t from = ((uintptr_t)data + bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
+		uintptr_t to = ((uintptr_t)data + array->bytes) & ~(HUGE_PAGE - 1);
+		if (from < to)
+			madvise((void *)from, to - from, MADV_DONTNEED);
+		return;
+	}
+}
+
+enum hg_status base_arena_check(struct hg_error *error)
+{
+	struct base_budget budget = {0};
+	struct base_arena arena;
+	void *array;
+	BASE_TRY(base_arena_init(&arena, &budget, "start-up", error));
+	enum hg_status status = base_arena_alloc(&arena, 4, HUGE_PAGE, &array, error);
+	if (status == HG_OK && ((char *)array)[4 * HUGE_PAGE - 1] != 0)
+		status = base_fail(
+			error, HG_ERROR_INTERNAL, HG_NO_OFFSET, "an arena is not zero-filled");
+	base_arena_release(&arena);
+	return status;
+}

@@ -1,0 +1,62 @@
+/*
+ * Memory for the big arrays of one phase of an analysis.
+ *
+ * An arena hands out zero-filled arrays that are 2 MiB aligned and backed by transparent huge
+ * pages when they are large; pages are only taken from the system when they are touched, so an
+ * array may be sized by an upper bound.  Everything an arena handed out is freed with it.  Behind
+ * it stands a jemalloc arena of its own with extent hooks (jemalloc(3), "arena.<i>.extent_hooks"),
+ * or the system's allocator in builds for sanitizers and valgrind (-DBASE_ARENA_SYSTEM).
+ *
+ * A budget is shared by the arenas of one session: base_arena_alloc() fails with HG_ERROR_LIMIT
+ * when the bytes handed out would exceed it.  Not thread safe: allocate before threads start.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/error.h"
+
+struct base_budget {
+	uint64_t limit; /* bytes; 0: none */
+	uint64_t used;  /* bytes handed out by all arenas of the session, touched or not */
+	uint64_t peak;
+};
+
+struct base_arena {
+	struct base_budget *budget;
+	const char *phase; /* for messages */
+	struct base_array *arrays;
+	unsigned jemalloc_index;
+};
+
+enum hg_status base_arena_init(struct base_arena *arena, struct base_budget *budget,
+	const char *phase, struct hg_error *error);
+
+/* Frees every array.  An arena that was only zero-initialised may be released too. */
+void base_arena_release(struct base_arena *arena);
+
+/*
+ * A zero-filled array of count elements of 'size' bytes, never NULL on success even for count 0.
+ */
+enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
+	struct hg_error *error);
+
+/*
+ * The same for an array sized by a far upper bound and touched only in part: the budget is not
+ * charged for it.  Trim it when its real size is known.
+ */
+enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
+	void **out, struct hg_error *error);
+
+/* Frees one array before its arena ends; NULL is ignored. */
+void base_arena_free(struct base_arena *arena, void *array);
+
+/* Gives the huge pages that lie wholly behind the first 'bytes' bytes back to the system. */
+void base_arena_trim(struct base_arena *arena, void *array, uint64_t bytes);
+
+/* What serves the arenas: "jemalloc" with its version, or "system". */
+void base_arena_backend(char *buffer, size_t size);
+
+/* Checks that the allocator really serves an arena: for the start-up of the command. */
+enum hg_status base_arena_check(struct hg_error *error);
+
+#endif

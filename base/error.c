@@ -1,0 +1,53 @@
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum hg_status fail(struct hg_error *error, enum hg_status status, uint64_t offset,
+	const char *format, va_list arguments)
+{
+	if (error) {
+		error->status = status;
+		error->offset = offset;
+		error->file[0] = '\0';
+		vsnprintf(error->message, sizeof(error->message), format, arguments);
+	}
+	return status;
+}
+
+enum hg_status base_fail(
+	struct hg_error *error, enum hg_status status, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fail(error, status, offset, format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+enum hg_status base_corrupt(struct hg_error *error, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	fail(error, HG_ERROR_INPUT, offset, format, arguments);
+	va_end(arguments);
+	return HG_ERROR_INPUT;
+}
+
+enum hg_status base_no_memory(struct hg_error *error, uint64_t bytes)
+{
+	return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+		"out of memory: %llu more bytes are needed", (unsigned long long)bytes);
+}
+
+void base_error_file(struct hg_error *error, const char *file)
+{
+	if (error && !error->file[0])
+		snprintf(error->file, sizeof(error->file), "%s", file);
+}
+
+void base_error_clear(struct hg_error *error)
+{
+	memset(error, 0, sizeof(*error));
+	error->offset = HG_NO_OFFSET;
+}

@@ -1,0 +1,30 @@
+/*
+ * Growing arrays whose final size is not known while they are filled.
+ */
+#ifndef BASE_GROW_H
+#define BASE_GROW_H
+
+#include "base/error.h"
+
+#include <stdlib.h>
+
+/*
+ * Makes room for one element more in *array (from malloc) that holds 'count' of 'size' bytes each;
+ * doubles *capacity when it is full.
+ */
+static inline enum hg_status base_grow(
+	void *array, uint64_t count, uint64_t *capacity, size_t size, struct hg_error *error)
+{
+	if (count < *capacity)
+		return HG_OK;
+	uint64_t wanted = *capacity ? *capacity * 2 : 64;
+	void **pointer = array;
+	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
+	if (!bigger)
+		return base_no_memory(error, wanted * size);
+	*pointer = bigger;
+	*capacity = wanted;
+	return HG_OK;
+}
+
+#endif

@@ -1,0 +1,75 @@
+#include "base/session.h"
+
+#include "base/threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hg_version(char *buffer, size_t size)
+{
+	char backend[48];
+	base_arena_backend(backend, sizeof(backend));
+	snprintf(buffer, size, "%s (%s)", HG_VERSION, backend);
+}
+
+/* The bitmaps are useless without a fast population count; every x86-64 since 2008 has it. */
+static bool machine_is_supported(void)
+{
+#if defined(__x86_64__)
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("popcnt");
+#else
+	return true;
+#endif
+}
+
+enum hg_status hg_session_open(const struct hg_options *options, struct hg_session **out)
+{
+	*out = NULL;
+	struct hg_options o = {0};
+	if (options) {
+		if (options->size < sizeof(options->size))
+			return HG_ERROR_USAGE;
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	}
+	if (!machine_is_supported())
+		return HG_ERROR_LIMIT;
+	struct hg_session *session = calloc(1, sizeof(*session));
+	if (!session)
+		return HG_ERROR_LIMIT;
+	session->budget.limit = o.max_memory;
+	session->threads = o.threads ? o.threads : 1;
+	if (session->threads > BASE_MOST_SLICES)
+		session->threads = BASE_MOST_SLICES;
+	session->progress = o.progress;
+	session->progress_data = o.progress_data;
+	base_error_clear(&session->error);
+	*out = session;
+	return HG_OK;
+}
+
+void hg_session_close(struct hg_session *session)
+{
+	free(session);
+}
+
+const struct hg_error *hg_session_error(const struct hg_session *session)
+{
+	return &session->error;
+}
+
+void hg_session_memory(const struct hg_session *session, uint64_t *used, uint64_t *peak)
+{
+	*used = session->budget.used;
+	*peak = session->budget.peak;
+}
+
+enum hg_status base_progress(
+	struct hg_session *session, const char *phase, uint64_t done, uint64_t total)
+{
+	if (session->progress && session->progress(session->progress_data, phase, done, total))
+		return base_fail(
+			&session->error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled in '%s'", phase);
+	return HG_OK;
+}

@@ -1,0 +1,22 @@
+/*
+ * What every layer may need of the session it works for: the budget of its arrays, the number of
+ * threads, and whom to tell about progress.  Owned by whoever called hg_session_open().
+ */
+#ifndef BASE_SESSION_H
+#define BASE_SESSION_H
+
+#include "base/arena.h"
+
+struct hg_session {
+	struct base_budget budget;
+	unsigned threads; /* at least 1 */
+	hg_progress_fn *progress;
+	void *progress_data;
+	struct hg_error error;
+};
+
+/* Tells how far a phase is; HG_ERROR_CANCELLED when the user has had enough. */
+enum hg_status base_progress(
+	struct hg_session *session, const char *phase, uint64_t done, uint64_t total);
+
+#endif

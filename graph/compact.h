@@ -1,0 +1,58 @@
+/*
+ * The compact graph: one 32-bit word for every kept word of the heap (ranks.h), in order of
+ * addresses, so that the number of a word needs no table.
+ *
+ *     header  bit 31: visited; else bit 30: no edges, bit 29: has links besides its fields,
+ *             low 29 bits: a label
+ *     edge    bit 31: last of its block; low 31 bits: slot of the target's header.  A field that
+ *             turned out to lead nowhere is an edge to its own block.
+ *
+ * Behind the heap's words come those of the nodes that are no blocks: for each root a header and an
+ * edge, then the virtual root with an edge to every root.  About 10 bytes per block; built for the
+ * search, freed, and built again when paths are asked for.
+ */
+#ifndef GRAPH_COMPACT_H
+#define GRAPH_COMPACT_H
+
+#include "graph/graph.h"
+
+#define COMPACT_VISITED ((uint32_t)1 << 31)
+#define COMPACT_LEAF ((uint32_t)1 << 30)
+#define COMPACT_LINKS ((uint32_t)1 << 29)
+#define COMPACT_LABEL (COMPACT_LINKS - 1) /* as a size: "too large for the label" */
+
+#define COMPACT_LAST ((uint32_t)1 << 31)
+#define COMPACT_TARGET (COMPACT_LAST - 1)
+
+struct compact {
+	const struct snap *snap;
+	uint32_t *words;
+	uint32_t heap_slots; /* kept words of the heap */
+	uint64_t count;      /* of all words */
+};
+
+/*
+ * Labels are the words of each block, header included; COMPACT_LABEL for larger ones.  'census' may
+ * be NULL.  The words belong to the arena.
+ */
+enum hg_status compact_build(struct compact *compact, struct snap *snap, struct base_arena *arena,
+	struct graph_census *census, struct hg_error *error);
+
+static inline uint32_t compact_root_slot(const struct compact *c, uint64_t root)
+{
+	return c->heap_slots + 2 * (uint32_t)root;
+}
+
+static inline uint32_t compact_virtual_root(const struct compact *c)
+{
+	return compact_root_slot(c, c->snap->root_count);
+}
+
+/* Slot of the header of a node, and back. */
+uint32_t compact_slot(const struct compact *compact, uint32_t node);
+uint32_t compact_node(const struct compact *compact, uint32_t slot);
+
+/* The links of a node: [first, end) of snap->links. */
+void compact_links(const struct compact *compact, uint32_t node, uint64_t *first, uint64_t *end);
+
+#endif

@@ -1,0 +1,172 @@
+#include "graph/dominators.h"
+
+/* Distance at which memory is asked for before it is needed; measured. */
+enum { AHEAD = 24 };
+
+/* Climbing steps per node before the buckets take over; ordinary heaps need 1 to 2. */
+enum { STEPS_PER_NODE = 8 };
+
+/*
+ * The forest of nodes processed so far, side by side because both are read together: 'label' is the
+ * least semidominator (climb) or the node that has it (buckets) on the compressed path.
+ */
+struct link {
+	uint32_t ancestor, label;
+};
+
+void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,
+	uint32_t *first, uint32_t *sources)
+{
+	for (uint64_t i = 0; i < edges; i++)
+		first[to[i] + 1]++;
+	for (uint32_t i = 0; i < count; i++)
+		first[i + 1] += first[i];
+	for (uint64_t i = 0; i < edges; i++) {
+		if (i + AHEAD < edges)
+			__builtin_prefetch(&first[to[i + AHEAD]], 1);
+		sources[first[to[i]]++] = from[i];
+	}
+	/* Each entry now stands where the next one began. */
+	for (uint32_t i = count; i > 0; i--)
+		first[i] = first[i - 1];
+	first[0] = 0;
+}
+
+/*
+ * Least label on the path from v to the root of its tree, the root excluded; nodes from 'linked' on
+ * are in the forest.  Halves the path on the way.
+ */
+static inline uint32_t least_label(struct link *forest, uint32_t v, uint32_t linked)
+{
+	uint32_t least = forest[v].label;
+	uint32_t above = forest[v].ancestor;
+	while (above >= linked) {
+		struct link next = forest[above];
+		if (next.label < least)
+			least = next.label;
+		if (next.label < forest[v].label)
+			forest[v].label = next.label;
+		forest[v].ancestor = next.ancestor;
+		v = next.ancestor;
+		if (v < linked)
+			break;
+		if (forest[v].label < least)
+			least = forest[v].label;
+		above = forest[v].ancestor;
+	}
+	return least;
+}
+
+static void find_semidominators(const struct flow *flow, struct link *forest, uint32_t *semi)
+{
+	const uint32_t *first = flow->first, *predecessors = flow->predecessors;
+	for (uint32_t v = 0; v < flow->count; v++)
+		forest[v] = (struct link){flow->parent[v], v};
+	semi[0] = 0;
+	for (uint32_t v = flow->count - 1; v > 0; v--) {
+		uint32_t least = flow->parent[v];
+		for (uint32_t k = first[v + 1]; k-- > first[v];) {
+			uint32_t u = predecessors[k];
+			if (k >= AHEAD)
+				__builtin_prefetch(&forest[predecessors[k - AHEAD]], 1);
+			uint32_t candidate = u <= v ? u : least_label(forest, u, v + 1);
+			if (candidate < least)
+				least = candidate;
+		}
+		semi[v] = least;
+		forest[v].label = least;
+	}
+}
+
+/* The nearest common ancestor of parent and semidominator; false when it takes too long. */
+static bool climb(const struct flow *flow, const uint32_t *semi, bool bounded, uint32_t *idom)
+{
+	uint64_t steps_left = bounded ? (uint64_t)STEPS_PER_NODE * flow->count : UINT64_MAX;
+	idom[0] = 0;
+	for (uint32_t v = 1; v < flow->count; v++) {
+		uint32_t d = flow->parent[v];
+		while (d > semi[v]) {
+			d = idom[d];
+			if (steps_left-- == 0)
+				return false;
+		}
+		idom[v] = d;
+	}
+	return true;
+}
+
+/* The node of least semidominator on the path from v; as least_label(). */
+static uint32_t least_node(struct link *forest, const uint32_t *semi, uint32_t v, uint32_t linked)
+{
+	uint32_t least = forest[v].label;
+	uint32_t above = forest[v].ancestor;
+	while (above >= linked) {
+		struct link next = forest[above];
+		if (semi[next.label] < semi[least])
+			least = next.label;
+		if (semi[next.label] < semi[forest[v].label])
+			forest[v].label = next.label;
+		forest[v].ancestor = next.ancestor;
+		v = next.ancestor;
+		if (v < linked)
+			break;
+		if (semi[forest[v].label] < semi[least])
+			least = forest[v].label;
+		above = forest[v].ancestor;
+	}
+	return least;
+}
+
+/* 'bucket' and 'next' are zeroed: lists of the nodes with one semidominator; 0 ends them. */
+static void empty_buckets(const struct flow *flow, struct link *forest, const uint32_t *semi,
+	uint32_t *bucket, uint32_t *next, uint32_t *idom)
+{
+	for (uint32_t v = 0; v < flow->count; v++)
+		forest[v] = (struct link){flow->parent[v], v};
+	for (uint32_t w = flow->count - 1; w > 0; w--) {
+		uint32_t parent = flow->parent[w];
+		next[w] = bucket[semi[w]];
+		bucket[semi[w]] = w;
+		for (uint32_t v = bucket[parent]; v; v = next[v]) {
+			uint32_t u = least_node(forest, semi, v, w);
+			idom[v] = semi[u] < semi[v] ? u : parent;
+		}
+		bucket[parent] = 0;
+	}
+	idom[0] = 0;
+	for (uint32_t w = 1; w < flow->count; w++)
+		if (idom[w] != semi[w])
+			idom[w] = idom[idom[w]];
+}
+
+static enum hg_status use_buckets(const struct flow *flow, const uint32_t *semi,
+	struct base_arena *arena, uint32_t *idom, struct hg_error *error)
+{
+	struct link *forest;
+	uint32_t *bucket, *next;
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*forest), (void **)&forest, error));
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*bucket), (void **)&bucket, error));
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*next), (void **)&next, error));
+	empty_buckets(flow, forest, semi, bucket, next, idom);
+	base_arena_free(arena, next);
+	base_arena_free(arena, bucket);
+	base_arena_free(arena, forest);
+	return HG_OK;
+}
+
+enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
+	struct base_arena *arena, uint32_t **idom, struct hg_error *error)
+{
+	struct link *forest;
+	uint32_t *semi;
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*semi), (void **)&semi, error));
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*forest), (void **)&forest, error));
+	find_semidominators(flow, forest, semi);
+	base_arena_free(arena, forest);
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(**idom), (void **)idom, error));
+	if (method == DOMINATORS_BUCKETS ||
+		!climb(flow, semi, method == DOMINATORS_ADAPTIVE, *idom))
+		BASE_TRY(use_buckets(flow, semi, arena, *idom, error));
+	base_arena_free(arena, semi);
+	return HG_OK;
+}

@@ -1,0 +1,42 @@
+/*
+ * Immediate dominators, by numbers in preorder of a depth-first search.
+ *
+ * Semi-NCA (Georgiadis, Tarjan, Werneck, "Finding dominators in practice", 2006), whose last step
+ * climbs the tree it builds.  On a long list whose cells also hang in a table that climb is
+ * quadratic; when it has used up a linear number of steps, the buckets of Lengauer and Tarjan ("A
+ * fast algorithm for finding dominators in a flowgraph", 1979) finish the work from the
+ * semidominators found already.  O(m log n) in all.
+ */
+#ifndef GRAPH_DOMINATORS_H
+#define GRAPH_DOMINATORS_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+
+/* A flow graph: node 0 is the entry and every node is reachable from it. */
+struct flow {
+	uint32_t count;
+	const uint32_t *parent;     /* in the search tree; parent[v] < v */
+	const uint32_t *first;      /* count + 1 entries: where the predecessors of v begin */
+	const uint32_t *predecessors; /* sources of the edges outside the tree */
+};
+
+enum dominators_method {
+	DOMINATORS_ADAPTIVE,
+	DOMINATORS_CLIMB,  /* Semi-NCA to the end */
+	DOMINATORS_BUCKETS /* Lengauer-Tarjan from the start */
+};
+
+/*
+ * Fills *idom, an array of the arena, with the immediate dominator of every node; idom[0] = 0.
+ * Needs 16 bytes per node in between.
+ */
+enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
+	struct base_arena *arena, uint32_t **idom, struct hg_error *error);
+
+/* Sorts edges by target: first has count + 1 entries, sources those of all edges. */
+void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,
+	uint32_t *first, uint32_t *sources);
+
+#endif

@@ -1,0 +1,156 @@
+#include "graph/graph.h"
+
+#include "graph/compact.h"
+#include "graph/dominators.h"
+#include "graph/search.h"
+
+#include <stdlib.h>
+
+#define ALLOC(graph, count, array, error)                                                          \
+	BASE_TRY(base_arena_alloc(                                                                 \
+		&(graph)->arena, (count), sizeof(*(array)), (void **)&(array), (error)))
+
+/* Reachability: builds the compact graph, searches it, frees it. */
+static enum hg_status search_heap(
+	struct graph *g, struct search *search, struct hg_error *error)
+{
+	struct compact compact;
+	BASE_TRY(compact_build(&compact, g->snap, &g->arena, &g->census, error));
+	BASE_TRY(search_run(search, &compact, g->node_count, &g->arena, error));
+	base_arena_free(&g->arena, compact.words);
+	return HG_OK;
+}
+
+/* Immediate dominators in preorder; frees all of the search but sizes and numbers. */
+static enum hg_status find_dominators(
+	struct graph *g, struct search *search, uint32_t **idom, struct hg_error *error)
+{
+	uint32_t *first, *sources;
+	ALLOC(g, (uint64_t)search->count + 1, first, error);
+	ALLOC(g, search->edge_count, sources, error);
+	dominators_group(search->count, search->edge_count, search->edge_from, search->edge_to,
+		first, sources);
+	base_arena_free(&g->arena, search->edge_from);
+	base_arena_free(&g->arena, search->edge_to);
+	BASE_TRY(base_progress(g->snap->session, "dominators", 0, 0));
+	struct flow flow = {search->count, search->parent, first, sources};
+	BASE_TRY(dominators_compute(&flow, DOMINATORS_ADAPTIVE, &g->arena, idom, error));
+	base_arena_free(&g->arena, sources);
+	base_arena_free(&g->arena, first);
+	base_arena_free(&g->arena, search->parent);
+	return HG_OK;
+}
+
+/* Nodes in each subtree: children come after their dominators in preorder. */
+static void count_subtrees(uint32_t count, const uint32_t *idom, uint32_t *subtree)
+{
+	for (uint32_t v = 0; v < count; v++)
+		subtree[v] = 1;
+	for (uint32_t v = count - 1; v > 0; v--)
+		subtree[idom[v]] += subtree[v];
+}
+
+/* Gives each node its place: behind its dominator and the subtrees of earlier siblings. */
+static void place(uint32_t count, const uint32_t *idom, const uint32_t *subtree, uint32_t *next,
+	uint32_t *position)
+{
+	position[0] = 0;
+	next[0] = 1;
+	for (uint32_t v = 1; v < count; v++) {
+		uint32_t at = next[idom[v]];
+		position[v] = at;
+		next[idom[v]] = at + subtree[v];
+		next[v] = at + 1;
+	}
+}
+
+/* Renumbers from preorder to positions and sums up. */
+static enum hg_status settle(
+	struct graph *g, struct search *search, uint32_t *idom, struct hg_error *error)
+{
+	uint32_t count = search->count;
+	uint32_t *subtree, *position;
+	ALLOC(g, count, subtree, error);
+	ALLOC(g, count, position, error);
+	ALLOC(g, count, g->idom, error);
+	count_subtrees(count, idom, subtree);
+	place(count, idom, subtree, g->idom, position);
+	ALLOC(g, count, g->extent, error);
+	for (uint32_t v = 0; v < count; v++) {
+		g->idom[position[v]] = position[idom[v]];
+		g->extent[position[v]] = subtree[v];
+	}
+	base_arena_free(&g->arena, idom);
+	base_arena_free(&g->arena, subtree);
+	ALLOC(g, (uint64_t)count + 1, g->bytes, error);
+	for (uint32_t v = 0; v < count; v++)
+		g->bytes[position[v] + 1] = 8 * search_words(search, v);
+	for (uint32_t p = 0; p < count; p++)
+		g->bytes[p + 1] += g->bytes[p];
+	base_arena_free(&g->arena, search->size);
+	g->position = search->preorder;
+	for (uint32_t node = 0; node < g->node_count; node++)
+		if (g->position[node] != GRAPH_NONE)
+			g->position[node] = position[g->position[node]];
+	base_arena_free(&g->arena, position);
+	g->live_count = count;
+	return HG_OK;
+}
+
+static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
+{
+	const struct snap *snap = g->snap;
+	if (snap->offheap_count == 0)
+		return HG_OK;
+	ALLOC(g, (uint64_t)g->live_count + 1, g->offheap, error);
+	for (uint64_t i = 0; i < snap->offheap_count; i++) {
+		uint32_t position = g->position[snap->offheap[i].rank];
+		if (position != GRAPH_NONE)
+			g->offheap[position + 1] += snap->offheap[i].bytes;
+	}
+	for (uint32_t p = 0; p < g->live_count; p++)
+		g->offheap[p + 1] += g->offheap[p];
+	return HG_OK;
+}
+
+static enum hg_status analyse(struct graph *g, struct search *search, struct hg_error *error)
+{
+	uint32_t *idom;
+	struct hg_session *session = g->snap->session;
+	BASE_TRY(base_progress(session, "ranking", 0, 0));
+	BASE_TRY(snap_rank(g->snap, error));
+	BASE_TRY(base_progress(session, "searching", 0, g->snap->block_count));
+	BASE_TRY(search_heap(g, search, error));
+	BASE_TRY(find_dominators(g, search, &idom, error));
+	BASE_TRY(settle(g, search, idom, error));
+	return sum_offheap(g, error);
+}
+
+enum hg_status graph_open(struct graph *g, struct snap *snap, struct hg_error *error)
+{
+	*g = (struct graph){.snap = snap, .node_count = snap_virtual_root(snap) + 1};
+	BASE_TRY(base_arena_init(&g->arena, &snap->session->budget, "dominators", error));
+	struct search search = {0};
+	enum hg_status status = analyse(g, &search, error);
+	search_release(&search);
+	if (status != HG_OK)
+		graph_close(g);
+	return status;
+}
+
+void graph_close(struct graph *g)
+{
+	base_arena_release(&g->arena);
+	*g = (struct graph){0};
+}
+
+enum hg_status graph_nodes(struct graph *g, struct hg_error *error)
+{
+	if (g->node)
+		return HG_OK;
+	ALLOC(g, g->live_count, g->node, error);
+	for (uint32_t node = 0; node < g->node_count; node++)
+		if (g->position[node] != GRAPH_NONE)
+			g->node[g->position[node]] = node;
+	return HG_OK;
+}

@@ -1,0 +1,84 @@
+/*
+ * The object graph of a snapshot and its dominator tree.
+ *
+ * Nodes are blocks by rank, then roots, then the virtual root that leads to all roots.  Four kinds
+ * of numbers occur and are kept apart:
+ *
+ *     node      public; everything is asked for by it
+ *     slot      place of a header or pointer in the compact graph (compact.h)
+ *     preorder  order of the search, inside the dominator computation only
+ *     position  order of a depth-first walk over the dominator tree: what stays
+ *
+ * In order of positions the subtree of a node is the interval [p, p + extent[p]), so that retained
+ * bytes are a difference of prefix sums, children are met by jumping, "a dominates b" is two
+ * comparisons, and the retained size of classes takes one pass.  What stays costs, per block:
+ * position 4, idom 4, extent 4, bytes 8 (and the ranks, 1.5).
+ */
+#ifndef GRAPH_GRAPH_H
+#define GRAPH_GRAPH_H
+
+#include "snapshot/snapshot.h"
+
+#define GRAPH_NONE UINT32_MAX
+
+/* How the words that looked like pointers turned out, over all blocks. */
+struct graph_census {
+	uint64_t outcomes[SNAP_OUTCOMES];
+	uint64_t immediates; /* odd words in fields */
+};
+
+struct graph {
+	struct snap *snap;
+	struct base_arena arena;
+	uint32_t node_count; /* blocks, roots, the virtual root */
+	uint32_t live_count; /* nodes that are reachable: positions run from 0 to it */
+
+	uint32_t *position; /* of a node; GRAPH_NONE if unreachable */
+	uint32_t *idom;     /* position of the immediate dominator; idom[0] = 0 */
+	uint32_t *extent;   /* nodes in the subtree, itself included */
+	uint64_t *bytes;    /* shallow bytes of all positions before; live_count + 1 entries */
+	uint64_t *offheap;  /* the same for bytes outside the heap; NULL if there are none */
+	uint32_t *node;     /* of a position; made when first asked for by graph_nodes() */
+
+	struct graph_census census;
+};
+
+/*
+ * Ranks the snapshot and computes all of it.  The peak of anonymous memory is about 33 bytes per
+ * block of an ordinary heap, plus 8 for each pointer beyond the search tree.
+ */
+enum hg_status graph_open(struct graph *graph, struct snap *snap, struct hg_error *error);
+void graph_close(struct graph *graph);
+
+/* Makes graph->node: 4 bytes per live node. */
+enum hg_status graph_nodes(struct graph *graph, struct hg_error *error);
+
+static inline uint64_t graph_shallow(const struct graph *g, uint32_t position)
+{
+	return g->bytes[position + 1] - g->bytes[position];
+}
+
+static inline uint64_t graph_retained(const struct graph *g, uint32_t position)
+{
+	return g->bytes[position + g->extent[position]] - g->bytes[position];
+}
+
+/* Whether a dominates b, or is b. */
+static inline bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b)
+{
+	return b - a < g->extent[a];
+}
+
+/* Children of p in order: first, then next until GRAPH_NONE. */
+static inline uint32_t graph_first_child(const struct graph *g, uint32_t p)
+{
+	return g->extent[p] > 1 ? p + 1 : GRAPH_NONE;
+}
+
+static inline uint32_t graph_next_child(const struct graph *g, uint32_t p, uint32_t child)
+{
+	uint32_t next = child + g->extent[child];
+	return next < p + g->extent[p] ? next : GRAPH_NONE;
+}
+
+#endif

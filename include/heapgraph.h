@@ -1,0 +1,504 @@
+/*
+ * libheapgraph: what fills the memory of an OCaml program.
+ *
+ * The library opens a heap snapshot, computes reachability, immediate dominators and retained
+ * sizes of every block, and answers questions about them.  The order of calls:
+ *
+ *     hg_session_open()  ->  hg_snapshot_open()  ->  hg_snapshot_analyse()  ->  hg_top(), ...
+ *
+ * Words: a block is a heap object, header and fields; a location is where a block was allocated; a
+ * root is a place outside the heap that holds a block; retained bytes of a block are what would be
+ * freed with it.  Sizes are bytes unless a name says words.  Addresses are those of field 0.
+ *
+ * Errors: functions that can fail return an hg_status; hg_session_error() then tells what, in
+ * which file and at which offset.  Nothing prints, exits or aborts; there are no globals.
+ *
+ * Ownership: a snapshot belongs to its session and must be closed before it.  Results are plain
+ * structs filled by a function hg_X() and freed by hg_X_release(); releasing one twice, or one that
+ * is zero, is harmless.  They hold numbers only: names are asked for with hg_*_name().
+ *
+ * Threads: one session is used by one thread at a time; sessions do not share anything.
+ */
+#ifndef HEAPGRAPH_H
+#define HEAPGRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HG_API __attribute__((visibility("default")))
+
+#define HG_VERSION "0.1.0"
+
+/* "0.1.0 (jemalloc 5.3.0-0)": version of the library and what serves its memory. */
+HG_API void hg_version(char *buffer, size_t size);
+
+enum hg_status {
+	HG_OK = 0,
+	HG_ERROR_USAGE,     /* an argument: unknown format, bad pattern, no such block */
+	HG_ERROR_INPUT,     /* a file that cannot be read, or contradicts its format */
+	HG_ERROR_OUTPUT,    /* a file that cannot be written */
+	HG_ERROR_LIMIT,     /* memory, or a size beyond what the program can hold */
+	HG_ERROR_CANCELLED, /* the progress callback said so */
+	HG_ERROR_INTERNAL
+};
+
+#define HG_NO_OFFSET UINT64_MAX
+
+struct hg_error {
+	enum hg_status status;
+	uint64_t offset;   /* in bytes from the start of the file, or HG_NO_OFFSET */
+	char file[4096];   /* empty when no file is concerned */
+	char message[512]; /* one line, lower case, without file and offset */
+};
+
+/* Sessions */
+
+struct hg_session;
+
+/*
+ * Called from time to time during long work with the name of the phase and how much of it is done;
+ * 'total' is 0 when unknown.  Returning true cancels the work (HG_ERROR_CANCELLED).
+ */
+typedef bool hg_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
+
+struct hg_options {
+	size_t size;         /* sizeof(struct hg_options), so that fields can be added */
+	unsigned threads;    /* for the passes over the heap; 0 means 1 */
+	uint64_t max_memory; /* bytes of anonymous memory the session may use; 0: no limit */
+	hg_progress_fn *progress;
+	void *progress_data;
+};
+
+/* 'options' may be NULL.  On failure *out is NULL and only the status tells why. */
+HG_API enum hg_status hg_session_open(const struct hg_options *options, struct hg_session **out);
+HG_API void hg_session_close(struct hg_session *session);
+
+/* The last failure of this session; valid until its next call. */
+HG_API const struct hg_error *hg_session_error(const struct hg_session *session);
+
+/* Bytes of big arrays now, and at most so far. */
+HG_API void hg_session_memory(const struct hg_session *session, uint64_t *used, uint64_t *peak);
+
+/* Snapshots */
+
+struct hg_snapshot;
+
+struct hg_input {
+	size_t size;         /* sizeof(struct hg_input) */
+	const char *path;    /* the snapshot; a zstd-compressed one is decompressed aside */
+	const char *format;  /* a name of hg_format_name(), or NULL: recognised by name and bytes */
+	const char *profile; /* the location source (.prof, .locations, process_info), or NULL:
+				looked for beside the snapshot, then in the current folder */
+	bool partial;        /* accept a file cut short: analyse what is there */
+};
+
+/*
+ * Maps the file, checks its structure to the end and counts its blocks; no graph yet.  Fails with
+ * HG_ERROR_INPUT naming the offset of the first contradiction.
+ */
+HG_API enum hg_status hg_snapshot_open(
+	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out);
+HG_API void hg_snapshot_close(struct hg_snapshot *snapshot);
+
+/* Names of the formats that can be given in hg_input.format; NULL at the end. */
+HG_API const char *hg_format_name(unsigned index);
+
+/*
+ * What a file is, also when no loader takes it ("ELF core file", "directory", "empty file").
+ * Writes one line without newline; fails only when the path cannot be examined.
+ */
+HG_API enum hg_status hg_identify(
+	struct hg_session *session, const char *path, char *buffer, size_t size);
+
+enum hg_root_kind {
+	HG_ROOT_GLOBAL,
+	HG_ROOT_STACK,
+	HG_ROOT_LOCAL,
+	HG_ROOT_C_GLOBAL,
+	HG_ROOT_FINALISER,
+	HG_ROOT_NAMED_VALUE,
+	HG_ROOT_EPHEMERON,
+	HG_ROOT_MEMPROF,
+	HG_ROOT_OTHER,
+	HG_ROOT_KINDS
+};
+
+/* "global", "stack", ...: the words of reports. */
+HG_API const char *hg_root_kind_name(enum hg_root_kind kind);
+
+enum hg_segment { HG_SEGMENT_HEAP, HG_SEGMENT_MINOR, HG_SEGMENT_STATIC };
+
+HG_API const char *hg_segment_name(enum hg_segment segment);
+
+#define HG_UNKNOWN UINT64_MAX
+
+/* What the file says of itself.  Strings live as long as the snapshot and are never NULL. */
+struct hg_info {
+	const char *path;
+	const char *format;         /* "memprof01", ... */
+	const char *title;          /* "OCamlmemprof 0.1 heap dump", ... */
+	const char *program;        /* name of the program as recorded; "" if not */
+	const char *trigger;        /* why or under which name it was written; "" unknown */
+	const char *ocaml_version;  /* "" unknown */
+	const char *profile;        /* the location source in use; "" for none */
+	const char *profile_note;   /* why there is none, or what is odd about it; "" */
+	const char *partial;        /* "" or in the middle of what a file cut short ends */
+	uint64_t partial_offset;    /* where, or HG_NO_OFFSET */
+	bool native;
+	unsigned word_size;         /* bytes */
+	unsigned reserved_bits;     /* R: wosize has 54 - R bits */
+	uint64_t pid, index;        /* HG_UNKNOWN if neither file nor name tells */
+	uint64_t file_bytes;        /* decompressed */
+	uint64_t chunks, chunk_bytes;
+	uint64_t blocks, bytes;     /* all blocks recorded, headers included */
+	uint64_t free_bytes;        /* recorded free blocks, or HG_UNKNOWN */
+	uint64_t live_words, live_blocks; /* Gc.stat as recorded in the file, or HG_UNKNOWN */
+	uint64_t roots[HG_ROOT_KINDS];
+	uint64_t locations;         /* entries of the location source */
+	uint64_t location_conflicts;/* ids of the source that share their low 21 bits */
+};
+
+HG_API void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out);
+
+/* Chunks (pieces of address space of the heap) by ascending address; false past the end. */
+struct hg_chunk {
+	uint64_t address;
+	uint64_t bytes;
+};
+HG_API bool hg_snapshot_chunk(
+	const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out);
+
+/* Anonymous memory that hg_snapshot_analyse() will need at its peak, in bytes. */
+HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
+
+/*
+ * Reachability, dominators and retained sizes; needed once before any question below.  Time and
+ * memory are near linear in blocks and pointers, whatever the shape of the heap.
+ */
+HG_API enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot);
+
+/*
+ * Totals.  They reconcile: reachable + unreachable = all blocks of the file, and the shallow bytes
+ * of the reachable ones = retained_bytes, what the virtual root retains.
+ */
+struct hg_totals {
+	uint64_t blocks, bytes;
+	uint64_t reachable_blocks, reachable_bytes;
+	uint64_t unreachable_blocks, unreachable_bytes;
+	uint64_t static_blocks;
+	uint64_t retained_bytes;     /* of the virtual root, by the dominator tree */
+	uint64_t pointers;           /* fields that lead to a block, infix ones included */
+	uint64_t infix_pointers;
+	uint64_t code_pointers;      /* into the program's code, as far as the file tells */
+	uint64_t outside_pointers;   /* out of every chunk: static data, atoms, young blocks */
+	uint64_t dangling_pointers;  /* into a chunk, but not to a block */
+	uint64_t immediates;         /* fields that are integers; HG_UNKNOWN if not recorded */
+	uint64_t roots, root_targets;/* root slots, and those that lead to a block */
+	uint64_t offheap_bytes;      /* HG_UNKNOWN if the file has none */
+	uint64_t located_blocks, located_bytes; /* with a location or a predefined id */
+	uint64_t recovered_blocks;   /* of these, by restoring the lost bit 21 of the id */
+};
+
+HG_API enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out);
+
+/* Nodes: blocks 0 .. blocks-1 by ascending address, then the roots, then the virtual root. */
+
+typedef uint32_t hg_node;
+#define HG_NO_NODE UINT32_MAX
+
+enum hg_confidence { HG_UNKNOWN_ORIGIN, HG_GUESSED, HG_INFERRED, HG_EXACT };
+
+HG_API const char *hg_confidence_name(enum hg_confidence confidence);
+
+/* One node.  For roots address, tag, words and bytes are 0 and location is 0. */
+struct hg_block {
+	hg_node node;
+	bool is_root;          /* a root node or the virtual root */
+	bool reachable;
+	uint8_t tag;
+	enum hg_segment segment;
+	uint64_t address;      /* of field 0 */
+	uint64_t words;        /* wosize: fields, without the header */
+	uint64_t bytes;        /* header included */
+	uint64_t retained_bytes; /* 0 when unreachable */
+	uint64_t offheap_bytes;
+	hg_node idom;          /* HG_NO_NODE when unreachable and for the virtual root */
+	uint32_t location;     /* for hg_location_name(); 0: none */
+	enum hg_confidence location_confidence;
+};
+
+HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);
+HG_API void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out);
+
+/* The block that holds this address (field 0, or inside), or HG_NO_NODE. */
+HG_API hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address);
+
+/*
+ * Text of names, as snprintf(3) counts and cuts: a location "file:line:start-end", "[name]" for a
+ * predefined id, "" for none; the module of a location; a node, "0x..." for a block and
+ * "kind name" for a root; kind and name of a root apart.
+ */
+HG_API size_t hg_location_name(
+	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size);
+HG_API size_t hg_node_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+HG_API enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node);
+HG_API size_t hg_root_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+
+/* Every block in order of addresses, faster than hg_block() one by one. */
+struct hg_objects;
+HG_API enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out);
+HG_API bool hg_objects_next(struct hg_objects *objects, struct hg_block *out);
+HG_API void hg_objects_close(struct hg_objects *objects);
+
+/* Classes: blocks that share a key */
+
+enum hg_key { HG_BY_LOCATION, HG_BY_TAG, HG_BY_MODULE, HG_BY_ROOT, HG_KEYS };
+
+/* "location", ...; and back, false when there is no such key. */
+HG_API const char *hg_key_name(enum hg_key key);
+HG_API bool hg_key_parse(const char *name, enum hg_key *out);
+
+/*
+ * A row.  Blocks and bytes count reachable and unreachable ones; retained bytes are the sum over
+ * blocks of the class that no other block of it dominates.  Of a root: blocks and bytes are its
+ * direct targets, retained bytes those of its node.
+ */
+struct hg_class {
+	uint32_t id; /* for hg_class_name() */
+	enum hg_confidence confidence;
+	uint64_t blocks, bytes, retained_bytes;
+};
+
+struct hg_top {
+	enum hg_key key;
+	size_t count;
+	struct hg_class *rows; /* by retained bytes descending, then name */
+	uint64_t blocks, bytes; /* of all rows */
+};
+
+HG_API enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out);
+HG_API void hg_top_release(struct hg_top *top);
+
+/* Name of a class.  For HG_BY_ROOT use hg_root_kind() and hg_root_name() with the id as node. */
+HG_API size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
+	char *buffer, size_t size);
+
+/* Growth between two snapshots of the same program, rows matched by name. */
+
+struct hg_growth {
+	uint32_t old_id, new_id; /* class in either snapshot; UINT32_MAX when it has none there */
+	uint64_t blocks_old, blocks_new;
+	uint64_t bytes_old, bytes_new;
+	uint64_t retained_old, retained_new;
+};
+
+struct hg_diff {
+	enum hg_key key;
+	size_t count;
+	struct hg_growth *rows; /* by |bytes_new - bytes_old| descending, then name; unchanged
+				   classes are left out */
+};
+
+HG_API enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
+	enum hg_key key, struct hg_diff *out);
+HG_API void hg_diff_release(struct hg_diff *diff);
+
+/* Dominator tree */
+
+struct hg_tree_options {
+	size_t size;
+	hg_node from;           /* subtree to show; HG_NO_NODE: everything */
+	uint32_t max_depth;     /* 0: no limit */
+	uint32_t max_children;  /* shown per node, the largest first; 0: all */
+	uint64_t min_bytes;     /* nodes that retain less are left out */
+};
+
+/* Depth first, children by retained bytes descending, then node. */
+struct hg_tree_row {
+	hg_node node;
+	uint32_t depth;
+	uint64_t children;        /* in the whole tree */
+	uint64_t hidden_children; /* of these, left out below this row */
+	uint64_t hidden_bytes;    /* what they retain together */
+};
+
+struct hg_tree {
+	size_t count;
+	struct hg_tree_row *rows; /* the first is the virtual root or 'from' */
+};
+
+HG_API enum hg_status hg_tree(
+	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree *out);
+HG_API void hg_tree_release(struct hg_tree *tree);
+
+/*
+ * Patterns: "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with 0x, else a
+ * location.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks (of a
+ * location, at an address) or root nodes.
+ */
+struct hg_selection {
+	size_t count;
+	hg_node *nodes;  /* ascending */
+	uint64_t blocks; /* how many of them are blocks */
+	uint64_t bytes;  /* shallow */
+	uint64_t retained_bytes; /* over the nodes that no other of them dominates */
+};
+
+HG_API enum hg_status hg_select(
+	struct hg_snapshot *snapshot, const char *pattern, struct hg_selection *out);
+HG_API void hg_selection_release(struct hg_selection *selection);
+
+/* Paths from the roots */
+
+/* One step of the shortest path from the virtual root to a node, holder before held. */
+struct hg_step {
+	hg_node node;
+	uint64_t field; /* of the holder that leads here; HG_UNKNOWN after roots */
+};
+
+/*
+ * Merged paths: the shortest path of every selected block, drawn together where their steps have
+ * the same root, or the same location and tag.  Steps that repeat the one before them (the cells of
+ * a list, the nodes of a tree) are one row.
+ */
+struct hg_path_row {
+	hg_node node;      /* the first of them that the search met */
+	uint32_t depth;    /* 0: a root */
+	uint32_t location; /* of all of them */
+	uint8_t tag;
+	uint64_t nodes;    /* merged in this row */
+	uint64_t targets;  /* selected nodes reached through it, itself included */
+	uint64_t bytes;    /* their shallow bytes */
+};
+
+struct hg_why {
+	uint64_t selected, reached, unreachable; /* nodes of the selection */
+	size_t steps_count;
+	struct hg_step *steps;    /* to the selected node that retains most */
+	size_t rows_count;
+	struct hg_path_row *rows; /* depth first, most targets first */
+};
+
+HG_API enum hg_status hg_why(
+	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out);
+HG_API void hg_why_release(struct hg_why *why);
+
+/* One block */
+
+enum hg_value_kind {
+	HG_VALUE_INT,       /* 'value' is the integer */
+	HG_VALUE_SOME_INT,  /* an integer that the format does not record */
+	HG_VALUE_BLOCK,     /* 'node'; 'value' is the raw word */
+	HG_VALUE_CODE,
+	HG_VALUE_OUTSIDE,   /* a pointer out of the heap */
+	HG_VALUE_DANGLING,  /* into the heap, but not to a block */
+	HG_VALUE_RAW        /* not a value: infix header, code information */
+};
+
+struct hg_field {
+	uint64_t index;
+	enum hg_value_kind kind;
+	int64_t value;
+	hg_node node; /* HG_NO_NODE unless kind is HG_VALUE_BLOCK */
+};
+
+struct hg_referrer {
+	hg_node node;
+	uint64_t field; /* the first that leads here; HG_UNKNOWN for roots */
+};
+
+struct hg_object {
+	struct hg_block block;
+	size_t fields_count;      /* of those recorded and asked for */
+	struct hg_field *fields;
+	bool fields_recorded;     /* false for strings, floats, ... in formats without contents */
+	uint64_t referrers_total;
+	size_t referrers_count;
+	struct hg_referrer *referrers; /* by node; roots last */
+	size_t dominators_count;
+	hg_node *dominators;      /* from the immediate one up to the virtual root */
+	size_t content_size;      /* bytes known of a string or number, 0 for none */
+	const uint8_t *content;
+	bool content_cut;         /* the file holds only the beginning */
+};
+
+/* At most 'max_fields' fields and 'max_referrers' referrers (0: all). */
+HG_API enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
+	uint64_t max_referrers, struct hg_object *out);
+HG_API void hg_object_release(struct hg_object *object);
+
+/* Retention graph: the part of the dominator tree that matters, for drawing */
+
+struct hg_picture_options {
+	size_t size;
+	hg_node from;         /* HG_NO_NODE: the virtual root */
+	uint32_t max_nodes;   /* 0: 80 */
+	uint64_t min_bytes;   /* nodes that retain less are folded */
+};
+
+/* Either a node, or what was folded below one: 'folded' nodes, of which the rest is a summary. */
+struct hg_picture_node {
+	hg_node node;            /* HG_NO_NODE for a folded group */
+	uint64_t folded;         /* how many dominated nodes the group stands for; 0 for a node */
+	uint64_t bytes;          /* shallow; of a group: 0 */
+	uint64_t retained_bytes;
+	uint32_t location;       /* of a group: the one that retains most of it, 0 if none */
+};
+
+enum hg_picture_edge_kind {
+	HG_EDGE_HOLDS,     /* the holder points to it and dominates it */
+	HG_EDGE_DOMINATES, /* dominates it without pointing to it */
+	HG_EDGE_REFERS     /* points to it, but does not dominate it */
+};
+
+struct hg_picture_edge {
+	uint32_t from, to; /* positions in nodes */
+	enum hg_picture_edge_kind kind;
+	uint64_t field;    /* HG_UNKNOWN when no single field makes the edge */
+};
+
+struct hg_picture {
+	size_t nodes_count;
+	struct hg_picture_node *nodes; /* the first is the top */
+	size_t edges_count;
+	struct hg_picture_edge *edges;
+	uint64_t total_bytes; /* retained by the virtual root: what shares are shares of */
+};
+
+HG_API enum hg_status hg_picture(struct hg_snapshot *snapshot,
+	const struct hg_picture_options *options, struct hg_picture *out);
+HG_API void hg_picture_release(struct hg_picture *picture);
+
+/*
+ * Suspects: nodes right below the virtual root or below roots that retain at least a tenth of the
+ * reachable bytes, followed down to where the memory is gathered.
+ */
+struct hg_suspect {
+	hg_node node;         /* the top of it */
+	hg_node accumulation; /* the deepest node that still has nearly all of it */
+	uint64_t retained_bytes;
+	uint64_t children;    /* of the accumulation point */
+	uint32_t location;    /* that retains most below the accumulation point; 0 if unknown */
+	uint64_t location_bytes;
+};
+
+struct hg_suspects {
+	size_t count;
+	struct hg_suspect *rows; /* by retained bytes descending */
+};
+
+HG_API enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out);
+HG_API void hg_suspects_release(struct hg_suspects *suspects);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

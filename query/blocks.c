@@ -1,0 +1,137 @@
+/* Single blocks: what they are, where they are, and all of them in a row. */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
+	struct hg_block *out)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t position = g->position[rank];
+	*out = (struct hg_block){.node = rank,
+		.reachable = position != GRAPH_NONE,
+		.tag = (uint8_t)cell->tag,
+		.segment = HG_SEGMENT_HEAP,
+		.address = cell->address + 8,
+		.words = cell->wosize,
+		.bytes = 8 * (cell->wosize + 1),
+		.idom = HG_NO_NODE};
+	out->location = query_location(&snapshot->snap, cell->header, &out->location_confidence);
+	if (!out->reachable)
+		return;
+	out->retained_bytes = graph_retained(g, position);
+	if (g->offheap)
+		out->offheap_bytes = g->offheap[position + 1] - g->offheap[position];
+	if (g->node)
+		out->idom = g->node[g->idom[position]];
+}
+
+static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t position = query_position(snapshot, node);
+	*out = (struct hg_block){.node = node, .is_root = true, .idom = HG_NO_NODE};
+	if (position == GRAPH_NONE)
+		return;
+	out->reachable = true;
+	out->retained_bytes = graph_retained(g, position);
+	if (position != 0)
+		out->idom = hg_virtual_root(snapshot);
+}
+
+void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
+{
+	struct snap_cell cell;
+	*out = (struct hg_block){.node = HG_NO_NODE, .idom = HG_NO_NODE};
+	if (query_begin(snapshot) != HG_OK ||
+		graph_nodes(&snapshot->graph, &snapshot->session->error) != HG_OK)
+		return;
+	if (node >= snapshot->snap.block_count)
+		describe_root(snapshot, node, out);
+	else if (snap_block(&snapshot->lookup, node, &cell))
+		query_describe(snapshot, node, &cell, out);
+}
+
+hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address)
+{
+	const struct snap *snap = &snapshot->snap;
+	struct snap_cell cell;
+	uint32_t rank;
+	if (query_begin(snapshot) != HG_OK || address >= SNAP_ADDRESS_LIMIT)
+		return HG_NO_NODE;
+	if (!snap_ranks_block_before(&snap->ranks, address >> 3, &rank) ||
+		!snap_block(&snapshot->lookup, rank, &cell))
+		return HG_NO_NODE;
+	return address < cell.address + 8 * (cell.wosize + 1) ? rank : HG_NO_NODE;
+}
+
+struct hg_objects {
+	struct hg_snapshot *snapshot;
+	struct snap_walk walk;
+	struct snap_run run;
+	struct snap_scan scan;
+	uint32_t rank;
+};
+
+enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out)
+{
+	struct hg_error *error = &snapshot->session->error;
+	*out = NULL;
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(graph_nodes(&snapshot->graph, error));
+	struct hg_objects *objects;
+	BASE_TRY(query_alloc(snapshot, 1, sizeof(*objects), (void **)&objects));
+	objects->snapshot = snapshot;
+	enum hg_status status = snap_walk_init(&objects->walk, &snapshot->snap, error);
+	if (status != HG_OK) {
+		free(objects);
+		return status;
+	}
+	snap_walk_range(&objects->walk, 0, snapshot->snap.stretch_count);
+	*out = objects;
+	return HG_OK;
+}
+
+bool hg_objects_next(struct hg_objects *objects, struct hg_block *out)
+{
+	const struct snap *snap = &objects->snapshot->snap;
+	struct snap_cell cell;
+	while (!snap_scan_next(&objects->scan, &cell)) {
+		if (!snap_walk_next(&objects->walk, &objects->run))
+			return false;
+		objects->scan = snap_scan_run(snap, &objects->run);
+	}
+	query_describe(objects->snapshot, objects->rank++, &cell, out);
+	return true;
+}
+
+void hg_objects_close(struct hg_objects *objects)
+{
+	if (!objects)
+		return;
+	snap_walk_release(&objects->walk);
+	free(objects);
+}
+
+int query_by_retained(
+	const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b)
+{
+	const struct graph *g = &snapshot->graph;
+	uint64_t a = graph_retained(g, position_a), b = graph_retained(g, position_b);
+	if (a != b)
+		return a > b ? -1 : 1;
+	uint32_t x = g->node[position_a], y = g->node[position_b];
+	return (x > y) - (x < y);
+}
+
+uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target)
+{
+	const struct snap *snap = &snapshot->snap;
+	struct snap_cell cell;
+	if (holder >= snap->block_count || !snap_block(&snapshot->lookup, holder, &cell))
+		return HG_UNKNOWN;
+	for (uint64_t j = 0; j < cell.field_count; j++)
+		if (snap_resolve_node(snap, cell.fields[j]) == target)
+			return j;
+	return HG_UNKNOWN;
+}

@@ -1,0 +1,80 @@
+#include "query/children.h"
+
+#include <stdlib.h>
+
+static bool comes_after(const struct hg_snapshot *s, uint32_t a, uint32_t b)
+{
+	return query_by_retained(s, a, b) > 0;
+}
+
+/* A heap whose top comes last of all, so that it can be replaced by something larger. */
+static void sift_down(
+	const struct hg_snapshot *snapshot, uint32_t *heap, uint64_t count, uint64_t at)
+{
+	for (;;) {
+		uint64_t child = 2 * at + 1;
+		if (child >= count)
+			return;
+		if (child + 1 < count && comes_after(snapshot, heap[child + 1], heap[child]))
+			child++;
+		if (!comes_after(snapshot, heap[child], heap[at]))
+			return;
+		uint32_t other = heap[at];
+		heap[at] = heap[child];
+		heap[child] = other;
+		at = child;
+	}
+}
+
+/* Takes the last ones out one by one: what is left behind them is in order. */
+static void sort_heap(const struct hg_snapshot *snapshot, uint32_t *heap, uint64_t count)
+{
+	for (uint64_t left = count; left > 1; left--) {
+		uint32_t last = heap[0];
+		heap[0] = heap[left - 1];
+		heap[left - 1] = last;
+		sift_down(snapshot, heap, left - 1, 0);
+	}
+}
+
+enum hg_status children_open(struct children *children, struct hg_snapshot *snapshot,
+	uint32_t position, uint64_t most, uint64_t min_bytes)
+{
+	const struct graph *g = &snapshot->graph;
+	uint64_t eligible = 0;
+	*children = (struct children){0};
+	for (uint32_t c = graph_first_child(g, position); c != GRAPH_NONE;
+		c = graph_next_child(g, position, c)) {
+		children->total++;
+		children->hidden_bytes += graph_retained(g, c);
+		eligible += graph_retained(g, c) >= min_bytes;
+	}
+	uint64_t room = most && most < eligible ? most : eligible;
+	BASE_TRY(query_alloc(
+		snapshot, room, sizeof(uint32_t), (void **)&children->positions));
+	uint32_t *heap = children->positions;
+	for (uint32_t c = graph_first_child(g, position); c != GRAPH_NONE && room;
+		c = graph_next_child(g, position, c)) {
+		if (graph_retained(g, c) < min_bytes)
+			continue;
+		if (children->shown < room) {
+			heap[children->shown++] = c;
+			if (children->shown == room)
+				for (uint64_t i = room / 2; i-- > 0;)
+					sift_down(snapshot, heap, room, i);
+		} else if (comes_after(snapshot, heap[0], c)) {
+			heap[0] = c;
+			sift_down(snapshot, heap, room, 0);
+		}
+	}
+	sort_heap(snapshot, heap, children->shown);
+	for (uint64_t i = 0; i < children->shown; i++)
+		children->hidden_bytes -= graph_retained(g, heap[i]);
+	return HG_OK;
+}
+
+void children_release(struct children *children)
+{
+	free(children->positions);
+	*children = (struct children){0};
+}

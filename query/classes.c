@@ -1,0 +1,164 @@
+#include "query/classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAGS = 256, LONGEST_MODULE = 512 };
+
+struct module {
+	char *name;
+	uint32_t location;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct module *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+	return order ? order : (x->location > y->location) - (x->location < y->location);
+}
+
+/* For each location the first one of the same module, which stands for the module. */
+static void number_modules(struct module *modules, uint32_t count, uint32_t *representative)
+{
+	qsort(modules, count, sizeof(*modules), by_name);
+	uint32_t first = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (strcmp(modules[i].name, modules[first].name) != 0)
+			first = i;
+		representative[modules[i].location] = modules[first].location;
+	}
+}
+
+static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
+{
+	uint32_t count = snapshot->snap.sites.count;
+	struct module *modules = NULL;
+	enum hg_status status = query_alloc(snapshot, count, sizeof(**out), (void **)out);
+	if (status == HG_OK)
+		status = query_alloc(snapshot, count, sizeof(*modules), (void **)&modules);
+	for (uint32_t i = 0; i < count && status == HG_OK; i++) {
+		char name[LONGEST_MODULE];
+		hg_class_name(snapshot, HG_BY_MODULE, i, name, sizeof(name));
+		modules[i] = (struct module){strdup(name), i};
+		if (!modules[i].name)
+			status = base_no_memory(&snapshot->session->error, strlen(name));
+	}
+	if (status == HG_OK)
+		number_modules(modules, count, *out);
+	for (uint32_t i = 0; modules && i < count; i++)
+		free(modules[i].name);
+	free(modules);
+	return status;
+}
+
+struct classifier {
+	struct classes *classes;
+	struct hg_snapshot *snapshot;
+	enum hg_key key;
+	const uint32_t *modules; /* by location, when that is the key */
+};
+
+static inline uint32_t classify(const struct classifier *c, const struct snap_cell *cell,
+	enum hg_confidence *confidence)
+{
+	*confidence = HG_EXACT;
+	if (c->key == HG_BY_TAG)
+		return cell->tag;
+	uint32_t location = query_location(&c->snapshot->snap, cell->header, confidence);
+	return c->key == HG_BY_MODULE ? c->modules[location] : location;
+}
+
+/* A class is as sure as its least sure block. */
+static inline void add_block(struct hg_class *row, uint64_t bytes, enum hg_confidence confidence)
+{
+	if (row->blocks == 0 || confidence < row->confidence)
+		row->confidence = confidence;
+	row->blocks++;
+	row->bytes += bytes;
+}
+
+static enum hg_status classify_blocks(struct classifier *c)
+{
+	struct hg_snapshot *snapshot = c->snapshot;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
+	snap_walk_range(&walk, 0, snapshot->snap.stretch_count);
+	while (snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			enum hg_confidence confidence;
+			uint32_t class = classify(c, &cell, &confidence);
+			uint32_t position = snapshot->graph.position[rank++];
+			add_block(&c->classes->rows[class], 8 * (cell.wosize + 1), confidence);
+			if (position != GRAPH_NONE)
+				c->classes->of_position[position] = class;
+		}
+	}
+	snap_walk_release(&walk);
+	return HG_OK;
+}
+
+/*
+ * Sums what the blocks of each class retain that lie in no other block's subtree of their class.
+ * In order of positions a subtree is an interval, and the intervals of one class come in order.
+ */
+static enum hg_status sum_retained(struct classes *classes, struct hg_snapshot *snapshot)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t *end;
+	BASE_TRY(query_alloc(snapshot, classes->count, sizeof(*end), (void **)&end));
+	for (uint32_t p = 0; p < g->live_count; p++) {
+		uint32_t class = classes->of_position[p];
+		if (class == CLASS_NONE || p < end[class])
+			continue;
+		classes->rows[class].retained_bytes += graph_retained(g, p);
+		end[class] = p + g->extent[p];
+	}
+	free(end);
+	return HG_OK;
+}
+
+static enum hg_status fill(
+	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+{
+	struct graph *g = &snapshot->graph;
+	uint32_t *modules = NULL;
+	BASE_TRY(base_arena_alloc(&classes->arena, g->live_count, sizeof(*classes->of_position),
+		(void **)&classes->of_position, &snapshot->session->error));
+	classes->count = key == HG_BY_TAG ? TAGS : snapshot->snap.sites.count;
+	BASE_TRY(query_alloc(
+		snapshot, classes->count, sizeof(*classes->rows), (void **)&classes->rows));
+	for (uint32_t i = 0; i < classes->count; i++)
+		classes->rows[i].id = i;
+	/* Roots take no part. */
+	memset(classes->of_position, 0xff, g->live_count * sizeof(*classes->of_position));
+	enum hg_status status = key == HG_BY_MODULE ? find_modules(snapshot, &modules) : HG_OK;
+	struct classifier c = {classes, snapshot, key, modules};
+	if (status == HG_OK)
+		status = classify_blocks(&c);
+	free(modules);
+	return status == HG_OK ? sum_retained(classes, snapshot) : status;
+}
+
+enum hg_status classes_open(
+	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+{
+	*classes = (struct classes){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(base_arena_init(&classes->arena, &snapshot->session->budget, "classes",
+		&snapshot->session->error));
+	enum hg_status status = fill(classes, snapshot, key);
+	if (status != HG_OK)
+		classes_close(classes);
+	return status;
+}
+
+void classes_close(struct classes *classes)
+{
+	free(classes->rows);
+	base_arena_release(&classes->arena);
+	*classes = (struct classes){0};
+}

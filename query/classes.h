@@ -1,0 +1,23 @@
+/*
+ * Classes: a number for every block by some key, and what the blocks of each number come to.
+ */
+#ifndef QUERY_CLASSES_H
+#define QUERY_CLASSES_H
+
+#include "query/query.h"
+
+#define CLASS_NONE UINT32_MAX
+
+struct classes {
+	struct base_arena arena;
+	uint32_t count;
+	uint32_t *of_position; /* 4 bytes per live node; CLASS_NONE for roots */
+	struct hg_class *rows; /* by class number */
+};
+
+/* By location, tag or module.  The numbers are those of hg_class_name(). */
+enum hg_status classes_open(
+	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key);
+void classes_close(struct classes *classes);
+
+#endif

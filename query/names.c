@@ -1,0 +1,135 @@
+#include "query/query.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *hg_root_kind_name(enum hg_root_kind kind)
+{
+	static const char *const names[HG_ROOT_KINDS] = {"global", "stack", "local", "C global",
+		"finaliser", "named value", "ephemeron", "memprof", "other"};
+	return (unsigned)kind < HG_ROOT_KINDS ? names[kind] : "?";
+}
+
+const char *hg_segment_name(enum hg_segment segment)
+{
+	static const char *const names[] = {"heap", "minor", "static"};
+	return (unsigned)segment < 3 ? names[segment] : "?";
+}
+
+const char *hg_confidence_name(enum hg_confidence confidence)
+{
+	static const char *const names[] = {"unknown", "guessed", "inferred", "exact"};
+	return (unsigned)confidence < 4 ? names[confidence] : "?";
+}
+
+static const char *const key_names[HG_KEYS] = {"location", "tag", "module", "root"};
+
+const char *hg_key_name(enum hg_key key)
+{
+	return (unsigned)key < HG_KEYS ? key_names[key] : "?";
+}
+
+bool hg_key_parse(const char *name, enum hg_key *out)
+{
+	for (unsigned i = 0; i < HG_KEYS; i++) {
+		if (strcmp(name, key_names[i]) == 0) {
+			*out = (enum hg_key)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t text_length(int length)
+{
+	return length < 0 ? 0 : (size_t)length;
+}
+
+size_t hg_location_name(
+	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size)
+{
+	const struct snap_sites *sites = &snapshot->snap.sites;
+	const struct snap_location *l = location < sites->count ? &sites->locations[location] : NULL;
+	if (l && l->file)
+		return text_length(snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line,
+			l->start, l->end));
+	if (l && l->name)
+		return text_length(snprintf(buffer, size, "[%s]", l->name));
+	return text_length(snprintf(buffer, size, "%s", ""));
+}
+
+enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t root = node - snap->block_count;
+	return root < snap->root_count ? snap->roots[root].kind : HG_ROOT_OTHER;
+}
+
+size_t hg_root_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t number = node - snap->block_count;
+	if (number >= snap->root_count)
+		return text_length(snprintf(buffer, size, "%s", ""));
+	const struct snap_root *root = &snap->roots[number];
+	if (root->index == HG_UNKNOWN)
+		return text_length(snprintf(buffer, size, "%s", root->name));
+	return text_length(snprintf(
+		buffer, size, "%s[%llu]", root->name, (unsigned long long)root->index));
+}
+
+hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
+{
+	return snap_virtual_root(&snapshot->snap);
+}
+
+size_t hg_node_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	if (node < snap->block_count && snap->ranks.lines) {
+		uint64_t address = 8 * (snap_ranks_word(&snap->ranks, node) + 1);
+		return text_length(
+			snprintf(buffer, size, "0x%llx", (unsigned long long)address));
+	}
+	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
+		int kind = snprintf(buffer, size, "%s ",
+			hg_root_kind_name(hg_root_kind(snapshot, node)));
+		size_t used = text_length(kind) < size ? text_length(kind) : size;
+		return text_length(kind) +
+		       hg_root_name(snapshot, node, buffer + used, size - used);
+	}
+	return text_length(snprintf(buffer, size, "%s", "root"));
+}
+
+/* "dir/hashtbl.ml" -> "Hashtbl": the unit the compiler makes of a source file. */
+static size_t module_name(const char *file, char *buffer, size_t size)
+{
+	const char *slash = strrchr(file, '/');
+	const char *base = slash ? slash + 1 : file;
+	size_t stem = strcspn(base, ".");
+	int length = snprintf(buffer, size, "%.*s", (int)stem, base);
+	if (size && length > 0)
+		buffer[0] = (char)toupper((unsigned char)buffer[0]);
+	return text_length(length);
+}
+
+size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
+	char *buffer, size_t size)
+{
+	const struct snap_sites *sites = &snapshot->snap.sites;
+	switch (key) {
+	case HG_BY_LOCATION:
+		return hg_location_name(snapshot, id, buffer, size);
+	case HG_BY_TAG:
+		return text_length(snprintf(buffer, size, "%u", id));
+	case HG_BY_MODULE:
+		if (id < sites->count && sites->locations[id].file)
+			return module_name(sites->locations[id].file, buffer, size);
+		return text_length(snprintf(buffer, size, "%s", id ? "[runtime]" : ""));
+	default:
+		return hg_node_name(snapshot, id, buffer, size);
+	}
+}

@@ -1,0 +1,159 @@
+/* Everything about one block: its fields, who points to it, what it hangs on. */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+static struct hg_field read_field(const struct snap *snap, const struct snap_cell *cell, uint64_t j)
+{
+	uint64_t value = cell->fields[j], word;
+	struct hg_field field = {.index = j, .value = (int64_t)value, .node = HG_NO_NODE};
+	if (cell->tag == SNAP_TAG_CLOSURE && snap_is_infix_header(value, j, snap->reserved)) {
+		field.kind = HG_VALUE_RAW;
+		return field;
+	}
+	if (value & 1) {
+		field.kind = snap->integers_recorded ? HG_VALUE_INT : HG_VALUE_SOME_INT;
+		field.value = (int64_t)value >> 1;
+		return field;
+	}
+	static const enum hg_value_kind kinds[SNAP_OUTCOMES] = {[SNAP_BLOCK] = HG_VALUE_BLOCK,
+		[SNAP_INFIX] = HG_VALUE_BLOCK,
+		[SNAP_CODE] = HG_VALUE_CODE,
+		[SNAP_OUTSIDE] = HG_VALUE_OUTSIDE,
+		[SNAP_DANGLING] = HG_VALUE_DANGLING};
+	field.kind = kinds[snap_resolve(snap, value, &word)];
+	if (field.kind == HG_VALUE_BLOCK)
+		field.node = snap_resolve_node(snap, value);
+	return field;
+}
+
+static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct snap_cell *cell,
+	uint64_t most, struct hg_object *out)
+{
+	uint64_t count = cell->field_count;
+	out->fields_recorded = snap_tag_has_fields(cell->tag);
+	if (most && count > most)
+		count = most;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->fields), (void **)&out->fields));
+	for (uint64_t j = 0; j < count; j++)
+		out->fields[out->fields_count++] = read_field(&snapshot->snap, cell, j);
+	return HG_OK;
+}
+
+static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_object *out)
+{
+	const struct snap_format *format = snapshot->snap.format;
+	if (format->content && !snap_tag_has_fields(out->block.tag))
+		out->content_size = format->content(&snapshot->snap, rank,
+			8 * out->block.words, &out->content, &out->content_cut);
+}
+
+struct referrers {
+	struct hg_snapshot *snapshot;
+	struct hg_object *out;
+	hg_node target;
+	uint64_t most, capacity;
+};
+
+static enum hg_status add_referrer(struct referrers *r, hg_node node, uint64_t field)
+{
+	struct hg_object *out = r->out;
+	out->referrers_total++;
+	if (r->most && out->referrers_count >= r->most)
+		return HG_OK;
+	BASE_TRY(query_grow(r->snapshot, &out->referrers, out->referrers_count, &r->capacity,
+		sizeof(*out->referrers)));
+	out->referrers[out->referrers_count++] = (struct hg_referrer){node, field};
+	return HG_OK;
+}
+
+/* Words that lead to the block lie within it: only those are looked at closely. */
+static enum hg_status scan_cell(struct referrers *r, uint32_t rank, const struct snap_cell *cell)
+{
+	const struct hg_block *block = &r->out->block;
+	for (uint64_t j = 0; j < cell->field_count; j++) {
+		uint64_t value = cell->fields[j];
+		if (value - block->address >= 8 * block->words)
+			continue;
+		if (snap_resolve_node(&r->snapshot->snap, value) == r->target)
+			return add_referrer(r, rank, j);
+	}
+	return HG_OK;
+}
+
+static enum hg_status find_referrers(struct referrers *r)
+{
+	struct snap *snap = &r->snapshot->snap;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
+	BASE_TRY(snap_walk_init(&walk, snap, &r->snapshot->session->error));
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		while (status == HG_OK && snap_scan_next(&scan, &cell))
+			status = scan_cell(r, rank++, &cell);
+	}
+	snap_walk_release(&walk);
+	for (uint64_t i = 0; i < snap->root_count && status == HG_OK; i++)
+		if (snap_resolve_node(snap, snap->roots[i].value) == r->target)
+			status = add_referrer(r, snap_root_node(snap, i), HG_UNKNOWN);
+	return status;
+}
+
+/* The chain of dominators, iteratively: it may be millions long. */
+static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_object *out)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t position = query_position(snapshot, out->block.node);
+	size_t count = 0;
+	if (position == GRAPH_NONE)
+		return HG_OK;
+	for (uint32_t p = position; p != 0; p = g->idom[p])
+		count++;
+	BASE_TRY(query_alloc(
+		snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
+	for (uint32_t p = position; p != 0; p = g->idom[p])
+		out->dominators[out->dominators_count++] = g->node[g->idom[p]];
+	return HG_OK;
+}
+
+static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
+	uint64_t max_referrers, struct hg_object *out)
+{
+	struct snap_cell cell;
+	struct referrers referrers = {snapshot, out, node, max_referrers, 0};
+	hg_block(snapshot, node, &out->block);
+	if (!snap_block(&snapshot->lookup, node, &cell))
+		return base_corrupt(
+			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
+	BASE_TRY(read_fields(snapshot, &cell, max_fields, out));
+	read_content(snapshot, node, out);
+	BASE_TRY(find_referrers(&referrers));
+	return find_dominators(snapshot, out);
+}
+
+enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
+	uint64_t max_referrers, struct hg_object *out)
+{
+	*out = (struct hg_object){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	if (node >= snapshot->snap.block_count)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"node %u is not a block", node);
+	enum hg_status status = describe(snapshot, node, max_fields, max_referrers, out);
+	if (status != HG_OK)
+		hg_object_release(out);
+	return status;
+}
+
+void hg_object_release(struct hg_object *object)
+{
+	free(object->fields);
+	free(object->referrers);
+	free(object->dominators);
+	*object = (struct hg_object){0};
+}

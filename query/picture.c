@@ -1,0 +1,309 @@
+/*
+ * The part of the dominator tree worth drawing: the nodes that retain most, which form a subtree
+ * because a dominator retains at least what its children do; the rest folded below its parent; and
+ * the references among the nodes drawn.
+ */
+#include "query/children.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_NODES = 80 };
+
+/* A node that may still be drawn: child of one that is. */
+struct candidate {
+	uint32_t position;
+	uint32_t parent; /* in out->nodes */
+};
+
+struct painter {
+	struct hg_snapshot *snapshot;
+	uint32_t max_nodes;
+	uint64_t min_bytes;
+	struct hg_picture *out;
+	uint64_t node_capacity, edge_capacity;
+	uint32_t *positions; /* of the nodes drawn */
+	struct candidate *heap; /* the largest on top */
+	uint64_t heap_count, heap_capacity;
+};
+
+static bool larger(const struct painter *p, const struct candidate *a, const struct candidate *b)
+{
+	return query_by_retained(p->snapshot, a->position, b->position) < 0;
+}
+
+static void swap(struct candidate *a, struct candidate *b)
+{
+	struct candidate other = *a;
+	*a = *b;
+	*b = other;
+}
+
+static enum hg_status offer(struct painter *p, uint32_t position, uint32_t parent)
+{
+	BASE_TRY(query_grow(
+		p->snapshot, &p->heap, p->heap_count, &p->heap_capacity, sizeof(*p->heap)));
+	uint64_t at = p->heap_count++;
+	p->heap[at] = (struct candidate){position, parent};
+	for (; at > 0 && larger(p, &p->heap[at], &p->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		swap(&p->heap[at], &p->heap[(at - 1) / 2]);
+	return HG_OK;
+}
+
+static struct candidate take(struct painter *p)
+{
+	struct candidate top = p->heap[0];
+	p->heap[0] = p->heap[--p->heap_count];
+	for (uint64_t at = 0;;) {
+		uint64_t best = at;
+		for (uint64_t child = 2 * at + 1; child <= 2 * at + 2; child++)
+			if (child < p->heap_count && larger(p, &p->heap[child], &p->heap[best]))
+				best = child;
+		if (best == at)
+			return top;
+		swap(&p->heap[at], &p->heap[best]);
+		at = best;
+	}
+}
+
+static enum hg_status add_edge(struct painter *p, uint32_t from, uint32_t to,
+	enum hg_picture_edge_kind kind, uint64_t field)
+{
+	struct hg_picture *out = p->out;
+	BASE_TRY(query_grow(p->snapshot, &out->edges, out->edges_count, &p->edge_capacity,
+		sizeof(*out->edges)));
+	out->edges[out->edges_count++] = (struct hg_picture_edge){from, to, kind, field};
+	return HG_OK;
+}
+
+static enum hg_status add_node(struct painter *p, const struct hg_picture_node *node)
+{
+	struct hg_picture *out = p->out;
+	BASE_TRY(query_grow(p->snapshot, &out->nodes, out->nodes_count, &p->node_capacity,
+		sizeof(*out->nodes)));
+	out->nodes[out->nodes_count++] = *node;
+	return HG_OK;
+}
+
+/* Draws a node and offers its children. */
+static enum hg_status draw(struct painter *p, struct candidate c)
+{
+	const struct graph *g = &p->snapshot->graph;
+	struct hg_block block;
+	struct children children;
+	uint32_t self = (uint32_t)p->out->nodes_count;
+	hg_block(p->snapshot, g->node[c.position], &block);
+	p->positions[self] = c.position;
+	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
+				 .bytes = block.bytes,
+				 .retained_bytes = graph_retained(g, c.position),
+				 .location = block.location}));
+	BASE_TRY(children_open(
+		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
+	enum hg_status status = HG_OK;
+	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++)
+		status = offer(p, children.positions[i], self);
+	children_release(&children);
+	return status;
+}
+
+/* The location that retains most among nodes folded below one parent. */
+struct tally {
+	uint32_t location;
+	uint64_t bytes;
+};
+
+static int by_location(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+	return (x->location > y->location) - (x->location < y->location);
+}
+
+static uint32_t main_location(struct tally *tallies, uint64_t count)
+{
+	uint32_t best = 0;
+	uint64_t best_bytes = 0, sum = 0;
+	qsort(tallies, count, sizeof(*tallies), by_location);
+	for (uint64_t i = 0; i < count; i++) {
+		sum += tallies[i].bytes;
+		bool last = i + 1 == count || tallies[i + 1].location != tallies[i].location;
+		if (last && sum > best_bytes) {
+			best = tallies[i].location;
+			best_bytes = sum;
+		}
+		if (last)
+			sum = 0;
+	}
+	return best;
+}
+
+static bool is_drawn(const struct painter *p, uint32_t nodes, uint32_t position)
+{
+	for (uint32_t i = 0; i < nodes; i++)
+		if (p->positions[i] == position)
+			return true;
+	return false;
+}
+
+/* Locations are looked up for so many folded nodes at most: a label needs no more. */
+enum { MOST_TALLIES = 4096 };
+
+/* Folds the children of a drawn node that are not drawn themselves. */
+static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
+{
+	const struct graph *g = &p->snapshot->graph;
+	uint32_t top = p->positions[self];
+	struct hg_picture_node group = {.node = HG_NO_NODE};
+	struct tally *tallies;
+	uint64_t tallied = 0;
+	BASE_TRY(query_alloc(
+		p->snapshot, MOST_TALLIES, sizeof(*tallies), (void **)&tallies));
+	for (uint32_t c = graph_first_child(g, top); c != GRAPH_NONE;
+		c = graph_next_child(g, top, c)) {
+		if (graph_retained(g, c) >= p->min_bytes && is_drawn(p, nodes, c))
+			continue;
+		group.folded++;
+		group.retained_bytes += graph_retained(g, c);
+		if (tallied < MOST_TALLIES && g->node[c] < p->snapshot->snap.block_count) {
+			struct hg_block block;
+			hg_block(p->snapshot, g->node[c], &block);
+			tallies[tallied++] =
+				(struct tally){block.location, block.retained_bytes};
+		}
+	}
+	group.location = main_location(tallies, tallied);
+	free(tallies);
+	if (group.folded == 0)
+		return HG_OK;
+	uint32_t at = (uint32_t)p->out->nodes_count;
+	BASE_TRY(add_node(p, &group));
+	return add_edge(p, self, at, HG_EDGE_DOMINATES, HG_UNKNOWN);
+}
+
+struct drawn {
+	hg_node node;
+	uint32_t at;
+	bool met; /* as a target of the block being read */
+};
+
+static int by_node(const void *a, const void *b)
+{
+	const struct drawn *x = a, *y = b;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static struct drawn *find_drawn(struct drawn *drawn, uint32_t count, hg_node node)
+{
+	struct drawn wanted = {.node = node};
+	return node == HG_NO_NODE ? NULL
+				   : bsearch(&wanted, drawn, count, sizeof(*drawn), by_node);
+}
+
+static enum hg_status refer(
+	struct painter *p, uint32_t from, struct drawn *to, const uint32_t *parents, uint64_t field)
+{
+	if (!to || to->met || to->at == from)
+		return HG_OK;
+	to->met = true;
+	bool holds = parents[to->at] == from;
+	return add_edge(p, from, to->at, holds ? HG_EDGE_HOLDS : HG_EDGE_REFERS, field);
+}
+
+/* Pointers from one drawn node to others; what it dominates without one is joined too. */
+static enum hg_status connect_node(struct painter *p, uint32_t self, struct drawn *drawn,
+	uint32_t count, const uint32_t *parents)
+{
+	const struct snap *snap = &p->snapshot->snap;
+	hg_node node = p->out->nodes[self].node;
+	struct snap_cell cell;
+	for (uint32_t i = 0; i < count; i++)
+		drawn[i].met = false;
+	if (node < snap->block_count && snap_block(&p->snapshot->lookup, node, &cell)) {
+		for (uint64_t j = 0; j < cell.field_count; j++) {
+			hg_node target = snap_resolve_node(snap, cell.fields[j]);
+			BASE_TRY(refer(p, self, find_drawn(drawn, count, target), parents, j));
+		}
+	} else if (node >= snap->block_count && node != snap_virtual_root(snap)) {
+		hg_node target =
+			snap_resolve_node(snap, snap->roots[node - snap->block_count].value);
+		struct drawn *to = find_drawn(drawn, count, target);
+		BASE_TRY(refer(p, self, to, parents, HG_UNKNOWN));
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		if (drawn[i].met || parents[drawn[i].at] != self || drawn[i].at == self)
+			continue;
+		/* The virtual root holds all roots, without fields. */
+		bool root = drawn[i].node >= snap->block_count;
+		BASE_TRY(add_edge(p, self, drawn[i].at,
+			root ? HG_EDGE_HOLDS : HG_EDGE_DOMINATES, HG_UNKNOWN));
+	}
+	return HG_OK;
+}
+
+static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t *parents)
+{
+	struct drawn *drawn;
+	BASE_TRY(query_alloc(p->snapshot, count, sizeof(*drawn), (void **)&drawn));
+	for (uint32_t i = 0; i < count; i++)
+		drawn[i] = (struct drawn){p->out->nodes[i].node, i, false};
+	qsort(drawn, count, sizeof(*drawn), by_node);
+	enum hg_status status = HG_OK;
+	for (uint32_t i = 0; i < count && status == HG_OK; i++)
+		status = connect_node(p, i, drawn, count, parents);
+	free(drawn);
+	return status;
+}
+
+static enum hg_status paint(struct painter *p, uint32_t top, uint32_t *parents)
+{
+	BASE_TRY(offer(p, top, 0));
+	while (p->heap_count && p->out->nodes_count < p->max_nodes) {
+		struct candidate c = take(p);
+		parents[p->out->nodes_count] = c.parent;
+		BASE_TRY(draw(p, c));
+	}
+	uint32_t count = (uint32_t)p->out->nodes_count;
+	BASE_TRY(connect(p, count, parents));
+	for (uint32_t i = 0; i < count; i++)
+		BASE_TRY(fold(p, i, count));
+	return HG_OK;
+}
+
+enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_options *options,
+	struct hg_picture *out)
+{
+	struct hg_picture_options o = {.from = HG_NO_NODE};
+	struct painter p = {.snapshot = snapshot, .out = out};
+	uint32_t *parents = NULL;
+	*out = (struct hg_picture){0};
+	if (options)
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	uint32_t top = o.from == HG_NO_NODE ? 0 : query_position(snapshot, o.from);
+	if (top == GRAPH_NONE)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"the block is not reachable, so it is not in the dominator tree");
+	p.max_nodes = o.max_nodes ? o.max_nodes : MOST_NODES;
+	p.min_bytes = o.min_bytes;
+	out->total_bytes = graph_retained(&snapshot->graph, 0);
+	enum hg_status status = query_alloc(
+		snapshot, p.max_nodes, sizeof(*p.positions), (void **)&p.positions);
+	if (status == HG_OK)
+		status = query_alloc(snapshot, p.max_nodes, sizeof(*parents), (void **)&parents);
+	if (status == HG_OK)
+		status = paint(&p, top, parents);
+	free(p.heap);
+	free(p.positions);
+	free(parents);
+	if (status != HG_OK)
+		hg_picture_release(out);
+	return status;
+}
+
+void hg_picture_release(struct hg_picture *picture)
+{
+	free(picture->nodes);
+	free(picture->edges);
+	*picture = (struct hg_picture){0};
+}

@@ -1,0 +1,54 @@
+/*
+ * What the answers share: the snapshot behind the public handle, and names of things.
+ */
+#ifndef QUERY_QUERY_H
+#define QUERY_QUERY_H
+
+#include "graph/graph.h"
+#include "snapshot/walk.h"
+
+struct hg_snapshot {
+	struct hg_session *session;
+	struct snap snap;
+	struct graph graph;      /* once analysed */
+	struct snap_walk lookup; /* for single blocks */
+	bool analysed;
+};
+
+/* HG_ERROR_USAGE unless hg_snapshot_analyse() has succeeded; clears the session's error. */
+enum hg_status query_begin(struct hg_snapshot *snapshot);
+
+/* malloc() for results, which outlive arenas; zeroed, never NULL on success. */
+enum hg_status query_alloc(
+	struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out);
+
+/* Makes room for one more in a result array. */
+enum hg_status query_grow(struct hg_snapshot *snapshot, void *array, uint64_t count,
+	uint64_t *capacity, size_t size);
+
+/* Location of a block as its header says. */
+static inline uint32_t query_location(
+	const struct snap *snap, uint64_t header, enum hg_confidence *confidence)
+{
+	uint32_t id = snap_header_reserved(header, snap->reserved);
+	return snap_sites_find(&snap->sites, id, snap_header_tag(header), confidence);
+}
+
+/* Position of a node, GRAPH_NONE if unreachable. */
+static inline uint32_t query_position(const struct hg_snapshot *snapshot, hg_node node)
+{
+	return node < snapshot->graph.node_count ? snapshot->graph.position[node] : GRAPH_NONE;
+}
+
+/* Fills 'out' for a block met in a walk. */
+void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
+	struct hg_block *out);
+
+/* The field of a block (or root, HG_UNKNOWN) that leads to 'target', the first one. */
+uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target);
+
+/* Order of two nodes by retained bytes, the larger first, then by node. */
+int query_by_retained(
+	const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b);
+
+#endif

@@ -1,0 +1,209 @@
+/* Patterns: which blocks or roots a user means. */
+#include "query/query.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_NAME = 8192 };
+
+enum what { BY_ADDRESS, BY_LOCATION, BY_ROOT };
+
+struct pattern {
+	enum what what;
+	uint64_t address;
+	regex_t regex;
+};
+
+static enum hg_status usage(struct hg_snapshot *snapshot, const char *format, const char *text)
+	__attribute__((format(printf, 2, 0)));
+
+static enum hg_status usage(struct hg_snapshot *snapshot, const char *format, const char *text)
+{
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET, format, text);
+}
+
+static enum hg_status parse_address(
+	struct hg_snapshot *snapshot, const char *text, struct pattern *out)
+{
+	char *end;
+	out->what = BY_ADDRESS;
+	errno = 0;
+	out->address = strtoull(text, &end, 16);
+	if (errno || *end || strncmp(text, "0x", 2) != 0)
+		return usage(snapshot, "'%.200s' is no address like 0x7f1200000010", text);
+	return HG_OK;
+}
+
+static enum hg_status parse_regex(
+	struct hg_snapshot *snapshot, enum what what, const char *text, struct pattern *out)
+{
+	char message[200];
+	out->what = what;
+	int trouble = regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
+	if (!trouble)
+		return HG_OK;
+	regerror(trouble, &out->regex, message, sizeof(message));
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"'%.200s' is no regular expression: %s", text, message);
+}
+
+static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, struct pattern *out)
+{
+	if (strncmp(text, "addr:", 5) == 0)
+		return parse_address(snapshot, text + 5, out);
+	if (strncmp(text, "0x", 2) == 0)
+		return parse_address(snapshot, text, out);
+	if (strncmp(text, "loc:", 4) == 0)
+		return parse_regex(snapshot, BY_LOCATION, text + 4, out);
+	if (strncmp(text, "root:", 5) == 0)
+		return parse_regex(snapshot, BY_ROOT, text + 5, out);
+	return parse_regex(snapshot, BY_LOCATION, text, out);
+}
+
+struct selecting {
+	struct hg_snapshot *snapshot;
+	struct hg_selection *out;
+	uint64_t capacity;
+};
+
+static enum hg_status add(struct selecting *s, hg_node node, uint64_t bytes)
+{
+	struct hg_selection *out = s->out;
+	BASE_TRY(query_grow(
+		s->snapshot, &out->nodes, out->count, &s->capacity, sizeof(*out->nodes)));
+	out->nodes[out->count++] = node;
+	out->bytes += bytes;
+	out->blocks += node < s->snapshot->snap.block_count;
+	return HG_OK;
+}
+
+static enum hg_status select_address(struct selecting *s, uint64_t address)
+{
+	hg_node node = hg_block_at(s->snapshot, address);
+	struct hg_block block;
+	if (node == HG_NO_NODE)
+		return base_fail(&s->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no block at 0x%llx", (unsigned long long)address);
+	hg_block(s->snapshot, node, &block);
+	return add(s, node, block.bytes);
+}
+
+static enum hg_status select_roots(struct selecting *s, const regex_t *regex)
+{
+	const struct snap *snap = &s->snapshot->snap;
+	for (uint64_t i = 0; i < snap->root_count; i++) {
+		char name[LONGEST_NAME];
+		hg_node node = snap_root_node(snap, i);
+		hg_node_name(s->snapshot, node, name, sizeof(name));
+		if (regexec(regex, name, 0, NULL, 0) == 0)
+			BASE_TRY(add(s, node, 0));
+	}
+	return HG_OK;
+}
+
+/* Which locations match: each is asked once, not once for each block. */
+static enum hg_status match_locations(
+	struct hg_snapshot *snapshot, const regex_t *regex, bool **out)
+{
+	uint32_t count = snapshot->snap.sites.count;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(**out), (void **)out));
+	for (uint32_t i = 1; i < count; i++) {
+		char name[LONGEST_NAME];
+		hg_location_name(snapshot, i, name, sizeof(name));
+		(*out)[i] = regexec(regex, name, 0, NULL, 0) == 0;
+	}
+	return HG_OK;
+}
+
+static enum hg_status select_matched(struct selecting *s, const bool *matched)
+{
+	struct snap *snap = &s->snapshot->snap;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
+	BASE_TRY(snap_walk_init(&walk, snap, &s->snapshot->session->error));
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++) {
+			enum hg_confidence confidence;
+			if (matched[query_location(snap, cell.header, &confidence)])
+				status = add(s, rank, 8 * (cell.wosize + 1));
+		}
+	}
+	snap_walk_release(&walk);
+	return status;
+}
+
+static enum hg_status select_locations(struct selecting *s, const regex_t *regex)
+{
+	bool *matched;
+	BASE_TRY(match_locations(s->snapshot, regex, &matched));
+	enum hg_status status = select_matched(s, matched);
+	free(matched);
+	return status;
+}
+
+static int by_position(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Subtrees are intervals of positions: those that lie in an earlier one do not count. */
+static enum hg_status sum_retained(struct hg_snapshot *snapshot, struct hg_selection *out)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t *positions;
+	uint64_t count = 0, end = 0;
+	BASE_TRY(query_alloc(snapshot, out->count, sizeof(*positions), (void **)&positions));
+	for (size_t i = 0; i < out->count; i++)
+		if (query_position(snapshot, out->nodes[i]) != GRAPH_NONE)
+			positions[count++] = query_position(snapshot, out->nodes[i]);
+	qsort(positions, count, sizeof(*positions), by_position);
+	for (uint64_t i = 0; i < count; i++) {
+		if (positions[i] < end)
+			continue;
+		out->retained_bytes += graph_retained(g, positions[i]);
+		end = (uint64_t)positions[i] + g->extent[positions[i]];
+	}
+	free(positions);
+	return HG_OK;
+}
+
+static enum hg_status select_by(struct selecting *s, const struct pattern *pattern)
+{
+	switch (pattern->what) {
+	case BY_ADDRESS: return select_address(s, pattern->address);
+	case BY_ROOT: return select_roots(s, &pattern->regex);
+	default: return select_locations(s, &pattern->regex);
+	}
+}
+
+enum hg_status hg_select(
+	struct hg_snapshot *snapshot, const char *text, struct hg_selection *out)
+{
+	struct selecting s = {.snapshot = snapshot, .out = out};
+	struct pattern pattern = {0};
+	*out = (struct hg_selection){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(parse(snapshot, text, &pattern));
+	enum hg_status status = select_by(&s, &pattern);
+	if (status == HG_OK && out->count)
+		status = sum_retained(snapshot, out);
+	if (pattern.what != BY_ADDRESS)
+		regfree(&pattern.regex);
+	if (status != HG_OK)
+		hg_selection_release(out);
+	return status;
+}
+
+void hg_selection_release(struct hg_selection *selection)
+{
+	free(selection->nodes);
+	*selection = (struct hg_selection){0};
+}

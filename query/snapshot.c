@@ -1,0 +1,215 @@
+#include "query/query.h"
+
+#include "base/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *hg_format_name(unsigned index)
+{
+	const struct snap_format *format = snap_format(index);
+	return format ? format->name : NULL;
+}
+
+enum hg_status hg_snapshot_open(
+	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out)
+{
+	struct hg_input in = {0};
+	memcpy(&in, input, input->size < sizeof(in) ? input->size : sizeof(in));
+	*out = NULL;
+	base_error_clear(&session->error);
+	struct hg_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	if (!snapshot)
+		return base_no_memory(&session->error, sizeof(*snapshot));
+	snapshot->session = session;
+	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
+	if (status == HG_OK)
+		*out = snapshot;
+	else
+		free(snapshot);
+	return status;
+}
+
+void hg_snapshot_close(struct hg_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	snap_walk_release(&snapshot->lookup);
+	graph_close(&snapshot->graph);
+	snap_release(&snapshot->snap);
+	free(snapshot);
+}
+
+static void describe_chunks(const struct snap *snap, struct hg_info *out)
+{
+	out->chunks = snap->chunk_count;
+	for (uint64_t i = 0; i < snap->chunk_count; i++)
+		out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
+}
+
+void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
+{
+	const struct snap *snap = &snapshot->snap;
+	*out = (struct hg_info){
+		.path = snap->path,
+		.format = snap->format->name,
+		.title = snap->format->title,
+		.program = snap->program,
+		.trigger = snap->trigger,
+		.ocaml_version = snap->ocaml_version,
+		.profile = snap->profile,
+		.profile_note = snap->profile_note,
+		.partial = snap->partial ? snap->partial : "",
+		.partial_offset = snap->partial ? snap->partial_offset : HG_NO_OFFSET,
+		.native = snap->native,
+		.word_size = 8,
+		.reserved_bits = snap->reserved,
+		.pid = snap->pid,
+		.index = snap->index,
+		.file_bytes = snap->file.size,
+		.blocks = snap->block_count,
+		.bytes = 8 * snap->word_count,
+		.free_bytes = snap->free_bytes,
+		.live_words = snap->live_words,
+		.live_blocks = snap->live_blocks,
+		.locations = snap->sites.entries,
+		.location_conflicts = snap->sites.conflicts,
+	};
+	describe_chunks(snap, out);
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		out->roots[snap->roots[i].kind]++;
+}
+
+bool hg_snapshot_chunk(
+	const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out)
+{
+	const struct snap *snap = &snapshot->snap;
+	if (index >= snap->chunk_count)
+		return false;
+	const struct snap_chunk *chunk = &snap->chunks[index];
+	*out = (struct hg_chunk){chunk->start, chunk->end - chunk->start};
+	return true;
+}
+
+/*
+ * The largest of the phases (graph.h): search and dominators hold about 34 bytes per block, and
+ * 8 for each pointer; most pointers are in the search tree and cost less.
+ */
+uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t granules = snap->granules.count + snap->ranks.granule_count;
+	return granules * SNAP_GRANULE_LINES * sizeof(struct snap_line) +
+	       34 * snap->block_count + 4 * snap->field_count + ((uint64_t)8 << 20);
+}
+
+static enum hg_status check_budget(const struct hg_snapshot *snapshot)
+{
+	const struct base_budget *budget = &snapshot->session->budget;
+	uint64_t needed = budget->used + hg_snapshot_estimate(snapshot);
+	if (budget->limit == 0 || needed <= budget->limit)
+		return HG_OK;
+	struct hg_error *error = &snapshot->session->error;
+	base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+		"needs about %llu MB of memory, more than the limit of %llu MB",
+		(unsigned long long)(needed >> 20), (unsigned long long)(budget->limit >> 20));
+	base_error_file(error, snapshot->snap.path);
+	return HG_ERROR_LIMIT;
+}
+
+enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
+{
+	struct hg_error *error = &snapshot->session->error;
+	if (snapshot->analysed)
+		return HG_OK;
+	base_error_clear(error);
+	BASE_TRY(check_budget(snapshot));
+	enum hg_status status = graph_open(&snapshot->graph, &snapshot->snap, error);
+	if (status == HG_OK)
+		status = snap_walk_init(&snapshot->lookup, &snapshot->snap, error);
+	if (status != HG_OK)
+		base_error_file(error, snapshot->snap.path);
+	snapshot->analysed = status == HG_OK;
+	return status;
+}
+
+enum hg_status query_begin(struct hg_snapshot *snapshot)
+{
+	base_error_clear(&snapshot->session->error);
+	if (snapshot->analysed)
+		return HG_OK;
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"the snapshot has not been analysed");
+}
+
+enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out)
+{
+	*out = count > SIZE_MAX / 2 / size ? NULL : calloc(count ? count : 1, size);
+	if (!*out)
+		return base_no_memory(&snapshot->session->error, count * size);
+	return HG_OK;
+}
+
+enum hg_status query_grow(struct hg_snapshot *snapshot, void *array, uint64_t count,
+	uint64_t *capacity, size_t size)
+{
+	return base_grow(array, count, capacity, size, &snapshot->session->error);
+}
+
+/*
+ * Sums from the headers in the file: an account that owes nothing to the search and the dominator
+ * tree, so that comparing the two means something.
+ */
+static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_totals *out)
+{
+	struct snap *snap = &snapshot->snap;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	BASE_TRY(snap_walk_init(&walk, snap, &snapshot->session->error));
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			uint64_t bytes = 8 * (cell.wosize + 1);
+			bool reachable = snapshot->graph.position[rank++] != GRAPH_NONE;
+			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
+			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
+			enum hg_confidence confidence;
+			if (query_location(snap, cell.header, &confidence) == 0)
+				continue;
+			out->located_blocks++;
+			out->located_bytes += bytes;
+			out->recovered_blocks += confidence == HG_INFERRED;
+		}
+	}
+	snap_walk_release(&walk);
+	return HG_OK;
+}
+
+enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
+{
+	const struct snap *snap = &snapshot->snap;
+	const struct graph *g = &snapshot->graph;
+	*out = (struct hg_totals){0};
+	BASE_TRY(query_begin(snapshot));
+	const uint64_t *outcomes = g->census.outcomes;
+	out->blocks = snap->block_count;
+	out->bytes = 8 * snap->word_count;
+	out->retained_bytes = graph_retained(g, 0);
+	out->pointers = outcomes[SNAP_BLOCK] + outcomes[SNAP_INFIX];
+	out->infix_pointers = outcomes[SNAP_INFIX];
+	out->code_pointers = outcomes[SNAP_CODE];
+	out->outside_pointers = outcomes[SNAP_OUTSIDE];
+	out->dangling_pointers = outcomes[SNAP_DANGLING];
+	out->immediates = g->census.immediates;
+	out->roots = snap->root_count;
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		out->root_targets += snap_resolve_node(snap, snap->roots[i].value) != HG_NO_NODE;
+	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
+	for (uint64_t i = 0; i < snap->offheap_count; i++)
+		out->offheap_bytes += snap->offheap[i].bytes;
+	return count_blocks(snapshot, out);
+}

@@ -1,0 +1,133 @@
+/*
+ * Leak suspects, by the rules of Eclipse MAT: a node at the top of the dominator tree that retains
+ * a tenth of the reachable bytes, and the accumulation point: down the largest children as long as
+ * one has at least 7/10 of its dominator.
+ */
+#include "query/children.h"
+
+#include <stdlib.h>
+
+enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096 };
+
+/* The location that retains most among the children; sampled from the largest of them. */
+static enum hg_status main_location(
+	struct hg_snapshot *snapshot, uint32_t position, struct hg_suspect *out)
+{
+	struct children children;
+	uint64_t *bytes;
+	uint32_t count = snapshot->snap.sites.count;
+	BASE_TRY(children_open(&children, snapshot, position, SAMPLE, 0));
+	out->children = children.total;
+	enum hg_status status = query_alloc(snapshot, count, sizeof(*bytes), (void **)&bytes);
+	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
+		struct hg_block block;
+		hg_block(snapshot, snapshot->graph.node[children.positions[i]], &block);
+		bytes[block.location] += block.retained_bytes;
+		if (block.location && bytes[block.location] > out->location_bytes) {
+			out->location = block.location;
+			out->location_bytes = bytes[block.location];
+		}
+	}
+	if (status == HG_OK)
+		free(bytes);
+	children_release(&children);
+	return status;
+}
+
+static enum hg_status largest_child(
+	struct hg_snapshot *snapshot, uint32_t position, uint32_t *child)
+{
+	struct children children;
+	BASE_TRY(children_open(&children, snapshot, position, 1, 0));
+	*child = children.shown ? children.positions[0] : GRAPH_NONE;
+	children_release(&children);
+	return HG_OK;
+}
+
+static enum hg_status accumulation_point(
+	struct hg_snapshot *snapshot, uint32_t position, uint32_t *point)
+{
+	const struct graph *g = &snapshot->graph;
+	*point = position;
+	for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
+		uint32_t child;
+		BASE_TRY(largest_child(snapshot, *point, &child));
+		if (child == GRAPH_NONE)
+			return HG_OK;
+		/* In tenths, without overflow. */
+		if (graph_retained(g, child) / DROP_TENTHS < graph_retained(g, *point) / 10)
+			return HG_OK;
+		*point = child;
+	}
+	return HG_OK;
+}
+
+struct suspecting {
+	struct hg_snapshot *snapshot;
+	struct hg_suspects *out;
+	uint64_t capacity, threshold;
+};
+
+static enum hg_status suspect(struct suspecting *s, uint32_t position)
+{
+	const struct graph *g = &s->snapshot->graph;
+	uint32_t point;
+	if (graph_retained(g, position) < s->threshold)
+		return HG_OK;
+	struct hg_suspect row = {.node = g->node[position],
+		.retained_bytes = graph_retained(g, position)};
+	BASE_TRY(accumulation_point(s->snapshot, position, &point));
+	row.accumulation = g->node[point];
+	BASE_TRY(main_location(s->snapshot, point, &row));
+	BASE_TRY(query_grow(s->snapshot, &s->out->rows, s->out->count, &s->capacity,
+		sizeof(*s->out->rows)));
+	s->out->rows[s->out->count++] = row;
+	return HG_OK;
+}
+
+/* Blocks right below the virtual root or below a root. */
+static enum hg_status suspect_below(struct suspecting *s, uint32_t position, bool roots)
+{
+	struct children children;
+	const struct graph *g = &s->snapshot->graph;
+	BASE_TRY(children_open(&children, s->snapshot, position, 0, s->threshold));
+	enum hg_status status = HG_OK;
+	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
+		uint32_t child = children.positions[i];
+		bool is_root = g->node[child] >= s->snapshot->snap.block_count;
+		status = is_root && roots ? suspect_below(s, child, false) : suspect(s, child);
+	}
+	children_release(&children);
+	return status;
+}
+
+static int by_retained(const void *a, const void *b)
+{
+	const struct hg_suspect *x = a, *y = b;
+	if (x->retained_bytes != y->retained_bytes)
+		return x->retained_bytes > y->retained_bytes ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out)
+{
+	struct suspecting s = {.snapshot = snapshot, .out = out};
+	*out = (struct hg_suspects){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	s.threshold = graph_retained(&snapshot->graph, 0) / SHARE;
+	if (s.threshold == 0)
+		return HG_OK;
+	enum hg_status status = suspect_below(&s, 0, true);
+	if (status != HG_OK)
+		hg_suspects_release(out);
+	else if (out->count)
+		qsort(out->rows, out->count, sizeof(*out->rows), by_retained);
+	return status;
+}
+
+void hg_suspects_release(struct hg_suspects *suspects)
+{
+	free(suspects->rows);
+	*suspects = (struct hg_suspects){0};
+}

@@ -1,0 +1,222 @@
+/* Tables by key, and their growth between two snapshots. */
+#include "query/classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST_NAME = 8192 };
+
+/* A row with its name, for sorting. */
+struct named {
+	struct hg_class row;
+	char *name;
+};
+
+struct table {
+	size_t count;
+	struct named *rows;
+};
+
+static void table_release(struct table *table)
+{
+	for (size_t i = 0; i < table->count; i++)
+		free(table->rows[i].name);
+	free(table->rows);
+	*table = (struct table){0};
+}
+
+static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table, enum hg_key key,
+	const struct hg_class *row)
+{
+	char name[LONGEST_NAME];
+	hg_class_name(snapshot, key, row->id, name, sizeof(name));
+	struct named *named = &table->rows[table->count];
+	*named = (struct named){*row, strdup(name)};
+	if (!named->name)
+		return base_no_memory(&snapshot->session->error, strlen(name));
+	table->count++;
+	return HG_OK;
+}
+
+static enum hg_status class_rows(
+	struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+{
+	struct classes classes;
+	BASE_TRY(classes_open(&classes, snapshot, key));
+	enum hg_status status = query_alloc(
+		snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
+	for (uint32_t i = 0; i < classes.count && status == HG_OK; i++)
+		if (classes.rows[i].blocks)
+			status = add_row(snapshot, table, key, &classes.rows[i]);
+	classes_close(&classes);
+	return status;
+}
+
+/* Of a root: its direct target, and what the root's node retains. */
+static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *table)
+{
+	const struct snap *snap = &snapshot->snap;
+	const struct graph *g = &snapshot->graph;
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(query_alloc(
+		snapshot, snap->root_count, sizeof(*table->rows), (void **)&table->rows));
+	for (uint64_t i = 0; i < snap->root_count; i++) {
+		uint32_t node = snap_root_node(snap, i);
+		uint32_t target = snap_resolve_node(snap, snap->roots[i].value);
+		struct hg_class row = {.id = node, .confidence = HG_EXACT};
+		row.retained_bytes = graph_retained(g, g->position[node]);
+		if (target != HG_NO_NODE) {
+			row.blocks = 1;
+			row.bytes = graph_shallow(g, g->position[target]);
+		}
+		BASE_TRY(add_row(snapshot, table, HG_BY_ROOT, &row));
+	}
+	return HG_OK;
+}
+
+static enum hg_status table_open(
+	struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+{
+	*table = (struct table){0};
+	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, table)
+						   : class_rows(snapshot, key, table);
+	if (status != HG_OK)
+		table_release(table);
+	return status;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+	return order ? order : (x->row.id > y->row.id) - (x->row.id < y->row.id);
+}
+
+static int by_retained(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	if (x->row.retained_bytes != y->row.retained_bytes)
+		return x->row.retained_bytes > y->row.retained_bytes ? -1 : 1;
+	return by_name(a, b);
+}
+
+static void sort_table(struct table *table, int (*order)(const void *, const void *))
+{
+	if (table->count)
+		qsort(table->rows, table->count, sizeof(*table->rows), order);
+}
+
+enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out)
+{
+	struct table table;
+	*out = (struct hg_top){.key = key};
+	BASE_TRY(table_open(snapshot, key, &table));
+	sort_table(&table, by_retained);
+	enum hg_status status =
+		query_alloc(snapshot, table.count, sizeof(*out->rows), (void **)&out->rows);
+	for (size_t i = 0; i < table.count && status == HG_OK; i++) {
+		out->rows[out->count++] = table.rows[i].row;
+		out->blocks += table.rows[i].row.blocks;
+		out->bytes += table.rows[i].row.bytes;
+	}
+	table_release(&table);
+	return status;
+}
+
+void hg_top_release(struct hg_top *top)
+{
+	free(top->rows);
+	*top = (struct hg_top){0};
+}
+
+/* Rows of equal names next to each other; names of either table order the result. */
+struct grown {
+	struct hg_growth growth;
+	const char *name;
+};
+
+static uint64_t change(const struct hg_growth *g)
+{
+	return g->bytes_new > g->bytes_old ? g->bytes_new - g->bytes_old
+					   : g->bytes_old - g->bytes_new;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct grown *x = a, *y = b;
+	if (change(&x->growth) != change(&y->growth))
+		return change(&x->growth) > change(&y->growth) ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+static struct hg_growth pair(const struct named *old_row, const struct named *new_row)
+{
+	static const struct hg_class nothing = {.id = UINT32_MAX};
+	const struct hg_class *o = old_row ? &old_row->row : &nothing;
+	const struct hg_class *n = new_row ? &new_row->row : &nothing;
+	return (struct hg_growth){o->id, n->id, o->blocks, n->blocks, o->bytes, n->bytes,
+		o->retained_bytes, n->retained_bytes};
+}
+
+static bool is_unchanged(const struct hg_growth *g)
+{
+	return g->blocks_old == g->blocks_new && g->bytes_old == g->bytes_new &&
+	       g->retained_old == g->retained_new;
+}
+
+/* Merges two tables sorted by name. */
+static size_t merge(const struct table *old_table, const struct table *new_table, struct grown *out)
+{
+	size_t i = 0, j = 0, count = 0;
+	while (i < old_table->count || j < new_table->count) {
+		const struct named *o = i < old_table->count ? &old_table->rows[i] : NULL;
+		const struct named *n = j < new_table->count ? &new_table->rows[j] : NULL;
+		int order = !o ? 1 : !n ? -1 : strcmp(o->name, n->name);
+		const char *name = order <= 0 ? o->name : n->name;
+		struct hg_growth growth = pair(order <= 0 ? o : NULL, order >= 0 ? n : NULL);
+		i += order <= 0;
+		j += order >= 0;
+		if (!is_unchanged(&growth))
+			out[count++] = (struct grown){growth, name};
+	}
+	return count;
+}
+
+static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *old_table,
+	struct table *new_table, struct hg_diff *out)
+{
+	struct grown *grown;
+	size_t most = old_table->count + new_table->count;
+	sort_table(old_table, by_name);
+	sort_table(new_table, by_name);
+	BASE_TRY(query_alloc(snapshot, most, sizeof(*grown), (void **)&grown));
+	size_t count = merge(old_table, new_table, grown);
+	qsort(grown, count, sizeof(*grown), by_change);
+	enum hg_status status =
+		query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows);
+	for (size_t i = 0; i < count && status == HG_OK; i++)
+		out->rows[out->count++] = grown[i].growth;
+	free(grown);
+	return status;
+}
+
+enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
+	enum hg_key key, struct hg_diff *out)
+{
+	struct table old_table, new_table;
+	*out = (struct hg_diff){.key = key};
+	BASE_TRY(table_open(old_snapshot, key, &old_table));
+	enum hg_status status = table_open(new_snapshot, key, &new_table);
+	if (status == HG_OK) {
+		status = diff_tables(new_snapshot, &old_table, &new_table, out);
+		table_release(&new_table);
+	}
+	table_release(&old_table);
+	return status;
+}
+
+void hg_diff_release(struct hg_diff *diff)
+{
+	free(diff->rows);
+	*diff = (struct hg_diff){0};
+}

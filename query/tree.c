@@ -1,0 +1,80 @@
+/* The dominator tree, pruned. */
+#include "query/children.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct pending {
+	uint32_t position, depth;
+};
+
+struct planter {
+	struct hg_snapshot *snapshot;
+	struct hg_tree_options options;
+	struct hg_tree *tree;
+	uint64_t row_capacity;
+	struct pending *stack;
+	uint64_t depth, stack_capacity;
+};
+
+static enum hg_status push(struct planter *p, uint32_t position, uint32_t depth)
+{
+	BASE_TRY(query_grow(
+		p->snapshot, &p->stack, p->depth, &p->stack_capacity, sizeof(*p->stack)));
+	p->stack[p->depth++] = (struct pending){position, depth};
+	return HG_OK;
+}
+
+static enum hg_status plant(struct planter *p, struct pending at)
+{
+	struct children children;
+	struct hg_tree *tree = p->tree;
+	const struct hg_tree_options *o = &p->options;
+	bool bottom = o->max_depth && at.depth >= o->max_depth;
+	BASE_TRY(query_grow(p->snapshot, &tree->rows, tree->count, &p->row_capacity,
+		sizeof(*tree->rows)));
+	BASE_TRY(children_open(&children, p->snapshot, at.position, o->max_children,
+		bottom ? UINT64_MAX : o->min_bytes));
+	tree->rows[tree->count++] = (struct hg_tree_row){
+		.node = p->snapshot->graph.node[at.position],
+		.depth = at.depth,
+		.children = children.total,
+		.hidden_children = children.total - children.shown,
+		.hidden_bytes = children.hidden_bytes,
+	};
+	enum hg_status status = HG_OK;
+	for (uint64_t i = children.shown; i-- > 0 && status == HG_OK;)
+		status = push(p, children.positions[i], at.depth + 1);
+	children_release(&children);
+	return status;
+}
+
+enum hg_status hg_tree(
+	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree *out)
+{
+	struct planter p = {.snapshot = snapshot, .tree = out};
+	*out = (struct hg_tree){0};
+	p.options.from = HG_NO_NODE;
+	if (options)
+		memcpy(&p.options, options,
+			options->size < sizeof(p.options) ? options->size : sizeof(p.options));
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	uint32_t top = p.options.from == HG_NO_NODE ? 0 : query_position(snapshot, p.options.from);
+	if (top == GRAPH_NONE)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"the block is not reachable, so it is not in the dominator tree");
+	enum hg_status status = push(&p, top, 0);
+	while (status == HG_OK && p.depth)
+		status = plant(&p, p.stack[--p.depth]);
+	free(p.stack);
+	if (status != HG_OK)
+		hg_tree_release(out);
+	return status;
+}
+
+void hg_tree_release(struct hg_tree *tree)
+{
+	free(tree->rows);
+	*tree = (struct hg_tree){0};
+}

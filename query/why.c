@@ -1,0 +1,305 @@
+/* Why is it alive: the shortest path to one block, and the merged paths to many. */
+#include "graph/paths.h"
+#include "query/query.h"
+
+#include <stdlib.h>
+
+/* Steps drawn together: one row of the answer. */
+struct group {
+	uint32_t parent; /* group of the holders; GRAPH_NONE for roots */
+	uint32_t key;
+	uint32_t first; /* number of the first node met */
+	uint32_t depth;
+	uint64_t nodes, targets, bytes;
+};
+
+struct merger {
+	struct hg_snapshot *snapshot;
+	const struct paths *paths;
+	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
+	uint64_t *bytes;
+	uint32_t *group; /* by number */
+	uint32_t *key;   /* by node: location << 8 | tag */
+	struct group *groups;
+	uint64_t group_count, group_capacity;
+	uint32_t *slots; /* hash of (parent, key) -> group + 1 */
+	uint64_t slot_count;
+};
+
+/* Keys of all blocks: one pass instead of a look-up for each node of each path. */
+static enum hg_status fill_keys(struct merger *m)
+{
+	struct snap *snap = &m->snapshot->snap;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	BASE_TRY(snap_walk_init(&walk, snap, &m->snapshot->session->error));
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			enum hg_confidence confidence;
+			uint32_t location = query_location(snap, cell.header, &confidence);
+			m->key[rank++] = location << 8 | cell.tag;
+		}
+	}
+	snap_walk_release(&walk);
+	return HG_OK;
+}
+
+/* Marks the selected nodes and adds them up along their paths, last met first. */
+static void add_targets(struct merger *m, const struct hg_selection *selection, struct hg_why *out)
+{
+	const struct graph *g = &m->snapshot->graph;
+	for (size_t i = 0; i < selection->count; i++) {
+		hg_node node = selection->nodes[i];
+		uint32_t number = paths_number(m->paths, node);
+		if (number == GRAPH_NONE) {
+			out->unreachable++;
+			continue;
+		}
+		out->reached++;
+		m->targets[number]++;
+		m->bytes[number] += graph_shallow(g, g->position[node]);
+	}
+	for (uint32_t number = m->paths->count - 1; number > 0; number--) {
+		m->targets[m->paths->holder[number]] += m->targets[number];
+		m->bytes[m->paths->holder[number]] += m->bytes[number];
+	}
+}
+
+static uint64_t mix(uint64_t parent, uint64_t key)
+{
+	uint64_t h = (parent << 32 | key) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 29;
+}
+
+static enum hg_status rehash(struct merger *m)
+{
+	uint64_t count = m->slot_count ? 2 * m->slot_count : 1024;
+	uint32_t *slots;
+	BASE_TRY(query_alloc(m->snapshot, count, sizeof(*slots), (void **)&slots));
+	for (uint32_t i = 0; i < m->group_count; i++) {
+		uint64_t at = mix(m->groups[i].parent, m->groups[i].key) & (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = i + 1;
+	}
+	free(m->slots);
+	m->slots = slots;
+	m->slot_count = count;
+	return HG_OK;
+}
+
+static enum hg_status find_group(
+	struct merger *m, uint32_t parent, uint32_t key, uint32_t number, uint32_t *out)
+{
+	if (2 * (m->group_count + 1) > m->slot_count)
+		BASE_TRY(rehash(m));
+	uint64_t at = mix(parent, key) & (m->slot_count - 1);
+	for (; m->slots[at]; at = (at + 1) & (m->slot_count - 1)) {
+		const struct group *group = &m->groups[m->slots[at] - 1];
+		if (group->parent == parent && group->key == key) {
+			*out = m->slots[at] - 1;
+			return HG_OK;
+		}
+	}
+	BASE_TRY(query_grow(m->snapshot, &m->groups, m->group_count, &m->group_capacity,
+		sizeof(*m->groups)));
+	uint32_t depth = parent == GRAPH_NONE ? 0 : m->groups[parent].depth + 1;
+	m->groups[m->group_count] = (struct group){parent, key, number, depth, 0, 0, 0};
+	*out = (uint32_t)m->group_count++;
+	m->slots[at] = *out + 1;
+	return HG_OK;
+}
+
+/* Puts a node into its group; nodes that repeat their holder's key stay with it. */
+static enum hg_status group_node(struct merger *m, uint32_t number)
+{
+	uint32_t node = paths_node(m->paths, number);
+	uint32_t holder = m->paths->holder[number];
+	bool is_block = node < m->snapshot->snap.block_count;
+	uint32_t parent = holder == 0 ? GRAPH_NONE : m->group[holder];
+	uint32_t key = is_block ? m->key[node] : node;
+	bool repeats = is_block && parent != GRAPH_NONE && m->groups[parent].key == key &&
+		       m->groups[parent].parent != GRAPH_NONE;
+	if (repeats)
+		m->group[number] = parent;
+	else
+		BASE_TRY(find_group(m, parent, key, number, &m->group[number]));
+	struct group *group = &m->groups[m->group[number]];
+	group->nodes++;
+	if (!repeats) {
+		group->targets += m->targets[number];
+		group->bytes += m->bytes[number];
+	}
+	return HG_OK;
+}
+
+static int by_targets(const void *a, const void *b)
+{
+	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->targets != y->targets)
+		return x->targets > y->targets ? -1 : 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static void add_row(struct merger *m, const struct group *group, struct hg_why *out)
+{
+	bool is_block = group->depth > 0;
+	out->rows[out->rows_count++] = (struct hg_path_row){
+		.node = paths_node(m->paths, group->first),
+		.depth = group->depth,
+		.location = is_block ? group->key >> 8 : 0,
+		.tag = is_block ? (uint8_t)(group->key & 0xff) : 0,
+		.nodes = group->nodes,
+		.targets = group->targets,
+		.bytes = group->bytes,
+	};
+}
+
+/* Where the groups with this holder, or a later one, begin in the order. */
+static uint64_t first_child(struct group *const *order, uint64_t count, uint64_t parent)
+{
+	uint64_t low = 0, high = count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (order[middle]->parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Depth first: the children of a group wait on a stack, the one with most targets on top. */
+static void add_rows(
+	struct merger *m, struct group **order, struct group **stack, struct hg_why *out)
+{
+	uint64_t count = m->group_count, depth = 0;
+	uint64_t parent = GRAPH_NONE;
+	for (;;) {
+		uint64_t first = first_child(order, count, parent);
+		uint64_t end = first_child(order, count, parent + 1);
+		while (end > first)
+			stack[depth++] = order[--end];
+		if (depth == 0)
+			return;
+		const struct group *group = stack[--depth];
+		add_row(m, group, out);
+		parent = (uint64_t)(group - m->groups);
+	}
+}
+
+static enum hg_status order_rows(struct merger *m, struct hg_why *out)
+{
+	uint64_t count = m->group_count;
+	struct group **order;
+	BASE_TRY(query_alloc(m->snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	BASE_TRY(query_alloc(m->snapshot, 2 * count, sizeof(*order), (void **)&order));
+	for (uint64_t i = 0; i < count; i++)
+		order[i] = &m->groups[i];
+	qsort(order, count, sizeof(*order), by_targets);
+	add_rows(m, order, order + count, out);
+	free(order);
+	return HG_OK;
+}
+
+static enum hg_status allocate(struct merger *m, struct base_arena *arena)
+{
+	struct hg_error *error = &m->snapshot->session->error;
+	uint64_t count = m->paths->count;
+	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->targets, error));
+	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint64_t), (void **)&m->bytes, error));
+	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->group, error));
+	return base_arena_alloc(arena, m->snapshot->snap.block_count, sizeof(uint32_t),
+		(void **)&m->key, error);
+}
+
+static enum hg_status merge(
+	struct merger *m, const struct hg_selection *selection, struct hg_why *out)
+{
+	BASE_TRY(fill_keys(m));
+	add_targets(m, selection, out);
+	for (uint32_t number = 1; number < m->paths->count; number++)
+		if (m->targets[number])
+			BASE_TRY(group_node(m, number));
+	return order_rows(m, out);
+}
+
+/* The selected node that retains most; the first of equals. */
+static hg_node largest(struct hg_snapshot *snapshot, const struct hg_selection *selection)
+{
+	const struct graph *g = &snapshot->graph;
+	uint32_t best = GRAPH_NONE;
+	hg_node node = HG_NO_NODE;
+	for (size_t i = 0; i < selection->count; i++) {
+		uint32_t position = query_position(snapshot, selection->nodes[i]);
+		if (position == GRAPH_NONE)
+			continue;
+		if (best == GRAPH_NONE || graph_retained(g, position) > graph_retained(g, best)) {
+			best = position;
+			node = selection->nodes[i];
+		}
+	}
+	return node;
+}
+
+static enum hg_status add_steps(
+	struct hg_snapshot *snapshot, const struct paths *paths, hg_node target, struct hg_why *out)
+{
+	uint32_t number = target == HG_NO_NODE ? 0 : paths_number(paths, target);
+	for (uint32_t n = number; n != 0; n = paths->holder[n])
+		out->steps_count++;
+	BASE_TRY(query_alloc(
+		snapshot, out->steps_count, sizeof(*out->steps), (void **)&out->steps));
+	size_t at = out->steps_count;
+	for (uint32_t n = number; n != 0; n = paths->holder[n])
+		out->steps[--at] = (struct hg_step){paths_node(paths, n), HG_UNKNOWN};
+	for (size_t i = 1; i < out->steps_count; i++)
+		out->steps[i].field = query_field_to(
+			snapshot, out->steps[i - 1].node, out->steps[i].node);
+	return HG_OK;
+}
+
+static enum hg_status explain(struct hg_snapshot *snapshot, const struct paths *paths,
+	const struct hg_selection *selection, struct hg_why *out)
+{
+	struct merger m = {.snapshot = snapshot, .paths = paths};
+	struct base_arena arena;
+	BASE_TRY(base_arena_init(
+		&arena, &snapshot->session->budget, "merged paths", &snapshot->session->error));
+	enum hg_status status = allocate(&m, &arena);
+	if (status == HG_OK)
+		status = merge(&m, selection, out);
+	if (status == HG_OK)
+		status = add_steps(snapshot, paths, largest(snapshot, selection), out);
+	base_arena_release(&arena);
+	free(m.groups);
+	free(m.slots);
+	return status;
+}
+
+enum hg_status hg_why(
+	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out)
+{
+	struct paths paths;
+	*out = (struct hg_why){.selected = selection->count};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(paths_open(&paths, &snapshot->graph, &snapshot->session->error));
+	enum hg_status status = explain(snapshot, &paths, selection, out);
+	paths_close(&paths);
+	if (status != HG_OK)
+		hg_why_release(out);
+	return status;
+}
+
+void hg_why_release(struct hg_why *why)
+{
+	free(why->steps);
+	free(why->rows);
+	*why = (struct hg_why){0};
+}

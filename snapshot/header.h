@@ -1,0 +1,68 @@
+/*
+ * The header word of an OCaml block (runtime/caml/mlvalues.h, byterun/mlvalues.h of the memprof
+ * compilers), for any number R of reserved bits, 0 to 31:
+ *
+ *     reserved R | wosize 54-R | colour 2 | tag 8
+ *
+ * In memprof snapshots the reserved bits are the location id: R = 21 gives 21/33/2/8.
+ */
+#ifndef SNAPSHOT_HEADER_H
+#define SNAPSHOT_HEADER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	SNAP_TAG_CLOSURE = 247,
+	SNAP_TAG_OBJECT = 248,
+	SNAP_TAG_INFIX = 249,
+	SNAP_TAG_FORWARD = 250,
+	SNAP_TAG_ABSTRACT = 251, /* from here on a block has no fields that are values */
+	SNAP_TAG_STRING = 252,
+	SNAP_TAG_DOUBLE = 253,
+	SNAP_TAG_DOUBLE_ARRAY = 254,
+	SNAP_TAG_CUSTOM = 255
+};
+
+enum { SNAP_COLOR_WHITE, SNAP_COLOR_GRAY, SNAP_COLOR_BLUE, SNAP_COLOR_BLACK };
+
+static inline unsigned snap_header_tag(uint64_t header)
+{
+	return (unsigned)(header & 0xff);
+}
+
+static inline unsigned snap_header_color(uint64_t header)
+{
+	return (unsigned)(header >> 8 & 3);
+}
+
+/* Number of fields; the two shifts drop the reserved bits and are as cheap as one. */
+static inline uint64_t snap_header_wosize(uint64_t header, unsigned reserved)
+{
+	return (header << reserved) >> (reserved + 10);
+}
+
+static inline uint32_t snap_header_reserved(uint64_t header, unsigned reserved)
+{
+	return reserved ? (uint32_t)(header >> (64 - reserved)) : 0;
+}
+
+static inline uint64_t snap_header_max_wosize(unsigned reserved)
+{
+	return UINT64_MAX >> (reserved + 10);
+}
+
+/* The parts must fit; the colour is white. */
+static inline uint64_t snap_header_make(
+	unsigned reserved, uint32_t reserved_value, uint64_t wosize, unsigned tag)
+{
+	uint64_t high = reserved ? (uint64_t)reserved_value << (64 - reserved) : 0;
+	return high | wosize << 10 | tag;
+}
+
+static inline bool snap_tag_has_fields(unsigned tag)
+{
+	return tag < SNAP_TAG_ABSTRACT;
+}
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Finds the file that says what location ids mean: named by the user, or beside the snapshot by
+ * program name or pid, then in the current folder, as the original profiler looked there (*.prof,
+ * three levels deep).  Two sources are never merged.
+ */
+#include "snapshot/snapshot.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { DEPTH = 3 };
+
+/* What is looked for, and what has been met of it. */
+struct search {
+	char wanted[NAME_MAX + 1]; /* base name that fits this snapshot */
+	const char *suffix;        /* files of this kind, or NULL if only 'wanted' will do */
+	char found[PATH_MAX];      /* path of a file named 'wanted' */
+	char other[PATH_MAX];      /* of one that only has the suffix */
+	unsigned others;
+	struct stat other_file; /* which it is: a folder may be looked at twice */
+};
+
+static bool is_folder(const char *path)
+{
+	struct stat about;
+	return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+static bool join(char *out, const char *folder, const char *name)
+{
+	int length = strcmp(folder, ".") == 0
+			     ? snprintf(out, PATH_MAX, "%s", name)
+			     : snprintf(out, PATH_MAX, "%s/%s", folder, name);
+	return length > 0 && length < PATH_MAX;
+}
+
+static bool has_suffix(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), tail = strlen(suffix);
+	return length > tail && strcmp(name + length - tail, suffix) == 0;
+}
+
+static void look_at(struct search *search, const char *path, const char *name)
+{
+	struct stat about;
+	if (stat(path, &about) || !S_ISREG(about.st_mode))
+		return;
+	if (strcmp(name, search->wanted) == 0) {
+		/* Folders are read in any order: the first by name is chosen. */
+		if (!search->found[0] || strcmp(path, search->found) < 0)
+			snprintf(search->found, sizeof(search->found), "%s", path);
+	} else if (search->suffix && has_suffix(name, search->suffix) &&
+		   !(search->others && about.st_ino == search->other_file.st_ino &&
+			   about.st_dev == search->other_file.st_dev)) {
+		search->others++;
+		search->other_file = about;
+		snprintf(search->other, sizeof(search->other), "%s", path);
+	}
+}
+
+/* Looks at the files of a folder; 'levels' more below it. */
+static void look_in(struct search *search, const char *folder, unsigned levels)
+{
+	DIR *stream = opendir(folder);
+	struct dirent *entry;
+	while (stream && (entry = readdir(stream))) {
+		char path[PATH_MAX];
+		if (entry->d_name[0] == '.' || !join(path, folder, entry->d_name))
+			continue;
+		look_at(search, path, entry->d_name);
+		if (levels && is_folder(path))
+			look_in(search, path, levels - 1);
+	}
+	if (stream)
+		closedir(stream);
+}
+
+static void folder_of(const char *path, char *out)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		snprintf(out, PATH_MAX, ".");
+	else
+		snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+/* The linker of 0.1 lower-cased the whole output name. */
+static void wanted_name(const struct snap *snap, struct search *search)
+{
+	const char *slash = strrchr(snap->program, '/');
+	const char *program = slash ? slash + 1 : snap->program;
+	size_t size = sizeof(search->wanted);
+	switch (snap->format->ids) {
+	case SNAP_IDS_MEMPROF01:
+		search->suffix = ".prof";
+		snprintf(search->wanted, size, "%.200s.prof", program);
+		for (char *c = search->wanted; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		break;
+	case SNAP_IDS_MEMPROF02:
+		snprintf(search->wanted, size, "memprof.%llu.locations",
+			(unsigned long long)snap->pid);
+		break;
+	case SNAP_IDS_OCP2014:
+		snprintf(search->wanted, size, "memprof.%llu.process_info",
+			(unsigned long long)snap->pid);
+		break;
+	}
+}
+
+static enum hg_status note(struct snap *snap, struct hg_error *error, const char *format, ...)
+	BASE_PRINTF(3, 4);
+
+static enum hg_status note(struct snap *snap, struct hg_error *error, const char *format, ...)
+{
+	char text[2 * PATH_MAX];
+	va_list arguments;
+	va_start(arguments, format);
+	int length = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= sizeof(text))
+		length = (int)sizeof(text) - 1;
+	return base_pool_string(
+		&snap->pool, text, (uint64_t)length, &snap->profile_note, error);
+}
+
+/* The path of the source, or "" and a note that says why there is none. */
+static enum hg_status discover(struct snap *snap, char *path, struct hg_error *error)
+{
+	struct search search = {0};
+	char folder[PATH_MAX];
+	folder_of(snap->path, folder);
+	wanted_name(snap, &search);
+	look_in(&search, folder, 0);
+	if (!search.found[0])
+		look_in(&search, ".", search.suffix ? DEPTH - 1 : 0);
+	path[0] = '\0';
+	if (search.found[0]) {
+		memcpy(path, search.found, PATH_MAX);
+		return HG_OK;
+	}
+	if (search.others == 1) {
+		memcpy(path, search.other, PATH_MAX);
+		return note(snap, error, "the only one found; the program is '%s'", snap->program);
+	}
+	if (search.others)
+		return note(snap, error,
+			"none: no %s, but several other %s files; name one with --prof",
+			search.wanted, search.suffix);
+	return note(snap, error,
+		"none: no %s beside the snapshot or in the current folder; name one with --prof",
+		search.wanted);
+}
+
+static enum hg_status read_profile(struct snap *snap, const char *path, struct hg_error *error)
+{
+	struct base_file file;
+	BASE_TRY(base_file_open(&file, path, 0, error));
+	enum hg_status status = snap_sites_load(&snap->sites, file.bytes, file.size, error);
+	base_file_close(&file);
+	if (status != HG_OK) {
+		base_error_file(error, path);
+		return status;
+	}
+	return base_pool_string(&snap->pool, path, strlen(path), &snap->profile, error);
+}
+
+enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error)
+{
+	char path[PATH_MAX];
+	if (named)
+		return read_profile(snap, named, error);
+	BASE_TRY(discover(snap, path, error));
+	if (!path[0])
+		return HG_OK;
+	struct hg_error trouble;
+	base_error_clear(&trouble);
+	enum hg_status status = read_profile(snap, path, &trouble);
+	if (status != HG_ERROR_INPUT) {
+		if (status != HG_OK)
+			*error = trouble;
+		return status;
+	}
+	/* A file nobody named must not keep the snapshot from being read. */
+	snap_sites_release(&snap->sites);
+	BASE_TRY(snap_sites_init(&snap->sites, snap->format->ids, snap->native, error));
+	return note(snap, error, "none: %s is unusable: %s", path, trouble.message);
+}

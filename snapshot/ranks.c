@@ -1,0 +1,306 @@
+#include "snapshot/ranks.h"
+
+#include "base/grow.h"
+#include "base/threads.h"
+#include "snapshot/walk.h"
+
+#include <string.h>
+
+/* Beyond this much per byte of file, and a constant, the blocks are not a heap. */
+enum { BYTES_PER_FILE_BYTE = 64, FREE_BYTES = 64 << 20 };
+
+enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_address,
+	uint64_t last_address, struct hg_error *error)
+{
+	uint64_t from = first_address >> SNAP_GRANULE_SHIFT;
+	uint64_t to = last_address >> SNAP_GRANULE_SHIFT;
+	if (granules->count && granules->numbers[granules->count - 1] == from)
+		from++;
+	for (; from <= to; from++) {
+		BASE_TRY(base_grow(&granules->numbers, granules->count, &granules->capacity,
+			sizeof(uint32_t), error));
+		granules->numbers[granules->count++] = (uint32_t)from;
+	}
+	return HG_OK;
+}
+
+void snap_granules_release(struct snap_granules *granules)
+{
+	free(granules->numbers);
+	*granules = (struct snap_granules){0};
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Ascending, each once; chunks mostly come in that order already. */
+static void sort_granules(struct snap_granules *granules)
+{
+	uint32_t *numbers = granules->numbers;
+	bool sorted = true;
+	for (uint64_t i = 1; i < granules->count; i++)
+		sorted &= numbers[i - 1] < numbers[i];
+	if (sorted)
+		return;
+	qsort(numbers, granules->count, sizeof(*numbers), by_number);
+	uint64_t kept = 0;
+	for (uint64_t i = 0; i < granules->count; i++)
+		if (kept == 0 || numbers[kept - 1] != numbers[i])
+			numbers[kept++] = numbers[i];
+	granules->count = kept;
+}
+
+static uint64_t count_leaves(const struct snap_granules *granules)
+{
+	uint64_t leaves = 0;
+	for (uint64_t i = 0; i < granules->count; i++)
+		if (i == 0 || granules->numbers[i] >> SNAP_LEAF_SHIFT !=
+				      granules->numbers[i - 1] >> SNAP_LEAF_SHIFT)
+			leaves++;
+	return leaves;
+}
+
+static void fill_table(struct snap_ranks *ranks, const struct snap_granules *granules)
+{
+	uint32_t leaf = 0;
+	for (uint32_t i = 0; i < granules->count; i++) {
+		uint32_t number = granules->numbers[i];
+		uint32_t *top = &ranks->top[number >> SNAP_LEAF_SHIFT];
+		if (*top == 0)
+			*top = ++leaf;
+		uint64_t middle = number & ((1 << SNAP_LEAF_SHIFT) - 1);
+		ranks->leaves[((uint64_t)*top << SNAP_LEAF_SHIFT) + middle] = i + 1;
+		ranks->numbers[i + 1] = number;
+	}
+}
+
+enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *granules,
+	struct base_arena *arena, uint64_t file_size, struct hg_error *error)
+{
+	sort_granules(granules);
+	uint64_t count = granules->count + 1, leaves = count_leaves(granules) + 1;
+	uint64_t line_bytes = count * SNAP_GRANULE_LINES * sizeof(struct snap_line);
+	uint64_t leaf_bytes = leaves * sizeof(uint32_t) << SNAP_LEAF_SHIFT;
+	if (line_bytes + leaf_bytes > file_size * BYTES_PER_FILE_BYTE + FREE_BYTES)
+		return base_corrupt(error, HG_NO_OFFSET,
+			"its blocks are strewn over %llu pieces of 32 KiB, which is no heap",
+			(unsigned long long)granules->count);
+	BASE_TRY(base_arena_alloc(arena, count * SNAP_GRANULE_LINES, sizeof(struct snap_line),
+		(void **)&ranks->lines, error));
+	BASE_TRY(base_arena_alloc(arena, leaves << SNAP_LEAF_SHIFT, sizeof(uint32_t),
+		(void **)&ranks->leaves, error));
+	BASE_TRY(base_arena_reserve(
+		arena, SNAP_TOP_ENTRIES, sizeof(uint32_t), (void **)&ranks->top, error));
+	BASE_TRY(base_arena_alloc(
+		arena, count, sizeof(uint32_t), (void **)&ranks->numbers, error));
+	ranks->granule_count = count;
+	if (granules->count) {
+		unsigned words = SNAP_GRANULE_SHIFT - 3;
+		ranks->first_word = (uint64_t)granules->numbers[0] << words;
+		uint64_t end = ((uint64_t)granules->numbers[granules->count - 1] + 1) << words;
+		ranks->word_span = end - ranks->first_word;
+	}
+	fill_table(ranks, granules);
+	snap_granules_release(granules);
+	return HG_OK;
+}
+
+enum hg_status snap_ranks_count(struct snap_ranks *ranks, uint64_t *blocks, struct hg_error *error)
+{
+	uint64_t kept = 0, headers = 0;
+	uint64_t lines = ranks->granule_count * SNAP_GRANULE_LINES;
+	for (uint64_t i = 0; i < lines; i++) {
+		struct snap_line *line = &ranks->lines[i];
+		line->kept_before = (uint32_t)kept;
+		line->blocks_before = (uint32_t)headers;
+		kept += (uint64_t)__builtin_popcountll(line->kept);
+		headers += (uint64_t)__builtin_popcountll(line->header & line->kept);
+	}
+	if (kept >= (uint64_t)1 << 31)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"%llu blocks and pointers: more than the 2^31 that this version can hold",
+			(unsigned long long)kept);
+	ranks->slot_count = kept;
+	*blocks = headers;
+	return HG_OK;
+}
+
+static uint64_t line_word(const struct snap_ranks *ranks, uint64_t line)
+{
+	uint64_t number = ranks->numbers[line / SNAP_GRANULE_LINES];
+	return (number << (SNAP_GRANULE_SHIFT - 3)) + (line % SNAP_GRANULE_LINES) * 64;
+}
+
+/* Position of the n-th set bit, which must exist. */
+static unsigned select_bit(uint64_t bits, uint32_t n)
+{
+	while (n--)
+		bits &= bits - 1;
+	return (unsigned)__builtin_ctzll(bits);
+}
+
+/* Last line that counts at most 'number' before it: binary search, by rank or by slot. */
+static uint64_t find_line(const struct snap_ranks *ranks, uint32_t number, bool by_slot)
+{
+	uint64_t low = 0, high = ranks->granule_count * SNAP_GRANULE_LINES;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		const struct snap_line *line = &ranks->lines[middle];
+		if ((by_slot ? line->kept_before : line->blocks_before) <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t snap_ranks_word(const struct snap_ranks *ranks, uint32_t rank)
+{
+	uint64_t line = find_line(ranks, rank, false);
+	const struct snap_line *l = &ranks->lines[line];
+	return line_word(ranks, line) + select_bit(l->header & l->kept, rank - l->blocks_before);
+}
+
+uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, uint32_t slot)
+{
+	uint64_t line = find_line(ranks, slot, true);
+	const struct snap_line *l = &ranks->lines[line];
+	return line_word(ranks, line) + select_bit(l->kept, slot - l->kept_before);
+}
+
+/* First granule behind a number: for words between granules. */
+static uint64_t granules_up_to(const struct snap_ranks *ranks, uint64_t number)
+{
+	uint64_t low = 1, high = ranks->granule_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (ranks->numbers[middle] <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint32_t *rank)
+{
+	uint64_t number = word >> (SNAP_GRANULE_SHIFT - 3);
+	uint64_t behind = granules_up_to(ranks, number);
+	if (behind == 1)
+		return false;
+	uint64_t line;
+	uint32_t before;
+	if (ranks->numbers[behind - 1] == number) {
+		line = (behind - 1) * SNAP_GRANULE_LINES + (word >> 6 & 63);
+		uint64_t upto = UINT64_MAX >> (63 - (word & 63));
+		const struct snap_line *l = &ranks->lines[line];
+		before = l->blocks_before +
+			 (uint32_t)__builtin_popcountll(l->header & l->kept & upto);
+	} else {
+		line = behind * SNAP_GRANULE_LINES - 1;
+		const struct snap_line *l = &ranks->lines[line];
+		before = l->blocks_before + (uint32_t)__builtin_popcountll(l->header & l->kept);
+	}
+	if (before == 0)
+		return false;
+	*rank = before - 1;
+	return true;
+}
+
+/* Bits of one line, gathered before they go to memory that threads share. */
+struct marker {
+	const struct snap_ranks *ranks;
+	uint64_t at; /* number of the line: word >> 6 */
+	uint64_t header, kept;
+};
+
+static inline void flush_marks(struct marker *m)
+{
+	if (!(m->header | m->kept))
+		return;
+	struct snap_line *line = snap_ranks_line(m->ranks, m->at << 6);
+	__atomic_fetch_or(&line->header, m->header, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&line->kept, m->kept, __ATOMIC_RELAXED);
+	m->header = m->kept = 0;
+}
+
+static inline void move_marks(struct marker *m, uint64_t word)
+{
+	if (word >> 6 != m->at) {
+		flush_marks(m);
+		m->at = word >> 6;
+	}
+}
+
+/* Functions that share a closure: their headers are found by address, but are not kept. */
+static void mark_infixes(struct marker *m, const struct snap_cell *cell, unsigned reserved)
+{
+	for (uint64_t j = 1; j < cell->field_count; j++) {
+		if (!snap_is_infix_header(cell->fields[j], j, reserved))
+			continue;
+		uint64_t word = (cell->address >> 3) + 1 + j;
+		move_marks(m, word);
+		m->header |= (uint64_t)1 << (word & 63);
+	}
+}
+
+static inline void mark_block(struct marker *m, const struct snap_cell *cell)
+{
+	uint64_t word = cell->address >> 3;
+	move_marks(m, word);
+	m->header |= (uint64_t)1 << (word & 63);
+	m->kept |= (uint64_t)1 << (word & 63);
+	for (uint64_t j = 0; j < cell->field_count; j++) {
+		uint64_t value = cell->fields[j];
+		word++;
+		if ((value & 7) || !snap_ranks_spans(m->ranks, (value >> 3) - 1))
+			continue;
+		move_marks(m, word);
+		m->kept |= (uint64_t)1 << (word & 63);
+	}
+}
+
+struct marking {
+	struct snap *snap;
+	struct snap_walk *walks; /* one per slice */
+};
+
+static void mark_slice(void *context, unsigned slice, unsigned slices)
+{
+	struct marking *marking = context;
+	struct snap *snap = marking->snap;
+	struct snap_walk *walk = &marking->walks[slice];
+	struct marker m = {.ranks = &snap->ranks};
+	struct snap_run run;
+	uint64_t n = snap->stretch_count;
+	snap_walk_range(walk, n * slice / slices, n * (slice + 1) / slices);
+	while (snap_walk_next(walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			mark_block(&m, &cell);
+			if (cell.tag == SNAP_TAG_CLOSURE)
+				mark_infixes(&m, &cell, snap->reserved);
+		}
+	}
+	flush_marks(&m);
+}
+
+enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
+{
+	struct marking marking = {.snap = snap};
+	unsigned threads = snap->session->threads;
+	BASE_TRY(snap_ranks_init(
+		&snap->ranks, &snap->granules, &snap->arena, snap->file.size, error));
+	BASE_TRY(snap_walks_open(snap, threads, &marking.walks, error));
+	base_run_slices(threads, mark_slice, &marking);
+	snap_walks_close(marking.walks, threads);
+	uint64_t blocks;
+	BASE_TRY(snap_ranks_count(&snap->ranks, &blocks, error));
+	if (blocks != snap->block_count)
+		return base_corrupt(error, HG_NO_OFFSET, "changed while it was read");
+	return HG_OK;
+}

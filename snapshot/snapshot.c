@@ -1,0 +1,261 @@
+#include "snapshot/snapshot.h"
+
+#include "base/grow.h"
+
+#include <string.h>
+
+/* Blocks per stretch: how far a look-up by rank has to walk, against 24 bytes each. */
+enum { STRETCH_BLOCKS = 128 };
+
+static const struct snap_format *const formats[] = {
+	&snap_ocp2014, &snap_memprof01, &snap_memprof02, NULL};
+
+const struct snap_format *snap_format(unsigned index)
+{
+	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
+}
+
+enum hg_status snap_add_chunk(
+	struct snap *snap, uint64_t start, uint64_t end, uint64_t offset, struct hg_error *error)
+{
+	if (start > end || start % 8 || end % 8 || end > SNAP_ADDRESS_LIMIT)
+		return base_corrupt(error, offset,
+			"a chunk from 0x%llx to 0x%llx, which is no range of words",
+			(unsigned long long)start, (unsigned long long)end);
+	BASE_TRY(base_grow(&snap->chunks, snap->chunk_count, &snap->chunk_capacity,
+		sizeof(*snap->chunks), error));
+	snap->chunks[snap->chunk_count++] = (struct snap_chunk){start, end, offset};
+	return HG_OK;
+}
+
+enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
+	uint64_t index, uint64_t value, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&snap->roots, snap->root_count, &snap->root_capacity,
+		sizeof(*snap->roots), error));
+	snap->roots[snap->root_count++] = (struct snap_root){value, name, index, kind};
+	return HG_OK;
+}
+
+static enum hg_status add_stretch(
+	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error)
+{
+	/* Node numbers and ranks are 32 bits; the last ones mean "none". */
+	if (snap->block_count > UINT32_MAX - 2 * STRETCH_BLOCKS)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"more blocks than the 2^32 that this version can number");
+	BASE_TRY(base_grow(&snap->stretches, snap->stretch_count, &snap->stretch_capacity,
+		sizeof(*snap->stretches), error));
+	snap->stretches[snap->stretch_count++] = (struct snap_stretch){address, offset, 0, 0};
+	return HG_OK;
+}
+
+enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset, uint64_t wosize,
+	unsigned tag, bool apart, struct hg_error *error)
+{
+	struct snap_stretch *last = snap->stretches + snap->stretch_count - 1;
+	if (apart || snap->stretch_count == 0 || last->blocks == STRETCH_BLOCKS) {
+		BASE_TRY(add_stretch(snap, address, offset, error));
+		last = snap->stretches + snap->stretch_count - 1;
+	}
+	last->blocks++;
+	snap->block_count++;
+	snap->word_count += wosize + 1;
+	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
+	snap->field_count += fields;
+	if (fields + 1 > snap->largest_block)
+		snap->largest_block = fields + 1;
+	return snap_granules_add(&snap->granules, address, address + 8 * fields, error);
+}
+
+/* Loaders mostly meet stretches in order already. */
+static bool stretches_are_sorted(const struct snap *snap)
+{
+	for (uint64_t i = 1; i < snap->stretch_count; i++)
+		if (snap->stretches[i].address < snap->stretches[i - 1].address)
+			return false;
+	return true;
+}
+
+static int chunks_by_address(const void *a, const void *b)
+{
+	const struct snap_chunk *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int stretches_by_address(const void *a, const void *b)
+{
+	const struct snap_stretch *x = a, *y = b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error)
+{
+	if (snap->chunk_count)
+		qsort(snap->chunks, snap->chunk_count, sizeof(*snap->chunks), chunks_by_address);
+	for (uint64_t i = 1; i < snap->chunk_count; i++) {
+		const struct snap_chunk *chunk = &snap->chunks[i];
+		if (chunk->start < chunk[-1].end)
+			return base_corrupt(error, chunk->offset,
+				"the chunk at 0x%llx overlaps the one at 0x%llx",
+				(unsigned long long)chunk->start,
+				(unsigned long long)chunk[-1].start);
+	}
+	if (!stretches_are_sorted(snap))
+		qsort(snap->stretches, snap->stretch_count, sizeof(*snap->stretches),
+			stretches_by_address);
+	uint32_t rank = 0;
+	for (uint64_t i = 0; i < snap->stretch_count; i++) {
+		snap->stretches[i].first_rank = rank;
+		rank += snap->stretches[i].blocks;
+	}
+	return HG_OK;
+}
+
+enum hg_status snap_cut_short(
+	struct snap *snap, uint64_t offset, const char *what, struct hg_error *error)
+{
+	if (!snap->accept_partial)
+		return base_corrupt(error, offset, "the file ends in the middle of %s "
+			"(--partial reads what is there)", what);
+	snap->partial = what;
+	snap->partial_offset = offset;
+	return HG_OK;
+}
+
+bool snap_in_chunk(const struct snap *snap, uint64_t address)
+{
+	uint64_t low = 0, high = snap->chunk_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->chunks[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < snap->chunk_count && snap->chunks[low].start <= address;
+}
+
+/* Infix headers have a header bit of their own: the block is the last one before. */
+static bool resolve_infix(const struct snap *snap, uint64_t word, uint64_t *header_word)
+{
+	const struct snap_line *line = snap_ranks_line(&snap->ranks, word);
+	uint32_t rank;
+	if (!((line->header & ~line->kept) >> (word & 63) & 1))
+		return false;
+	if (!snap_ranks_block_before(&snap->ranks, word, &rank))
+		return false;
+	*header_word = snap_ranks_word(&snap->ranks, rank);
+	return true;
+}
+
+enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word)
+{
+	uint64_t word = (value >> 3) - 1;
+	if (value % 8 == 0 && snap_ranks_spans(&snap->ranks, word)) {
+		if (snap_line_is_block(snap_ranks_line(&snap->ranks, word), word)) {
+			*header_word = word;
+			return SNAP_BLOCK;
+		}
+		if (resolve_infix(snap, word, header_word))
+			return SNAP_INFIX;
+	}
+	if (snap->code_end && (value == snap->code_start || value == snap->code_end))
+		return SNAP_CODE;
+	return snap_in_chunk(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
+}
+
+uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
+{
+	uint64_t word;
+	if (value & 1 || snap_resolve(snap, value, &word) > SNAP_INFIX)
+		return HG_NO_NODE;
+	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static enum hg_status choose_format(struct snap *snap, const char *named, struct hg_error *error)
+{
+	const char *name = base_name(snap->path);
+	for (unsigned i = 0; formats[i]; i++) {
+		if (named ? strcmp(named, formats[i]->name) == 0
+			  : formats[i]->recognise(name, &snap->file)) {
+			snap->format = formats[i];
+			return HG_OK;
+		}
+	}
+	if (named)
+		return base_fail(
+			error, HG_ERROR_USAGE, HG_NO_OFFSET, "unknown format '%s'", named);
+	if (snap->file.size == 0)
+		return base_corrupt(error, 0, "is empty");
+	return base_corrupt(
+		error, 0, "is no heap snapshot of a known format ('heapgraph info' says what it is)");
+}
+
+static enum hg_status load(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
+{
+	BASE_TRY(base_arena_init(&snap->arena, &snap->session->budget, "snapshot", error));
+	BASE_TRY(base_file_open(&snap->file, snap->path, 0, error));
+	BASE_TRY(choose_format(snap, input->format, error));
+	base_file_sequential(&snap->file);
+	BASE_TRY(snap->format->load(snap, error));
+	if (snap->block_count + snap->root_count >= UINT32_MAX - 1)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"more blocks and roots than the 2^32 that this version can number");
+	BASE_TRY(snap_sites_init(&snap->sites, snap->format->ids, snap->native, error));
+	return snap_load_profile(snap, input->profile, error);
+}
+
+enum hg_status snap_open(struct snap *snap, struct hg_session *session,
+	const struct hg_input *input, struct hg_error *error)
+{
+	*snap = (struct snap){
+		.session = session,
+		.accept_partial = input->partial,
+		.integers_recorded = true,
+		.program = "",
+		.trigger = "",
+		.ocaml_version = "",
+		.profile = "",
+		.profile_note = "",
+		.pid = HG_UNKNOWN,
+		.index = HG_UNKNOWN,
+		.free_bytes = HG_UNKNOWN,
+		.live_words = HG_UNKNOWN,
+		.live_blocks = HG_UNKNOWN,
+	};
+	enum hg_status status =
+		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);
+	if (status == HG_OK)
+		status = load(snap, input, error);
+	if (status != HG_OK) {
+		if (status != HG_ERROR_USAGE)
+			base_error_file(error, input->path);
+		snap_release(snap);
+	}
+	return status;
+}
+
+void snap_release(struct snap *snap)
+{
+	free(snap->chunks);
+	free(snap->stretches);
+	free(snap->roots);
+	free(snap->links);
+	free(snap->offheap);
+	snap_granules_release(&snap->granules);
+	snap_sites_release(&snap->sites);
+	base_file_close(&snap->file);
+	base_arena_release(&snap->arena);
+	base_pool_release(&snap->pool);
+	*snap = (struct snap){0};
+}

@@ -1,0 +1,191 @@
+/*
+ * The neutral model of a heap snapshot: what every loader fills and everything else reads.
+ *
+ * A snapshot is a read-only mapping of a file, cut into stretches: pieces of at most a few hundred
+ * blocks whose place in the file is known, in order of addresses.  A walk (walk.h) turns stretches
+ * into runs of blocks as they lay in memory.  Ranks (ranks.h) number the blocks by address.
+ *
+ * Loaders validate the whole structure of the file once, so that later walks over it cannot fail.
+ */
+#ifndef SNAPSHOT_SNAPSHOT_H
+#define SNAPSHOT_SNAPSHOT_H
+
+#include "base/file.h"
+#include "base/pool.h"
+#include "base/session.h"
+#include "snapshot/header.h"
+#include "snapshot/ranks.h"
+#include "snapshot/sites.h"
+
+/* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */
+#define SNAP_ADDRESS_LIMIT ((uint64_t)1 << 48)
+
+/* A piece of the address space of the heap; the loaders keep the order of the file. */
+struct snap_chunk {
+	uint64_t start, end; /* bytes; word aligned */
+	uint64_t offset;     /* of its record, for messages */
+};
+
+/* Consecutive blocks, at ascending addresses; 24 bytes for some hundred blocks. */
+struct snap_stretch {
+	uint64_t address; /* of the first header */
+	uint64_t offset;  /* of the first block in the file */
+	uint32_t first_rank;
+	uint32_t blocks;
+};
+
+/* One root slot; the node of root i is block_count + i. */
+struct snap_root {
+	uint64_t value;   /* the pointer it holds */
+	const char *name; /* in the pool or static */
+	uint64_t index;   /* printed as name[index]; HG_UNKNOWN: the name stands alone */
+	enum hg_root_kind kind;
+};
+
+/* An edge that is no field: from or to a node that is not a block, or ephemeron data. */
+struct snap_link {
+	uint32_t from, to; /* nodes */
+};
+
+/* Bytes outside the heap that a block owns (Bigarray data and the like). */
+struct snap_offheap {
+	uint32_t rank;
+	uint64_t bytes;
+};
+
+struct snap;
+
+/* One format, one file: its loader and how its blocks become runs. */
+struct snap_format {
+	const char *name;  /* of --as */
+	const char *title;
+	/* Whether the bytes or, where these cannot tell, the base name of the file say so. */
+	bool (*recognise)(const char *name, const struct base_file *file);
+	/* Fills the snapshot from snap->file, checking everything. */
+	enum hg_status (*load)(struct snap *snap, struct hg_error *error);
+	/* The next run of a walk, whose place walk.c has set. */
+	bool (*next_run)(struct snap_walk *walk, struct snap_run *run);
+	/* First bytes of an opaque block, at most the given number; NULL: never recorded. */
+	size_t (*content)(const struct snap *snap, uint32_t rank, uint64_t bytes,
+		const uint8_t **out, bool *cut);
+	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
+};
+
+struct snap {
+	struct hg_session *session;
+	const struct snap_format *format;
+	const char *path;
+	bool accept_partial;
+	struct base_file file;
+	struct base_pool pool;
+	struct base_arena arena; /* ranks */
+
+	unsigned reserved; /* R of the headers in runs */
+	bool native;
+	bool integers_recorded; /* false: an integer field says only that it is one */
+	bool no_fields; /* blocks are recorded, but not what they hold: no edge is known */
+
+	struct snap_chunk *chunks; /* by address once loaded */
+	uint64_t chunk_count, chunk_capacity;
+	struct snap_stretch *stretches; /* by address once loaded */
+	uint64_t stretch_count, stretch_capacity;
+	struct snap_root *roots;
+	uint64_t root_count, root_capacity;
+	struct snap_link *links; /* sorted by 'from'; those of roots are not listed */
+	uint64_t link_count;
+	struct snap_offheap *offheap; /* by rank */
+	uint64_t offheap_count;
+
+	uint64_t block_count;
+	uint64_t word_count;    /* headers included */
+	uint64_t field_count;   /* of the blocks with fields */
+	uint64_t largest_block; /* words in the longest run element, header included */
+	struct snap_granules granules; /* seen by the loader */
+	struct snap_ranks ranks;       /* after snap_rank() */
+
+	uint64_t code_start, code_end; /* values of code pointers; both 0 if there are none */
+	struct snap_sites sites;
+	void *format_data; /* of the format, in the pool */
+
+	const char *program, *trigger, *ocaml_version;
+	const char *profile, *profile_note;
+	const char *partial; /* what a file cut short lacks, or NULL */
+	uint64_t partial_offset;
+	uint64_t pid, index; /* HG_UNKNOWN */
+	uint64_t free_bytes, live_words, live_blocks; /* HG_UNKNOWN if not recorded */
+};
+
+/*
+ * Opens and loads; on failure *snap needs no release.  'input' as in hg_snapshot_open().
+ */
+enum hg_status snap_open(struct snap *snap, struct hg_session *session,
+	const struct hg_input *input, struct hg_error *error);
+void snap_release(struct snap *snap);
+
+/* For loaders: add what they find.  Granules and stretches follow from the blocks. */
+enum hg_status snap_add_chunk(
+	struct snap *snap, uint64_t start, uint64_t end, uint64_t offset, struct hg_error *error);
+enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
+	uint64_t index, uint64_t value, struct hg_error *error);
+
+/*
+ * A block whose header is at 'address' and whose entry in the file is at 'offset'; the caller has
+ * checked that it lies in its chunk, behind the block before.  'apart' begins a new stretch.
+ */
+enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset, uint64_t wosize,
+	unsigned tag, bool apart, struct hg_error *error);
+
+/*
+ * After the last block: puts chunks and stretches in order of addresses, checks that chunks do not
+ * overlap, numbers the blocks.  snap_in_chunk() works from here on.
+ */
+enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error);
+
+/* What is missing from a file cut short; HG_OK if the session accepts that, else the failure. */
+enum hg_status snap_cut_short(
+	struct snap *snap, uint64_t offset, const char *what, struct hg_error *error);
+
+/* Builds the ranks: pass 1 over the heap. */
+enum hg_status snap_rank(struct snap *snap, struct hg_error *error);
+
+/* Whether an address lies in a chunk of the heap. */
+bool snap_in_chunk(const struct snap *snap, uint64_t address);
+
+enum snap_outcome {
+	SNAP_BLOCK,    /* to field 0 of a block */
+	SNAP_INFIX,    /* to a function inside a closure block */
+	SNAP_CODE,     /* to the program's code, as recorded */
+	SNAP_OUTSIDE,  /* out of every chunk: static data, an atom, a young block, code */
+	SNAP_DANGLING, /* into a chunk, but to no block */
+	SNAP_OUTCOMES
+};
+
+/*
+ * Where an even word leads: the one place that knows.  The word of the header of the block it
+ * belongs to goes to *header_word when the outcome is SNAP_BLOCK or SNAP_INFIX.
+ */
+enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word);
+
+/* Node of the block an even word leads to, or HG_NO_NODE. */
+uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);
+
+/* Node numbers: blocks, roots, the virtual root. */
+static inline uint32_t snap_root_node(const struct snap *snap, uint64_t root)
+{
+	return (uint32_t)(snap->block_count + root);
+}
+static inline uint32_t snap_virtual_root(const struct snap *snap)
+{
+	return (uint32_t)(snap->block_count + snap->root_count);
+}
+
+extern const struct snap_format snap_memprof01, snap_memprof02, snap_ocp2014;
+
+/* The format table; NULL at the end. */
+const struct snap_format *snap_format(unsigned index);
+
+/* Looks for the location source (profile.c) and reads it into snap->sites. */
+enum hg_status snap_load_profile(
+	struct snap *snap, const char *named, struct hg_error *error);
+
+#endif

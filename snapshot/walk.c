@@ -1,0 +1,105 @@
+#include "snapshot/walk.h"
+
+#include <stdlib.h>
+
+/* Room for the blocks of one run; stays in the cache next to the processor. */
+enum { SCRATCH_WORDS = 4096 };
+
+enum hg_status snap_walk_init(
+	struct snap_walk *walk, const struct snap *snap, struct hg_error *error)
+{
+	*walk = (struct snap_walk){.snap = snap};
+	uint64_t words = snap->largest_block > SCRATCH_WORDS ? snap->largest_block : SCRATCH_WORDS;
+	walk->scratch = words > SIZE_MAX / 8 ? NULL : malloc(words * 8);
+	if (!walk->scratch)
+		return base_no_memory(error, words * 8);
+	walk->scratch_words = (size_t)words;
+	return HG_OK;
+}
+
+void snap_walk_range(struct snap_walk *walk, uint64_t first, uint64_t end)
+{
+	walk->stretch = first;
+	walk->stretch_end = end;
+	walk->blocks_left = 0;
+}
+
+void snap_walk_release(struct snap_walk *walk)
+{
+	free(walk->scratch);
+	*walk = (struct snap_walk){0};
+}
+
+enum hg_status snap_walks_open(
+	const struct snap *snap, unsigned count, struct snap_walk **out, struct hg_error *error)
+{
+	struct snap_walk *walks = calloc(count, sizeof(*walks));
+	if (!walks)
+		return base_no_memory(error, count * sizeof(*walks));
+	enum hg_status status = HG_OK;
+	for (unsigned i = 0; i < count && status == HG_OK; i++)
+		status = snap_walk_init(&walks[i], snap, error);
+	if (status != HG_OK)
+		snap_walks_close(walks, count);
+	else
+		*out = walks;
+	return status;
+}
+
+void snap_walks_close(struct snap_walk *walks, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		snap_walk_release(&walks[i]);
+	free(walks);
+}
+
+static void enter_stretch(struct snap_walk *walk)
+{
+	const struct snap *snap = walk->snap;
+	const struct snap_stretch *stretch = &snap->stretches[walk->stretch++];
+	walk->cursor = base_cursor_over(snap->file.bytes, snap->file.size);
+	walk->blocks_left = stretch->blocks;
+	walk->address = stretch->address;
+	if (!base_cursor_seek(&walk->cursor, stretch->offset))
+		walk->blocks_left = 0;
+}
+
+bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
+{
+	for (;;) {
+		if (walk->blocks_left && walk->snap->format->next_run(walk, run))
+			return true;
+		if (walk->stretch >= walk->stretch_end)
+			return false;
+		enter_stretch(walk);
+	}
+}
+
+/* The stretch of a block: the last that begins at or before its rank. */
+static uint64_t find_stretch(const struct snap *snap, uint32_t rank)
+{
+	uint64_t low = 0, high = snap->stretch_count;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->stretches[middle].first_rank <= rank)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell)
+{
+	uint64_t stretch = find_stretch(walk->snap, rank);
+	uint32_t at = walk->snap->stretches[stretch].first_rank;
+	struct snap_run run;
+	snap_walk_range(walk, stretch, stretch + 1);
+	while (snap_walk_next(walk, &run)) {
+		struct snap_scan scan = snap_scan_run(walk->snap, &run);
+		while (snap_scan_next(&scan, cell))
+			if (at++ == rank)
+				return true;
+	}
+	return false;
+}

@@ -1,0 +1,109 @@
+/*
+ * Walking the blocks of a snapshot in order of addresses.
+ *
+ * A walk yields runs: blocks as they lay in memory, [header][fields]...  A run of a raw image points
+ * into the mapping; formats made of records are transcoded into the walk's scratch memory, where
+ * blocks without recorded fields are a bare header (elided).  snap_scan() steps from block to block
+ * inside a run and is inlined into every consumer: there is no call per block.
+ */
+#ifndef SNAPSHOT_WALK_H
+#define SNAPSHOT_WALK_H
+
+#include "base/cursor.h"
+#include "snapshot/snapshot.h"
+
+struct snap_run {
+	uint64_t address; /* of the first header */
+	const uint64_t *words;
+	size_t count;
+	bool elided; /* blocks with tags of opaque contents are headers only */
+};
+
+struct snap_walk {
+	const struct snap *snap;
+	uint64_t stretch, stretch_end; /* still to come */
+	uint32_t blocks_left;          /* of the current stretch */
+	struct base_cursor cursor;     /* at its next block */
+	uint64_t address;              /* of the next header, for formats that do not record it */
+	uint64_t *scratch;             /* owned */
+	size_t scratch_words;
+};
+
+/*
+ * A walk over stretches [first, end), or a part of it.  It may be set to another range again by
+ * snap_walk_range() without new allocations.
+ */
+enum hg_status snap_walk_init(
+	struct snap_walk *walk, const struct snap *snap, struct hg_error *error);
+void snap_walk_range(struct snap_walk *walk, uint64_t first, uint64_t end);
+void snap_walk_release(struct snap_walk *walk);
+
+/* One walk for each thread. */
+enum hg_status snap_walks_open(
+	const struct snap *snap, unsigned count, struct snap_walk **out, struct hg_error *error);
+void snap_walks_close(struct snap_walk *walks, unsigned count);
+
+/* False at the end of the range. */
+bool snap_walk_next(struct snap_walk *walk, struct snap_run *run);
+
+/* One block of a run. */
+struct snap_cell {
+	uint64_t address; /* of the header */
+	uint64_t header;
+	uint64_t wosize;
+	unsigned tag;
+	const uint64_t *fields;
+	uint64_t field_count; /* of fields that are values: 0 for opaque and unrecorded ones */
+};
+
+struct snap_scan {
+	const uint64_t *next, *end;
+	uint64_t address;
+	unsigned reserved;
+	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
+	bool elided;
+};
+
+static inline struct snap_scan snap_scan_run(const struct snap *snap, const struct snap_run *run)
+{
+	unsigned opaque = snap->no_fields ? 0 : SNAP_TAG_ABSTRACT;
+	return (struct snap_scan){run->words, run->words + run->count, run->address, snap->reserved,
+		opaque, run->elided};
+}
+
+/* Free blocks and fragments of raw images are stepped over. */
+static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
+{
+	while (s->next < s->end) {
+		uint64_t header = *s->next;
+		uint64_t wosize = snap_header_wosize(header, s->reserved);
+		unsigned tag = snap_header_tag(header);
+		uint64_t fields = tag < s->opaque ? wosize : 0;
+		cell->address = s->address;
+		cell->header = header;
+		cell->wosize = wosize;
+		cell->tag = tag;
+		cell->fields = s->next + 1;
+		cell->field_count = fields;
+		s->next += 1 + (s->elided ? fields : wosize);
+		s->address += 8 * (1 + wosize);
+		if (wosize != 0 && snap_header_color(header) != SNAP_COLOR_BLUE)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Finds one block by rank.  The walk is set to its stretch; the cell's fields live in the walk
+ * until it moves on.  False only if the file changed behind our back.
+ */
+bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell);
+
+/* An infix header among the fields of a closure: it tells its own distance from the block. */
+static inline bool snap_is_infix_header(uint64_t word, uint64_t field, unsigned reserved)
+{
+	return snap_header_tag(word) == SNAP_TAG_INFIX &&
+	       snap_header_wosize(word, reserved) == field + 1;
+}
+
+#endif
