@@ -77,6 +77,10 @@ $(BUILD)/gendump: $(BUILD)/bench/gendump.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
+$(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
+
 $(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
@@ -101,7 +105,7 @@ test:
 check: all $(unit_tests)
 	$(Q)tests/run $(BUILD) $(UNIT_TESTS)
 
-bench: all
+bench: $(BUILD)/gendump $(BUILD)/bench/bench
 	$(Q)bench/run $(BUILD)
 
 lint:

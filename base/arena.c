@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
@@ -25,10 +26,10 @@ static enum hg_status backend_init(struct base_arena *arena, struct hg_error *er
 	return HG_OK;
 }
 
-static void *backend_alloc(struct base_arena *arena, size_t bytes)
+static void *backend_alloc(struct base_arena *arena, size_t bytes, bool zero)
 {
 	(void)arena;
-	return calloc(1, bytes);
+	return zero ? calloc(1, bytes) : malloc(bytes);
 }
 
 static void backend_free(struct base_arena *arena, struct base_array *array)
@@ -42,6 +43,11 @@ static void backend_release(struct base_arena *arena)
 	(void)arena;
 }
 
+static void backend_shrink(struct base_arena *arena, struct base_array *array, size_t bytes)
+{
+	(void)arena, (void)array, (void)bytes;
+}
+
 void base_arena_backend(char *buffer, size_t size)
 {
 	snprintf(buffer, size, "system");
@@ -51,10 +57,7 @@ void base_arena_backend(char *buffer, size_t size)
 
 #include <jemalloc/jemalloc.h>
 
-/*
- * One mapping per extent: large ones 2 MiB aligned and in huge pages, which makes random access to
- * the arrays cheaper; freed at once, so that a phase gives its memory back.
- */
+/* Large mappings are 2 MiB aligned and in huge pages: random access to the arrays is cheaper. */
 static void *map_extent(extent_hooks_t *hooks, void *wanted, size_t size, size_t alignment,
 	bool *zero, bool *commit, unsigned arena)
 {
@@ -74,7 +77,7 @@ static void *map_extent(extent_hooks_t *hooks, void *wanted, size_t size, size_t
 	if (head)
 		munmap(start, head);
 	munmap(start + head + size, room - head - size);
-	if (size >= HUGE_PAGE)
+	if (size > HUGE_PAGE)
 		madvise(start + head, size, MADV_HUGEPAGE);
 	*zero = true;
 	*commit = true;
@@ -96,11 +99,31 @@ static void destroy_extent(
 	unmap_extent(hooks, address, size, committed, arena);
 }
 
-static extent_hooks_t hooks = {
-	.alloc = map_extent, .dalloc = unmap_extent, .destroy = destroy_extent};
+/* Any part of a mapping can be unmapped by itself, and neighbours as one. */
+static bool split_extent(extent_hooks_t *hooks, void *address, size_t size, size_t size_a,
+	size_t size_b, bool committed, unsigned arena)
+{
+	(void)hooks, (void)address, (void)size, (void)size_a, (void)size_b;
+	(void)committed, (void)arena;
+	return false;
+}
 
-/* Freed extents must not linger: the next phase needs the memory. */
-static int set_decay(unsigned index, const char *which)
+static bool merge_extents(extent_hooks_t *hooks, void *address_a, size_t size_a, void *address_b,
+	size_t size_b, bool committed, unsigned arena)
+{
+	(void)hooks, (void)address_a, (void)size_a, (void)address_b, (void)size_b;
+	(void)committed, (void)arena;
+	return false;
+}
+
+static extent_hooks_t hooks = {.alloc = map_extent,
+	.dalloc = unmap_extent,
+	.destroy = destroy_extent,
+	.split = split_extent,
+	.merge = merge_extents};
+
+/* Freed pages must not linger: the next phase needs the memory. */
+static int decay_at_once(unsigned index, const char *which)
 {
 	char name[64];
 	ssize_t now = 0;
@@ -114,7 +137,7 @@ static enum hg_status backend_init(struct base_arena *arena, struct hg_error *er
 	size_t size = sizeof(index);
 	extent_hooks_t *ours = &hooks;
 	if (mallctl("arenas.create", &index, &size, &ours, sizeof(ours)) ||
-		set_decay(index, "dirty_decay_ms") || set_decay(index, "muzzy_decay_ms"))
+		decay_at_once(index, "dirty_decay_ms") || decay_at_once(index, "muzzy_decay_ms"))
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"jemalloc gives no arena for phase '%s'", arena->phase);
 	arena->jemalloc_index = index;
@@ -123,12 +146,12 @@ static enum hg_status backend_init(struct base_arena *arena, struct hg_error *er
 
 static int arena_flags(const struct base_arena *arena)
 {
-	return MALLOCX_ARENA((int)arena->jemalloc_index) | MALLOCX_TCACHE_NONE | MALLOCX_ZERO;
+	return MALLOCX_ARENA((int)arena->jemalloc_index) | MALLOCX_TCACHE_NONE;
 }
 
-static void *backend_alloc(struct base_arena *arena, size_t bytes)
+static void *backend_alloc(struct base_arena *arena, size_t bytes, bool zero)
 {
-	return mallocx(bytes, arena_flags(arena));
+	return mallocx(bytes, arena_flags(arena) | (zero ? MALLOCX_ZERO : 0));
 }
 
 static void backend_free(struct base_arena *arena, struct base_array *array)
@@ -141,6 +164,11 @@ static void backend_release(struct base_arena *arena)
 	char name[64];
 	snprintf(name, sizeof(name), "arena.%u.destroy", arena->jemalloc_index);
 	mallctl(name, NULL, NULL, NULL, 0);
+}
+
+static void backend_shrink(struct base_arena *arena, struct base_array *array, size_t bytes)
+{
+	xallocx(array->data, bytes, 0, arena_flags(arena));
 }
 
 void base_arena_backend(char *buffer, size_t size)
@@ -187,7 +215,7 @@ static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg
 }
 
 static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size,
-	bool charged, void **out, struct hg_error *error)
+	bool zero, bool charged, void **out, struct hg_error *error)
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow(count, (uint64_t)size, &bytes) || bytes > SIZE_MAX / 2)
@@ -197,7 +225,7 @@ static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t
 	uint64_t charge_bytes = charged ? bytes : 0;
 	BASE_TRY(charge(arena, charge_bytes, error));
 	struct base_array *array = malloc(sizeof(*array));
-	void *data = array ? backend_alloc(arena, (size_t)bytes) : NULL;
+	void *data = array ? backend_alloc(arena, (size_t)bytes, zero) : NULL;
 	if (!data) {
 		free(array);
 		arena->budget->used -= charge_bytes;
@@ -212,13 +240,26 @@ static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t
 enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
 	struct hg_error *error)
 {
-	return add_array(arena, count, size, true, out, error);
+	return add_array(arena, count, size, false, true, out, error);
+}
+
+enum hg_status base_arena_zalloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
+	struct hg_error *error)
+{
+	return add_array(arena, count, size, true, true, out, error);
 }
 
 enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
 	void **out, struct hg_error *error)
 {
-	return add_array(arena, count, size, false, out, error);
+	BASE_TRY(add_array(arena, count, size, true, false, out, error));
+	/* Huge pages would round up what is touched. */
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = ((uintptr_t)*out + page - 1) & ~(page - 1);
+	uintptr_t end = ((uintptr_t)*out + count * size) & ~(page - 1);
+	if (start < end)
+		madvise((void *)start, end - start, MADV_NOHUGEPAGE);
+	return HG_OK;
 }
 
 void base_arena_free(struct base_arena *arena, void *data)
@@ -235,15 +276,16 @@ void base_arena_free(struct base_arena *arena, void *data)
 	}
 }
 
-void base_arena_trim(struct base_arena *arena, void *data, uint64_t bytes)
+void base_arena_shrink(struct base_arena *arena, void *data, uint64_t bytes)
 {
 	for (struct base_array *array = arena->arrays; array; array = array->next) {
-		if (array->data != data)
+		if (array->data != data || bytes >= array->bytes)
 			continue;
-		uintptr_t from = ((uintptr_t)data + bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
-		uintptr_t to = ((uintptr_t)data + array->bytes) & ~(HUGE_PAGE - 1);
-		if (from < to)
-			madvise((void *)from, to - from, MADV_DONTNEED);
+		backend_shrink(arena, array, (size_t)bytes);
+		arena->budget->used -= array->charged;
+		array->charged = array->charged < bytes ? array->charged : bytes;
+		arena->budget->used += array->charged;
+		array->bytes = (size_t)bytes;
 		return;
 	}
 }
@@ -254,7 +296,7 @@ enum hg_status base_arena_check(struct hg_error *error)
 	struct base_arena arena;
 	void *array;
 	BASE_TRY(base_arena_init(&arena, &budget, "start-up", error));
-	enum hg_status status = base_arena_alloc(&arena, 4, HUGE_PAGE, &array, error);
+	enum hg_status status = base_arena_zalloc(&arena, 4, HUGE_PAGE, &array, error);
 	if (status == HG_OK && ((char *)array)[4 * HUGE_PAGE - 1] != 0)
 		status = base_fail(
 			error, HG_ERROR_INTERNAL, HG_NO_OFFSET, "an arena is not zero-filled");

@@ -1,11 +1,11 @@
 /*
  * Memory for the big arrays of one phase of an analysis.
  *
- * An arena hands out zero-filled arrays that are 2 MiB aligned and backed by transparent huge
- * pages when they are large; pages are only taken from the system when they are touched, so an
- * array may be sized by an upper bound.  Everything an arena handed out is freed with it.  Behind
- * it stands a jemalloc arena of its own with extent hooks (jemalloc(3), "arena.<i>.extent_hooks"),
- * or the system's allocator in builds for sanitizers and valgrind (-DBASE_ARENA_SYSTEM).
+ * Large arrays lie in transparent huge pages, which are only taken from the system when they are
+ * touched, so that an array may be sized by an upper bound, and go back to it when the array is
+ * freed; all goes with the arena.  Behind it stands a jemalloc arena of its own with extent hooks
+ * (jemalloc(3), "arena.<i>.extent_hooks"), or the system's allocator in builds for sanitizers and
+ * valgrind (-DBASE_ARENA_SYSTEM).
  *
  * A budget is shared by the arenas of one session: base_arena_alloc() fails with HG_ERROR_LIMIT
  * when the bytes handed out would exceed it.  Not thread safe: allocate before threads start.
@@ -35,14 +35,17 @@ enum hg_status base_arena_init(struct base_arena *arena, struct base_budget *bud
 void base_arena_release(struct base_arena *arena);
 
 /*
- * A zero-filled array of count elements of 'size' bytes, never NULL on success even for count 0.
+ * An array of count elements of 'size' bytes, with any contents or zeroed; never NULL on success,
+ * even for count 0.
  */
 enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
 	struct hg_error *error);
+enum hg_status base_arena_zalloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
+	struct hg_error *error);
 
 /*
- * The same for an array sized by a far upper bound and touched only in part: the budget is not
- * charged for it.  Trim it when its real size is known.
+ * A zeroed array sized by a far upper bound and touched only in part: the budget is not charged for
+ * it.
  */
 enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
 	void **out, struct hg_error *error);
@@ -50,8 +53,8 @@ enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size
 /* Frees one array before its arena ends; NULL is ignored. */
 void base_arena_free(struct base_arena *arena, void *array);
 
-/* Gives the huge pages that lie wholly behind the first 'bytes' bytes back to the system. */
-void base_arena_trim(struct base_arena *arena, void *array, uint64_t bytes);
+/* Keeps only the first 'bytes' bytes of an array, which stays where it is. */
+void base_arena_shrink(struct base_arena *arena, void *array, uint64_t bytes);
 
 /* What serves the arenas: "jemalloc" with its version, or "system". */
 void base_arena_backend(char *buffer, size_t size);

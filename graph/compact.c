@@ -50,19 +50,14 @@ struct emitter {
 	uint32_t next, limit;
 	uint64_t link; /* next link from a block of this slice */
 	uint32_t rank;
-	struct graph_census census;
+	struct snap_census census;
 	bool overrun;
 };
 
-/* An even word that may lead to a block: the slot of its header, or the block's own. */
-static inline uint32_t emit_target(struct emitter *e, uint64_t value, uint32_t self)
+/* An even word that leads to no header bit of a block: an infix pointer, or the block itself. */
+static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 {
-	uint64_t word = (value >> 3) - 1;
-	const struct snap_line *line = snap_ranks_line(&e->snap->ranks, word);
-	if (snap_line_is_block(line, word)) {
-		e->census.outcomes[SNAP_BLOCK]++;
-		return snap_line_slot(line, word);
-	}
+	uint64_t word;
 	enum snap_outcome outcome = snap_resolve(e->snap, value, &word);
 	e->census.outcomes[outcome]++;
 	if (outcome > SNAP_INFIX)
@@ -70,39 +65,69 @@ static inline uint32_t emit_target(struct emitter *e, uint64_t value, uint32_t s
 	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word);
 }
 
-static inline void emit_block(struct emitter *e, const struct snap_cell *cell)
+/*
+ * Writes the edges of a block behind its header, for the fields that pass 1 has kept; returns the
+ * slot after them.
+ */
+static inline uint32_t emit_fields(struct emitter *e, const struct snap_ranks *ranks,
+	const struct snap_cell *cell, uint32_t self)
+{
+	uint32_t next = self + 1, limit = e->limit;
+	uint32_t *words = e->words;
+	uint64_t first = (cell->address >> 3) + 1, blocks = 0;
+	for (uint64_t j = 0; j < cell->field_count;) {
+		uint64_t left = cell->field_count - j, bit = (first + j) & 63;
+		uint64_t kept = snap_ranks_line(ranks, first + j)->kept >> bit;
+		if (left < 64)
+			kept &= ((uint64_t)1 << left) - 1;
+		if ((uint32_t)__builtin_popcountll(kept) > limit - next) {
+			e->overrun = true;
+			break;
+		}
+		for (; kept; kept &= kept - 1) {
+			uint64_t value = cell->fields[j + (uint64_t)__builtin_ctzll(kept)];
+			uint64_t word = (value >> 3) - 1;
+			/* True unless the file has changed since it was kept. */
+			if (!snap_ranks_spans(ranks, word))
+				word = ranks->first_word;
+			const struct snap_line *line = snap_ranks_line(ranks, word);
+			if (__builtin_expect(snap_line_is_block(line, word), 1)) {
+				words[next++] = snap_line_slot(line, word);
+				blocks++;
+			} else {
+				words[next++] = emit_other(e, value, self);
+			}
+		}
+		j += 64 - bit;
+	}
+	e->census.outcomes[SNAP_BLOCK] += blocks;
+	return next;
+}
+
+static bool skip_links(struct emitter *e)
 {
 	const struct snap *snap = e->snap;
-	uint32_t self = e->next++;
-	for (uint64_t j = 0; j < cell->field_count; j++) {
-		uint64_t value = cell->fields[j];
-		if (value & 1) {
-			e->census.immediates++;
-			continue;
-		}
-		if ((value & 7) || !snap_ranks_spans(&snap->ranks, (value >> 3) - 1)) {
-			uint64_t unused;
-			e->census.outcomes[snap_resolve(snap, value, &unused)]++;
-			continue;
-		}
-		if (e->next >= e->limit) {
-			e->overrun = true;
-			return;
-		}
-		e->words[e->next++] = emit_target(e, value, self);
-	}
+	uint64_t first = e->link;
+	while (e->link < snap->link_count && snap->links[e->link].from == e->rank)
+		e->link++;
+	return e->link > first;
+}
+
+static inline void emit_block(
+	struct emitter *e, const struct snap_ranks *ranks, const struct snap_cell *cell)
+{
+	uint32_t self = e->next;
+	uint32_t next = emit_fields(e, ranks, cell, self);
 	uint64_t size = cell->wosize + 1;
 	uint32_t header = size < COMPACT_LABEL ? (uint32_t)size : COMPACT_LABEL;
-	if (e->link < snap->link_count && snap->links[e->link].from == e->rank) {
+	if (skip_links(e))
 		header |= COMPACT_LINKS;
-		while (e->link < snap->link_count && snap->links[e->link].from == e->rank)
-			e->link++;
-	}
-	if (e->next == self + 1)
+	if (next == self + 1)
 		header |= COMPACT_LEAF;
 	else
-		e->words[e->next - 1] |= COMPACT_LAST;
+		e->words[next - 1] |= COMPACT_LAST;
 	e->words[self] = header;
+	e->next = next;
 	e->rank++;
 }
 
@@ -139,6 +164,7 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 		.limit = stretch_slot(emission, end),
 		.rank = snap->stretches[first].first_rank};
 	e.link = links_from(snap, e.rank);
+	const struct snap_ranks ranks = snap->ranks;
 	struct snap_walk *walk = &emission->walks[slice];
 	struct snap_run run;
 	snap_walk_range(walk, first, end);
@@ -149,18 +175,11 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 			if (e.next >= e.limit)
 				e.overrun = true;
 			else
-				emit_block(&e, &cell);
+				emit_block(&e, &ranks, &cell);
 		}
 	}
 	e.overrun |= e.next != e.limit;
 	*shared = e;
-}
-
-static void add_census(struct graph_census *to, const struct graph_census *from)
-{
-	for (unsigned i = 0; i < SNAP_OUTCOMES; i++)
-		to->outcomes[i] += from->outcomes[i];
-	to->immediates += from->immediates;
 }
 
 /* The roots and the virtual root, behind the heap. */
@@ -184,7 +203,7 @@ static void emit_roots(struct compact *c)
 		c->words[edge] |= COMPACT_LAST;
 }
 
-static enum hg_status emit_heap(struct compact *c, struct snap *snap, struct graph_census *census,
+static enum hg_status emit_heap(struct compact *c, struct snap *snap, struct snap_census *census,
 	struct hg_error *error)
 {
 	unsigned threads = snap->session->threads;
@@ -201,14 +220,14 @@ static enum hg_status emit_heap(struct compact *c, struct snap *snap, struct gra
 		if (emission.emitters[i].overrun)
 			status = base_corrupt(error, HG_NO_OFFSET, "changed while it was read");
 		else if (census)
-			add_census(census, &emission.emitters[i].census);
+			snap_census_add(census, &emission.emitters[i].census);
 	}
 	free(emission.emitters);
 	return status;
 }
 
 enum hg_status compact_build(struct compact *c, struct snap *snap, struct base_arena *arena,
-	struct graph_census *census, struct hg_error *error)
+	struct snap_census *census, struct hg_error *error)
 {
 	uint64_t count = snap->ranks.slot_count + 3 * snap->root_count + 1;
 	if (count >= COMPACT_TARGET)

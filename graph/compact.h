@@ -32,11 +32,11 @@ struct compact {
 };
 
 /*
- * Labels are the words of each block, header included; COMPACT_LABEL for larger ones.  'census' may
- * be NULL.  The words belong to the arena.
+ * Labels are the words of each block, header included; COMPACT_LABEL for larger ones.  The outcomes
+ * of kept words are added to *census, which may be NULL.  The words belong to the arena.
  */
 enum hg_status compact_build(struct compact *compact, struct snap *snap, struct base_arena *arena,
-	struct graph_census *census, struct hg_error *error);
+	struct snap_census *census, struct hg_error *error);
 
 static inline uint32_t compact_root_slot(const struct compact *c, uint64_t root)
 {

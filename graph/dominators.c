@@ -14,6 +14,8 @@ struct link {
 	uint32_t ancestor, label;
 };
 
+_Static_assert(sizeof(struct link) == DOMINATORS_SCRATCH, "the scratch holds a link per node");
+
 void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,
 	uint32_t *first, uint32_t *sources)
 {
@@ -140,14 +142,13 @@ static void empty_buckets(const struct flow *flow, struct link *forest, const ui
 }
 
 static enum hg_status use_buckets(const struct flow *flow, const uint32_t *semi,
-	struct base_arena *arena, uint32_t *idom, struct hg_error *error)
+	struct link *forest, struct base_arena *arena, uint32_t **idom, struct hg_error *error)
 {
-	struct link *forest;
 	uint32_t *bucket, *next;
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*forest), (void **)&forest, error));
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*bucket), (void **)&bucket, error));
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(**idom), (void **)idom, error));
+	BASE_TRY(base_arena_zalloc(arena, flow->count, sizeof(*bucket), (void **)&bucket, error));
 	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*next), (void **)&next, error));
-	empty_buckets(flow, forest, semi, bucket, next, idom);
+	empty_buckets(flow, forest, semi, bucket, next, *idom);
 	base_arena_free(arena, next);
 	base_arena_free(arena, bucket);
 	base_arena_free(arena, forest);
@@ -155,18 +156,18 @@ static enum hg_status use_buckets(const struct flow *flow, const uint32_t *semi,
 }
 
 enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
-	struct base_arena *arena, uint32_t **idom, struct hg_error *error)
+	void *scratch, struct base_arena *arena, uint32_t **idom, struct hg_error *error)
 {
-	struct link *forest;
 	uint32_t *semi;
 	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*semi), (void **)&semi, error));
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*forest), (void **)&forest, error));
-	find_semidominators(flow, forest, semi);
-	base_arena_free(arena, forest);
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(**idom), (void **)idom, error));
+	find_semidominators(flow, scratch, semi);
+	/* The forest has done its work: dominators grow in its place. */
+	*idom = scratch;
 	if (method == DOMINATORS_BUCKETS ||
 		!climb(flow, semi, method == DOMINATORS_ADAPTIVE, *idom))
-		BASE_TRY(use_buckets(flow, semi, arena, *idom, error));
+		BASE_TRY(use_buckets(flow, semi, scratch, arena, idom, error));
+	else
+		base_arena_shrink(arena, scratch, (uint64_t)flow->count * sizeof(**idom));
 	base_arena_free(arena, semi);
 	return HG_OK;
 }

@@ -28,12 +28,16 @@ enum dominators_method {
 	DOMINATORS_BUCKETS /* Lengauer-Tarjan from the start */
 };
 
+/* Bytes of scratch memory per node; what the search leaves behind will do. */
+enum { DOMINATORS_SCRATCH = 8 };
+
 /*
- * Fills *idom, an array of the arena, with the immediate dominator of every node; idom[0] = 0.
- * Needs 16 bytes per node in between.
+ * Gives the immediate dominator of every node in *idom; idom[0] = 0.  Takes the scratch, an array of
+ * the arena, and returns *idom in its place.  Needs 4 bytes per node beside it in between, 12 more
+ * when the buckets take over.
  */
 enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
-	struct base_arena *arena, uint32_t **idom, struct hg_error *error);
+	void *scratch, struct base_arena *arena, uint32_t **idom, struct hg_error *error);
 
 /* Sorts edges by target: first has count + 1 entries, sources those of all edges. */
 void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,

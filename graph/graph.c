@@ -9,24 +9,40 @@
 #define ALLOC(graph, count, array, error)                                                          \
 	BASE_TRY(base_arena_alloc(                                                                 \
 		&(graph)->arena, (count), sizeof(*(array)), (void **)&(array), (error)))
+#define ZALLOC(graph, count, array, error)                                                         \
+	BASE_TRY(base_arena_zalloc(                                                                \
+		&(graph)->arena, (count), sizeof(*(array)), (void **)&(array), (error)))
 
-/* Reachability: builds the compact graph, searches it, frees it. */
+/*
+ * Reachability: builds the compact graph and searches it.  Its memory, 10 bytes per block, is kept
+ * as the scratch of the dominators, which would need as much anew.
+ */
 static enum hg_status search_heap(
-	struct graph *g, struct search *search, struct hg_error *error)
+	struct graph *g, struct search *search, void **scratch, struct hg_error *error)
 {
 	struct compact compact;
+	BASE_TRY(base_progress(g->snap->session, "linking", 0, 0));
+	g->census = g->snap->strays;
 	BASE_TRY(compact_build(&compact, g->snap, &g->arena, &g->census, error));
+	BASE_TRY(base_progress(g->snap->session, "searching", 0, g->snap->block_count));
 	BASE_TRY(search_run(search, &compact, g->node_count, &g->arena, error));
+	uint64_t needed = (uint64_t)search->count * DOMINATORS_SCRATCH;
+	if (compact.count * sizeof(*compact.words) >= needed) {
+		base_arena_shrink(&g->arena, compact.words, needed);
+		*scratch = compact.words;
+		return HG_OK;
+	}
 	base_arena_free(&g->arena, compact.words);
-	return HG_OK;
+	return base_arena_alloc(&g->arena, search->count, DOMINATORS_SCRATCH, scratch, error);
 }
 
 /* Immediate dominators in preorder; frees all of the search but sizes and numbers. */
-static enum hg_status find_dominators(
-	struct graph *g, struct search *search, uint32_t **idom, struct hg_error *error)
+static enum hg_status find_dominators(struct graph *g, struct search *search, void *scratch,
+	uint32_t **idom, struct hg_error *error)
 {
 	uint32_t *first, *sources;
-	ALLOC(g, (uint64_t)search->count + 1, first, error);
+	BASE_TRY(base_progress(g->snap->session, "grouping", 0, 0));
+	ZALLOC(g, (uint64_t)search->count + 1, first, error);
 	ALLOC(g, search->edge_count, sources, error);
 	dominators_group(search->count, search->edge_count, search->edge_from, search->edge_to,
 		first, sources);
@@ -34,7 +50,7 @@ static enum hg_status find_dominators(
 	base_arena_free(&g->arena, search->edge_to);
 	BASE_TRY(base_progress(g->snap->session, "dominators", 0, 0));
 	struct flow flow = {search->count, search->parent, first, sources};
-	BASE_TRY(dominators_compute(&flow, DOMINATORS_ADAPTIVE, &g->arena, idom, error));
+	BASE_TRY(dominators_compute(&flow, DOMINATORS_ADAPTIVE, scratch, &g->arena, idom, error));
 	base_arena_free(&g->arena, sources);
 	base_arena_free(&g->arena, first);
 	base_arena_free(&g->arena, search->parent);
@@ -83,6 +99,7 @@ static enum hg_status settle(
 	base_arena_free(&g->arena, idom);
 	base_arena_free(&g->arena, subtree);
 	ALLOC(g, (uint64_t)count + 1, g->bytes, error);
+	g->bytes[0] = 0;
 	for (uint32_t v = 0; v < count; v++)
 		g->bytes[position[v] + 1] = 8 * search_words(search, v);
 	for (uint32_t p = 0; p < count; p++)
@@ -102,7 +119,7 @@ static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
 	const struct snap *snap = g->snap;
 	if (snap->offheap_count == 0)
 		return HG_OK;
-	ALLOC(g, (uint64_t)g->live_count + 1, g->offheap, error);
+	ZALLOC(g, (uint64_t)g->live_count + 1, g->offheap, error);
 	for (uint64_t i = 0; i < snap->offheap_count; i++) {
 		uint32_t position = g->position[snap->offheap[i].rank];
 		if (position != GRAPH_NONE)
@@ -116,12 +133,13 @@ static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
 static enum hg_status analyse(struct graph *g, struct search *search, struct hg_error *error)
 {
 	uint32_t *idom;
+	void *scratch;
 	struct hg_session *session = g->snap->session;
 	BASE_TRY(base_progress(session, "ranking", 0, 0));
 	BASE_TRY(snap_rank(g->snap, error));
-	BASE_TRY(base_progress(session, "searching", 0, g->snap->block_count));
-	BASE_TRY(search_heap(g, search, error));
-	BASE_TRY(find_dominators(g, search, &idom, error));
+	BASE_TRY(search_heap(g, search, &scratch, error));
+	BASE_TRY(find_dominators(g, search, scratch, &idom, error));
+	BASE_TRY(base_progress(session, "summing", 0, 0));
 	BASE_TRY(settle(g, search, idom, error));
 	return sum_offheap(g, error);
 }

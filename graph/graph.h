@@ -21,12 +21,6 @@
 
 #define GRAPH_NONE UINT32_MAX
 
-/* How the words that looked like pointers turned out, over all blocks. */
-struct graph_census {
-	uint64_t outcomes[SNAP_OUTCOMES];
-	uint64_t immediates; /* odd words in fields */
-};
-
 struct graph {
 	struct snap *snap;
 	struct base_arena arena;
@@ -40,7 +34,7 @@ struct graph {
 	uint64_t *offheap;  /* the same for bytes outside the heap; NULL if there are none */
 	uint32_t *node;     /* of a position; made when first asked for by graph_nodes() */
 
-	struct graph_census census;
+	struct snap_census census; /* of all words in fields */
 };
 
 /*

@@ -16,36 +16,29 @@ struct searcher {
 	struct hg_error *error;
 };
 
-static void push(struct searcher *s, uint32_t parent, uint32_t slot)
-{
-	s->stack[s->depth++] = (uint64_t)parent << 32 | slot;
-}
-
 static void push_links(struct searcher *s, uint32_t v, uint32_t slot)
 {
 	const struct compact *c = s->compact;
 	uint64_t first, end;
 	compact_links(c, compact_node(c, slot), &first, &end);
 	for (uint64_t i = first; i < end; i++)
-		push(s, v, compact_slot(c, c->snap->links[i].to));
+		s->stack[s->depth++] = (uint64_t)v << 32 | compact_slot(c, c->snap->links[i].to);
 }
 
-/* Pushes the edges of a block so that the first field is popped first. */
-static inline void push_edges(struct searcher *s, uint32_t v, uint32_t slot)
+/* Pushes the edges of a block so that the first field is popped first; returns the depth. */
+static inline uint64_t push_edges(
+	uint64_t *stack, uint64_t depth, const uint32_t *words, uint32_t v, uint32_t slot)
 {
-	const uint32_t *edge = s->compact->words + slot + 1;
-	uint64_t first = s->depth;
-	for (;; edge++) {
+	const uint32_t *first = words + slot + 1, *edge = first;
+	while (!(*edge & COMPACT_LAST))
+		edge++;
+	for (;; edge--) {
 		uint32_t target = *edge & COMPACT_TARGET;
-		if (target != slot)
-			push(s, v, target);
-		if (*edge & COMPACT_LAST)
-			break;
-	}
-	for (uint64_t i = first, j = s->depth; i + 1 < j; i++) {
-		uint64_t other = s->stack[--j];
-		s->stack[j] = s->stack[i];
-		s->stack[i] = other;
+		stack[depth] = (uint64_t)v << 32 | target;
+		/* A field that leads nowhere points to its own block. */
+		depth += target != slot;
+		if (edge == first)
+			return depth;
 	}
 }
 
@@ -68,42 +61,58 @@ static enum hg_status huge_size(struct searcher *s, uint32_t slot, uint32_t *siz
 	return HG_OK;
 }
 
-static enum hg_status visit(struct searcher *s, uint32_t parent, uint32_t slot, uint32_t header)
+/* What few blocks need: a size read elsewhere, links besides the fields. */
+static enum hg_status visit_special(
+	struct searcher *s, uint32_t v, uint32_t slot, uint32_t header, uint32_t *size)
 {
-	struct search *search = s->search;
-	uint32_t v = search->count++;
-	uint32_t size = header & COMPACT_LABEL;
-	s->compact->words[slot] = COMPACT_VISITED | v;
-	if (size == COMPACT_LABEL)
-		BASE_TRY(huge_size(s, slot, &size));
-	search->parent[v] = parent;
-	search->size[v] = size;
+	if (*size == COMPACT_LABEL)
+		BASE_TRY(huge_size(s, slot, size));
 	if (header & COMPACT_LINKS)
 		push_links(s, v, slot);
-	if (!(header & COMPACT_LEAF))
-		push_edges(s, v, slot);
-	if (v % PROGRESS_NODES == PROGRESS_NODES - 1)
-		return base_progress(s->compact->snap->session, "searching", v,
-			s->compact->snap->block_count);
 	return HG_OK;
 }
 
+static enum hg_status tell_progress(const struct searcher *s, uint32_t v)
+{
+	const struct snap *snap = s->compact->snap;
+	return base_progress(snap->session, "searching", v, snap->block_count);
+}
+
+/* The state of the loop is in locals: it runs once per edge. */
 static enum hg_status run(struct searcher *s)
 {
 	struct search *search = s->search;
-	const uint32_t *words = s->compact->words;
-	push(s, 0, compact_virtual_root(s->compact));
-	while (s->depth) {
-		uint64_t entry = s->stack[--s->depth];
+	uint32_t *words = s->compact->words;
+	uint32_t *edge_from = search->edge_from, *edge_to = search->edge_to;
+	uint64_t *stack = s->stack;
+	uint64_t depth = 0, edges = 0;
+	uint32_t v = 0;
+	stack[depth++] = compact_virtual_root(s->compact);
+	while (depth) {
+		uint64_t entry = stack[--depth];
 		uint32_t slot = (uint32_t)entry, parent = (uint32_t)(entry >> 32);
 		uint32_t header = words[slot];
 		if (header & COMPACT_VISITED) {
-			search->edge_from[search->edge_count] = parent;
-			search->edge_to[search->edge_count++] = header & ~COMPACT_VISITED;
+			edge_from[edges] = parent;
+			edge_to[edges++] = header & ~COMPACT_VISITED;
 			continue;
 		}
-		BASE_TRY(visit(s, parent, slot, header));
+		uint32_t size = header & COMPACT_LABEL;
+		words[slot] = COMPACT_VISITED | v;
+		if (size == COMPACT_LABEL || (header & COMPACT_LINKS)) {
+			s->depth = depth;
+			BASE_TRY(visit_special(s, v, slot, header, &size));
+			depth = s->depth;
+		}
+		search->parent[v] = parent;
+		search->size[v] = size;
+		if (!(header & COMPACT_LEAF))
+			depth = push_edges(stack, depth, words, v, slot);
+		if (++v % PROGRESS_NODES == 0)
+			BASE_TRY(tell_progress(s, v));
 	}
+	search->count = v;
+	search->edge_count = edges;
 	return HG_OK;
 }
 

@@ -212,8 +212,8 @@ static enum hg_status allocate(struct merger *m, struct base_arena *arena)
 {
 	struct hg_error *error = &m->snapshot->session->error;
 	uint64_t count = m->paths->count;
-	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->targets, error));
-	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint64_t), (void **)&m->bytes, error));
+	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint32_t), (void **)&m->targets, error));
+	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint64_t), (void **)&m->bytes, error));
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->group, error));
 	return base_arena_alloc(arena, m->snapshot->snap.block_count, sizeof(uint32_t),
 		(void **)&m->key, error);

@@ -21,6 +21,7 @@ enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_
 			sizeof(uint32_t), error));
 		granules->numbers[granules->count++] = (uint32_t)from;
 	}
+	granules->last = to;
 	return HG_OK;
 }
 
@@ -88,9 +89,9 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 		return base_corrupt(error, HG_NO_OFFSET,
 			"its blocks are strewn over %llu pieces of 32 KiB, which is no heap",
 			(unsigned long long)granules->count);
-	BASE_TRY(base_arena_alloc(arena, count * SNAP_GRANULE_LINES, sizeof(struct snap_line),
+	BASE_TRY(base_arena_zalloc(arena, count * SNAP_GRANULE_LINES, sizeof(struct snap_line),
 		(void **)&ranks->lines, error));
-	BASE_TRY(base_arena_alloc(arena, leaves << SNAP_LEAF_SHIFT, sizeof(uint32_t),
+	BASE_TRY(base_arena_zalloc(arena, leaves << SNAP_LEAF_SHIFT, sizeof(uint32_t),
 		(void **)&ranks->leaves, error));
 	BASE_TRY(base_arena_reserve(
 		arena, SNAP_TOP_ENTRIES, sizeof(uint32_t), (void **)&ranks->top, error));
@@ -212,16 +213,18 @@ bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint
 
 /* Bits of one line, gathered before they go to memory that threads share. */
 struct marker {
-	const struct snap_ranks *ranks;
-	uint64_t at; /* number of the line: word >> 6 */
+	const struct snap *snap;
+	struct snap_ranks ranks; /* a copy: nothing written here can change it */
+	uint64_t at;             /* number of the line: word >> 6 */
 	uint64_t header, kept;
+	struct snap_census strays;
 };
 
 static inline void flush_marks(struct marker *m)
 {
 	if (!(m->header | m->kept))
 		return;
-	struct snap_line *line = snap_ranks_line(m->ranks, m->at << 6);
+	struct snap_line *line = snap_ranks_line(&m->ranks, m->at << 6);
 	__atomic_fetch_or(&line->header, m->header, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&line->kept, m->kept, __ATOMIC_RELAXED);
 	m->header = m->kept = 0;
@@ -247,25 +250,59 @@ static void mark_infixes(struct marker *m, const struct snap_cell *cell, unsigne
 	}
 }
 
+/* Even words that cannot lead to a block are few: looked at closely here, and not kept. */
+static void count_strays(struct marker *m, const uint64_t *fields, uint64_t count)
+{
+	for (uint64_t j = 0; j < count; j++) {
+		uint64_t value = fields[j];
+		if (value & 1)
+			continue;
+		if ((value & 7) || !snap_ranks_spans(&m->ranks, (value >> 3) - 1))
+			m->strays.outcomes[snap_resolve_stray(m->snap, value)]++;
+	}
+}
+
+/*
+ * Marks the fields that may be pointers, a line at a time and without branches: whether a field is
+ * an integer or a pointer is nothing a processor could predict.
+ */
+static inline void mark_fields(
+	struct marker *m, uint64_t word, const uint64_t *fields, uint64_t count)
+{
+	uint64_t immediates = 0, candidates = 0;
+	for (uint64_t j = 0; j < count;) {
+		move_marks(m, word + j);
+		uint64_t bit = (word + j) & 63;
+		uint64_t end = count - j < 64 - bit ? count : j + 64 - bit;
+		uint64_t kept = 0;
+		for (; j < end; j++, bit++) {
+			uint64_t value = fields[j];
+			uint64_t is_candidate = ((value & 7) == 0) &
+						snap_ranks_spans(&m->ranks, (value >> 3) - 1);
+			immediates += value & 1;
+			candidates += is_candidate;
+			kept |= is_candidate << bit;
+		}
+		m->kept |= kept;
+	}
+	m->strays.immediates += immediates;
+	if (immediates + candidates != count)
+		count_strays(m, fields, count);
+}
+
 static inline void mark_block(struct marker *m, const struct snap_cell *cell)
 {
 	uint64_t word = cell->address >> 3;
 	move_marks(m, word);
 	m->header |= (uint64_t)1 << (word & 63);
 	m->kept |= (uint64_t)1 << (word & 63);
-	for (uint64_t j = 0; j < cell->field_count; j++) {
-		uint64_t value = cell->fields[j];
-		word++;
-		if ((value & 7) || !snap_ranks_spans(m->ranks, (value >> 3) - 1))
-			continue;
-		move_marks(m, word);
-		m->kept |= (uint64_t)1 << (word & 63);
-	}
+	mark_fields(m, word + 1, cell->fields, cell->field_count);
 }
 
 struct marking {
 	struct snap *snap;
 	struct snap_walk *walks; /* one per slice */
+	struct snap_census *strays;
 };
 
 static void mark_slice(void *context, unsigned slice, unsigned slices)
@@ -273,7 +310,7 @@ static void mark_slice(void *context, unsigned slice, unsigned slices)
 	struct marking *marking = context;
 	struct snap *snap = marking->snap;
 	struct snap_walk *walk = &marking->walks[slice];
-	struct marker m = {.ranks = &snap->ranks};
+	struct marker m = {.snap = snap, .ranks = snap->ranks};
 	struct snap_run run;
 	uint64_t n = snap->stretch_count;
 	snap_walk_range(walk, n * slice / slices, n * (slice + 1) / slices);
@@ -287,17 +324,28 @@ static void mark_slice(void *context, unsigned slice, unsigned slices)
 		}
 	}
 	flush_marks(&m);
+	marking->strays[slice] = m.strays;
+}
+
+void snap_census_add(struct snap_census *to, const struct snap_census *from)
+{
+	for (unsigned i = 0; i < SNAP_OUTCOMES; i++)
+		to->outcomes[i] += from->outcomes[i];
+	to->immediates += from->immediates;
 }
 
 enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
 {
-	struct marking marking = {.snap = snap};
+	struct snap_census strays[BASE_MOST_SLICES] = {0};
+	struct marking marking = {.snap = snap, .strays = strays};
 	unsigned threads = snap->session->threads;
 	BASE_TRY(snap_ranks_init(
 		&snap->ranks, &snap->granules, &snap->arena, snap->file.size, error));
 	BASE_TRY(snap_walks_open(snap, threads, &marking.walks, error));
 	base_run_slices(threads, mark_slice, &marking);
 	snap_walks_close(marking.walks, threads);
+	for (unsigned i = 0; i < threads; i++)
+		snap_census_add(&snap->strays, &strays[i]);
 	uint64_t blocks;
 	BASE_TRY(snap_ranks_count(&snap->ranks, &blocks, error));
 	if (blocks != snap->block_count)

@@ -44,6 +44,7 @@ struct snap_line {
 struct snap_granules {
 	uint32_t *numbers;
 	uint64_t count, capacity;
+	uint64_t last; /* the one added last; 0 before, where no heap is */
 };
 
 struct snap_ranks {

@@ -4,9 +4,6 @@
 
 #include <string.h>
 
-/* Blocks per stretch: how far a look-up by rank has to walk, against 24 bytes each. */
-enum { STRETCH_BLOCKS = 128 };
-
 static const struct snap_format *const formats[] = {
 	&snap_ocp2014, &snap_memprof01, &snap_memprof02, NULL};
 
@@ -37,35 +34,17 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 	return HG_OK;
 }
 
-static enum hg_status add_stretch(
+enum hg_status snap_add_stretch(
 	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error)
 {
 	/* Node numbers and ranks are 32 bits; the last ones mean "none". */
-	if (snap->block_count > UINT32_MAX - 2 * STRETCH_BLOCKS)
+	if (snap->block_count > UINT32_MAX - 2 * SNAP_STRETCH_BLOCKS)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more blocks than the 2^32 that this version can number");
 	BASE_TRY(base_grow(&snap->stretches, snap->stretch_count, &snap->stretch_capacity,
 		sizeof(*snap->stretches), error));
 	snap->stretches[snap->stretch_count++] = (struct snap_stretch){address, offset, 0, 0};
 	return HG_OK;
-}
-
-enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset, uint64_t wosize,
-	unsigned tag, bool apart, struct hg_error *error)
-{
-	struct snap_stretch *last = snap->stretches + snap->stretch_count - 1;
-	if (apart || snap->stretch_count == 0 || last->blocks == STRETCH_BLOCKS) {
-		BASE_TRY(add_stretch(snap, address, offset, error));
-		last = snap->stretches + snap->stretch_count - 1;
-	}
-	last->blocks++;
-	snap->block_count++;
-	snap->word_count += wosize + 1;
-	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
-	snap->field_count += fields;
-	if (fields + 1 > snap->largest_block)
-		snap->largest_block = fields + 1;
-	return snap_granules_add(&snap->granules, address, address + 8 * fields, error);
 }
 
 /* Loaders mostly meet stretches in order already. */
@@ -151,6 +130,13 @@ static bool resolve_infix(const struct snap *snap, uint64_t word, uint64_t *head
 	return true;
 }
 
+enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value)
+{
+	if (snap->code_end && (value == snap->code_start || value == snap->code_end))
+		return SNAP_CODE;
+	return snap_in_chunk(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
+}
+
 enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word)
 {
 	uint64_t word = (value >> 3) - 1;
@@ -162,9 +148,7 @@ enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t
 		if (resolve_infix(snap, word, header_word))
 			return SNAP_INFIX;
 	}
-	if (snap->code_end && (value == snap->code_start || value == snap->code_end))
-		return SNAP_CODE;
-	return snap_in_chunk(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
+	return snap_resolve_stray(snap, value);
 }
 
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)

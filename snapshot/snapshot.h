@@ -53,6 +53,22 @@ struct snap_offheap {
 	uint64_t bytes;
 };
 
+/* Where an even word in a field leads. */
+enum snap_outcome {
+	SNAP_BLOCK,    /* to field 0 of a block */
+	SNAP_INFIX,    /* to a function inside a closure block */
+	SNAP_CODE,     /* to the program's code, as recorded */
+	SNAP_OUTSIDE,  /* out of every chunk: static data, an atom, a young block, code */
+	SNAP_DANGLING, /* into a chunk, but to no block */
+	SNAP_OUTCOMES
+};
+
+/* How the words in fields turned out. */
+struct snap_census {
+	uint64_t outcomes[SNAP_OUTCOMES];
+	uint64_t immediates; /* odd words */
+};
+
 struct snap;
 
 /* One format, one file: its loader and how its blocks become runs. */
@@ -102,6 +118,7 @@ struct snap {
 	uint64_t largest_block; /* words in the longest run element, header included */
 	struct snap_granules granules; /* seen by the loader */
 	struct snap_ranks ranks;       /* after snap_rank() */
+	struct snap_census strays;     /* after snap_rank(): words that cannot lead to a block */
 
 	uint64_t code_start, code_end; /* values of code pointers; both 0 if there are none */
 	struct snap_sites sites;
@@ -128,12 +145,39 @@ enum hg_status snap_add_chunk(
 enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
 	uint64_t index, uint64_t value, struct hg_error *error);
 
+/* Blocks per stretch: how far a look-up by rank has to walk, against 24 bytes each. */
+enum { SNAP_STRETCH_BLOCKS = 128 };
+
+/* For snap_add_block(). */
+enum hg_status snap_add_stretch(
+	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error);
+
 /*
  * A block whose header is at 'address' and whose entry in the file is at 'offset'; the caller has
  * checked that it lies in its chunk, behind the block before.  'apart' begins a new stretch.
  */
-enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset, uint64_t wosize,
-	unsigned tag, bool apart, struct hg_error *error);
+static inline enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset,
+	uint64_t wosize, unsigned tag, bool apart, struct hg_error *error)
+{
+	struct snap_stretch *last = snap->stretches + snap->stretch_count - 1;
+	if (apart || snap->stretch_count == 0 || last->blocks == SNAP_STRETCH_BLOCKS) {
+		enum hg_status status = snap_add_stretch(snap, address, offset, error);
+		if (status != HG_OK)
+			return status;
+		last = snap->stretches + snap->stretch_count - 1;
+	}
+	last->blocks++;
+	snap->block_count++;
+	snap->word_count += wosize + 1;
+	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
+	snap->field_count += fields;
+	if (fields + 1 > snap->largest_block)
+		snap->largest_block = fields + 1;
+	uint64_t end = address + 8 * fields, seen = snap->granules.last;
+	if (address >> SNAP_GRANULE_SHIFT == seen && end >> SNAP_GRANULE_SHIFT == seen)
+		return HG_OK;
+	return snap_granules_add(&snap->granules, address, end, error);
+}
 
 /*
  * After the last block: puts chunks and stretches in order of addresses, checks that chunks do not
@@ -145,20 +189,16 @@ enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error);
 enum hg_status snap_cut_short(
 	struct snap *snap, uint64_t offset, const char *what, struct hg_error *error);
 
+void snap_census_add(struct snap_census *to, const struct snap_census *from);
+
 /* Builds the ranks: pass 1 over the heap. */
 enum hg_status snap_rank(struct snap *snap, struct hg_error *error);
 
 /* Whether an address lies in a chunk of the heap. */
 bool snap_in_chunk(const struct snap *snap, uint64_t address);
 
-enum snap_outcome {
-	SNAP_BLOCK,    /* to field 0 of a block */
-	SNAP_INFIX,    /* to a function inside a closure block */
-	SNAP_CODE,     /* to the program's code, as recorded */
-	SNAP_OUTSIDE,  /* out of every chunk: static data, an atom, a young block, code */
-	SNAP_DANGLING, /* into a chunk, but to no block */
-	SNAP_OUTCOMES
-};
+/* For a word that leads to no block: SNAP_CODE, SNAP_OUTSIDE or SNAP_DANGLING. */
+enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value);
 
 /*
  * Where an even word leads: the one place that knows.  The word of the header of the block it

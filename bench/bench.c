@@ -1,0 +1,153 @@
+/*
+ * bench SNAPSHOT RUNS THREADS: from mapped file to the retained sizes of all blocks, again and
+ * again.  Prints a line of medians over the runs: nanoseconds of process CPU per block by phase, and
+ * the peak of anonymous memory in bytes per block.  The first run warms up and does not count; a
+ * second thread looks at the memory every millisecond while it lasts.
+ */
+#include "heapgraph.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { PHASES = 8, MOST_RUNS = 99 };
+
+static const char *const phases[PHASES] = {"opening", "ranking", "linking", "searching", "grouping",
+	"dominators", "summing", "total"};
+
+struct clock {
+	unsigned phase;
+	double since;
+	double *seconds; /* of this run, by phase */
+};
+
+struct sampler {
+	pthread_t thread;
+	atomic_bool stop;
+	double peak; /* bytes */
+};
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double anonymous_bytes(void)
+{
+	char line[256];
+	double kilobytes = 0;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof(line), status))
+		if (strncmp(line, "RssAnon:", 8) == 0)
+			kilobytes = strtod(line + 8, NULL);
+	if (status)
+		fclose(status);
+	return 1024 * kilobytes;
+}
+
+static void *sample(void *argument)
+{
+	struct sampler *sampler = argument;
+	while (!sampler->stop) {
+		double bytes = anonymous_bytes();
+		if (bytes > sampler->peak)
+			sampler->peak = bytes;
+		nanosleep(&(struct timespec){0, 1000000}, NULL);
+	}
+	return NULL;
+}
+
+static void end_phase(struct clock *clock, unsigned next)
+{
+	clock->seconds[clock->phase] += cpu_seconds() - clock->since;
+	clock->phase = next;
+	clock->since = cpu_seconds();
+}
+
+static bool on_progress(void *data, const char *phase, uint64_t done, uint64_t total)
+{
+	struct clock *clock = data;
+	(void)done;
+	(void)total;
+	for (unsigned i = 1; i < PHASES - 1; i++)
+		if (strcmp(phase, phases[i]) == 0 && i != clock->phase)
+			end_phase(clock, i);
+	return false;
+}
+
+static void fail(const struct hg_session *session)
+{
+	const struct hg_error *error = hg_session_error(session);
+	fprintf(stderr, "bench: %s: %s\n", error->file, error->message);
+	exit(1);
+}
+
+static uint64_t run(const char *path, unsigned threads, double *seconds)
+{
+	struct clock clock = {0, cpu_seconds(), seconds};
+	struct hg_options options = {.size = sizeof(options),
+		.threads = threads,
+		.progress = on_progress,
+		.progress_data = &clock};
+	struct hg_input input = {.size = sizeof(input), .path = path};
+	struct hg_session *session;
+	struct hg_snapshot *snapshot;
+	struct hg_info info;
+	double before = cpu_seconds();
+	if (hg_session_open(&options, &session) != HG_OK)
+		exit(1);
+	if (hg_snapshot_open(session, &input, &snapshot) != HG_OK ||
+		hg_snapshot_analyse(snapshot) != HG_OK)
+		fail(session);
+	end_phase(&clock, PHASES - 1);
+	seconds[PHASES - 1] = cpu_seconds() - before;
+	hg_snapshot_info(snapshot, &info);
+	hg_snapshot_close(snapshot);
+	hg_session_close(session);
+	return info.blocks;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double (*all)[PHASES], unsigned runs, unsigned phase)
+{
+	double column[MOST_RUNS];
+	for (unsigned i = 0; i < runs; i++)
+		column[i] = all[i][phase];
+	qsort(column, runs, sizeof(*column), ascending);
+	return column[runs / 2];
+}
+
+int main(int count, char **arguments)
+{
+	static double all[MOST_RUNS][PHASES], warm_up[PHASES];
+	struct sampler sampler = {.peak = 0};
+	if (count != 4) {
+		fprintf(stderr, "usage: bench SNAPSHOT RUNS THREADS\n");
+		return 2;
+	}
+	unsigned runs = (unsigned)atoi(arguments[2]), threads = (unsigned)atoi(arguments[3]);
+	if (runs < 1 || runs > MOST_RUNS)
+		return 2;
+	if (pthread_create(&sampler.thread, NULL, sample, &sampler))
+		return 1;
+	uint64_t blocks = run(arguments[1], threads, warm_up);
+	sampler.stop = true;
+	pthread_join(sampler.thread, NULL);
+	for (unsigned i = 0; i < runs; i++)
+		run(arguments[1], threads, all[i]);
+	printf("%llu", (unsigned long long)blocks);
+	for (unsigned p = 0; p < PHASES; p++)
+		printf(" %.1f", 1e9 * median(all, runs, p) / (double)blocks);
+	printf(" %.1f\n", sampler.peak / (double)blocks);
+	return 0;
+}
