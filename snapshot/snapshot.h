@@ -159,14 +159,14 @@ enum hg_status snap_add_stretch(
 static inline enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset,
 	uint64_t wosize, unsigned tag, bool apart, struct hg_error *error)
 {
-	struct snap_stretch *last = snap->stretches + snap->stretch_count - 1;
-	if (apart || snap->stretch_count == 0 || last->blocks == SNAP_STRETCH_BLOCKS) {
+	uint64_t count = snap->stretch_count;
+	if (apart || count == 0 || snap->stretches[count - 1].blocks == SNAP_STRETCH_BLOCKS) {
 		enum hg_status status = snap_add_stretch(snap, address, offset, error);
 		if (status != HG_OK)
 			return status;
-		last = snap->stretches + snap->stretch_count - 1;
+		count = snap->stretch_count;
 	}
-	last->blocks++;
+	snap->stretches[count - 1].blocks++;
 	snap->block_count++;
 	snap->word_count += wosize + 1;
 	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;

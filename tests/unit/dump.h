@@ -103,7 +103,7 @@ static inline void dump_write_part(struct dump *d, size_t size)
 		close(fd);
 	}
 	FILE *file = fopen(d->path, "wb");
-	if (!file || fwrite(d->bytes, 1, size, file) != size || fclose(file))
+	if (!file || (size && fwrite(d->bytes, 1, size, file) != size) || fclose(file))
 		abort();
 }
 

@@ -378,14 +378,15 @@ static void links_and_offheap_bytes(void **state)
 /* A list of n cells, all of them also in a table: climbing alone needs n^2 steps here. */
 static void make_list_in_table(uint32_t n, uint32_t *parent, uint32_t *first, uint32_t *sources)
 {
-	/* 0 leads to the table 1 and to the first cell 2; cell i to cell i + 1. */
-	parent[0] = parent[1] = 0;
-	first[0] = first[1] = first[2] = 0;
-	for (uint32_t i = 2; i < n; i++) {
-		parent[i] = i == 2 ? 0 : i - 1;
-		sources[i - 2] = 1;
-		first[i + 1] = i - 1;
+	/* 0 leads to the first cell, 1, and then to the table, n - 1; cell i to cell i + 1. */
+	parent[0] = parent[n - 1] = 0;
+	first[0] = first[1] = 0;
+	for (uint32_t i = 1; i < n - 1; i++) {
+		parent[i] = i - 1;
+		sources[i - 1] = n - 1;
+		first[i + 1] = i;
 	}
+	first[n] = first[n - 1];
 }
 
 static void compare_methods(const struct flow *flow, bool climb_too)
