@@ -182,29 +182,38 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 	*shared = e;
 }
 
+static void emit_root(struct compact *c, uint64_t number)
+{
+	const struct snap *snap = c->snap;
+	const struct snap_root *root = &snap->roots[number];
+	uint32_t self = compact_root_slot(c, number);
+	uint32_t target = snap_resolve_node(snap, root->value);
+	uint64_t first, end;
+	compact_links(c, snap_root_node(snap, number), &first, &end);
+	c->words[self] = (target == HG_NO_NODE ? COMPACT_LEAF : 0) |
+			 (first < end || root->last ? COMPACT_LINKS : 0);
+	if (target != HG_NO_NODE)
+		c->words[self + 1] = compact_slot(c, target) | COMPACT_LAST;
+}
+
 /* The roots and the virtual root, behind the heap. */
 static void emit_roots(struct compact *c)
 {
 	const struct snap *snap = c->snap;
 	uint32_t top = compact_virtual_root(c), edge = top;
-	for (uint64_t i = 0; i < snap->root_count; i++) {
-		uint32_t self = compact_root_slot(c, i);
-		uint32_t node = snap_resolve_node(snap, snap->roots[i].value);
-		uint64_t first, end;
-		compact_links(c, snap_root_node(snap, i), &first, &end);
-		c->words[self] = (node == HG_NO_NODE ? COMPACT_LEAF : 0) |
-				 (first < end ? COMPACT_LINKS : 0);
-		if (node != HG_NO_NODE)
-			c->words[self + 1] = compact_slot(c, node) | COMPACT_LAST;
-		c->words[++edge] = self;
-	}
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		emit_root(c, i);
+	for (unsigned last = 0; last < 2; last++)
+		for (uint64_t i = 0; i < snap->root_count; i++)
+			if (snap->roots[i].last == last)
+				c->words[++edge] = compact_root_slot(c, i);
 	c->words[top] = edge == top ? COMPACT_LEAF : 0;
 	if (edge != top)
 		c->words[edge] |= COMPACT_LAST;
 }
 
-static enum hg_status emit_heap(struct compact *c, struct snap *snap, struct snap_census *census,
-	struct hg_error *error)
+static enum hg_status emit_heap(
+	struct compact *c, struct snap *snap, struct snap_census *census, struct hg_error *error)
 {
 	unsigned threads = snap->session->threads;
 	struct emission emission = {.snap = snap, .compact = c};
@@ -235,9 +244,8 @@ enum hg_status compact_build(struct compact *c, struct snap *snap, struct base_a
 			"%llu blocks, pointers and roots: more than the 2^31 that this version can "
 			"hold",
 			(unsigned long long)count);
-	*c = (struct compact){.snap = snap,
-		.heap_slots = (uint32_t)snap->ranks.slot_count,
-		.count = count};
+	*c = (struct compact){
+		.snap = snap, .heap_slots = (uint32_t)snap->ranks.slot_count, .count = count};
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&c->words, error));
 	BASE_TRY(emit_heap(c, snap, census, error));
 	emit_roots(c);

@@ -8,8 +8,9 @@
  *             turned out to lead nowhere is an edge to its own block.
  *
  * Behind the heap's words come those of the nodes that are no blocks: for each root a header and an
- * edge, then the virtual root with an edge to every root.  About 10 bytes per block; built for the
- * search, freed, and built again when paths are asked for.
+ * edge, then the virtual root with an edge to every root; roots that are 'last' come last there,
+ * and their headers have the bit of links, because they are looked at closely.  About 10 bytes per
+ * block; built for the search, freed, and built again when paths are asked for.
  */
 #ifndef GRAPH_COMPACT_H
 #define GRAPH_COMPACT_H
@@ -28,7 +29,7 @@ struct compact {
 	const struct snap *snap;
 	uint32_t *words;
 	uint32_t heap_slots; /* kept words of the heap */
-	uint64_t count;      /* of all words */
+	uint64_t count;	     /* of all words */
 };
 
 /*
@@ -41,6 +42,13 @@ enum hg_status compact_build(struct compact *compact, struct snap *snap, struct 
 static inline uint32_t compact_root_slot(const struct compact *c, uint64_t root)
 {
 	return c->heap_slots + 2 * (uint32_t)root;
+}
+
+/* The root whose header has this slot, which is behind the heap; NULL for the virtual root. */
+static inline const struct snap_root *compact_root(const struct compact *c, uint32_t slot)
+{
+	uint32_t root = (slot - c->heap_slots) / 2;
+	return root < c->snap->root_count ? &c->snap->roots[root] : NULL;
 }
 
 static inline uint32_t compact_virtual_root(const struct compact *c)

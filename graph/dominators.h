@@ -17,8 +17,8 @@
 /* A flow graph: node 0 is the entry and every node is reachable from it. */
 struct flow {
 	uint32_t count;
-	const uint32_t *parent;     /* in the search tree; parent[v] < v */
-	const uint32_t *first;      /* count + 1 entries: where the predecessors of v begin */
+	const uint32_t *parent;	      /* in the search tree; parent[v] < v */
+	const uint32_t *first;	      /* count + 1 entries: where the predecessors of v begin */
 	const uint32_t *predecessors; /* sources of the edges outside the tree */
 };
 
@@ -32,9 +32,9 @@ enum dominators_method {
 enum { DOMINATORS_SCRATCH = 8 };
 
 /*
- * Gives the immediate dominator of every node in *idom; idom[0] = 0.  Takes the scratch, an array of
- * the arena, and returns *idom in its place.  Needs 4 bytes per node beside it in between, 12 more
- * when the buckets take over.
+ * Gives the immediate dominator of every node in *idom; idom[0] = 0.  Takes the scratch, an array
+ * of the arena, and returns *idom in its place.  Needs 4 bytes per node beside it in between, 12
+ * more when the buckets take over.
  */
 enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
 	void *scratch, struct base_arena *arena, uint32_t **idom, struct hg_error *error);

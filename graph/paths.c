@@ -27,13 +27,21 @@ static void follow_links(struct paths *p, uint32_t number, uint32_t slot)
 		meet(p, number, compact_slot(c, c->snap->links[i].to));
 }
 
+/* Roots that are last wait until the others have reached what they can. */
+static bool must_wait(const struct paths *p, uint32_t number, uint32_t target)
+{
+	const struct snap_root *root = number == 0 ? compact_root(&p->compact, target) : NULL;
+	return root && root->last;
+}
+
 static void follow(struct paths *p, uint32_t number)
 {
 	uint32_t slot = p->slot[number] & ~HAS_EDGES;
 	bool has_edges = p->slot[number] & HAS_EDGES;
 	p->slot[number] = slot;
 	for (const uint32_t *edge = p->compact.words + slot + 1; has_edges; edge++) {
-		meet(p, number, *edge & COMPACT_TARGET);
+		if (!must_wait(p, number, *edge & COMPACT_TARGET))
+			meet(p, number, *edge & COMPACT_TARGET);
 		if (*edge & COMPACT_LAST)
 			break;
 	}
@@ -44,13 +52,20 @@ static enum hg_status search(struct paths *p, struct graph *graph, struct hg_err
 {
 	BASE_TRY(base_progress(graph->snap->session, "paths", 0, graph->live_count));
 	BASE_TRY(compact_build(&p->compact, graph->snap, &p->arena, NULL, error));
-	BASE_TRY(base_arena_alloc(&p->arena, graph->live_count, sizeof(uint32_t),
-		(void **)&p->slot, error));
-	BASE_TRY(base_arena_alloc(&p->arena, graph->live_count, sizeof(uint32_t),
-		(void **)&p->holder, error));
+	BASE_TRY(base_arena_alloc(
+		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->slot, error));
+	BASE_TRY(base_arena_alloc(
+		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->holder, error));
+	const struct snap *snap = graph->snap;
+	uint32_t number = 0;
 	meet(p, 0, compact_virtual_root(&p->compact));
-	for (uint32_t number = 0; number < p->count; number++)
-		follow(p, number);
+	while (number < p->count)
+		follow(p, number++);
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		if (snap->roots[i].last)
+			meet(p, 0, compact_root_slot(&p->compact, i));
+	while (number < p->count)
+		follow(p, number++);
 	return HG_OK;
 }
 

@@ -13,6 +13,7 @@ struct searcher {
 	uint64_t *stack; /* parent << 32 | slot */
 	uint64_t depth;
 	struct snap_walk lookup; /* for the sizes of huge blocks */
+	uint32_t first_last;	 /* number of the first root that is last and leads somewhere */
 	struct hg_error *error;
 };
 
@@ -61,14 +62,33 @@ static enum hg_status huge_size(struct searcher *s, uint32_t slot, uint32_t *siz
 	return HG_OK;
 }
 
-/* What few blocks need: a size read elsewhere, links besides the fields. */
+/*
+ * Roots that are last come after all others, when everything those hold has been visited: their
+ * edge counts only if the target was not reached from the others.
+ */
+static void visit_last_root(struct searcher *s, uint32_t v, uint32_t slot, uint32_t *header)
+{
+	const uint32_t *words = s->compact->words;
+	const struct snap_root *root = compact_root(s->compact, slot);
+	if (!root || !root->last || (*header & COMPACT_LEAF))
+		return;
+	if (s->first_last == GRAPH_NONE)
+		s->first_last = v;
+	uint32_t target = words[words[slot + 1] & COMPACT_TARGET];
+	if (target & COMPACT_VISITED && (target & ~COMPACT_VISITED) < s->first_last)
+		*header |= COMPACT_LEAF;
+}
+
+/* What few nodes need: a size read elsewhere, links besides the fields, roots that are last. */
 static enum hg_status visit_special(
-	struct searcher *s, uint32_t v, uint32_t slot, uint32_t header, uint32_t *size)
+	struct searcher *s, uint32_t v, uint32_t slot, uint32_t *header, uint32_t *size)
 {
 	if (*size == COMPACT_LABEL)
 		BASE_TRY(huge_size(s, slot, size));
-	if (header & COMPACT_LINKS)
+	if (*header & COMPACT_LINKS)
 		push_links(s, v, slot);
+	if (slot >= s->compact->heap_slots)
+		visit_last_root(s, v, slot, header);
 	return HG_OK;
 }
 
@@ -101,7 +121,7 @@ static enum hg_status run(struct searcher *s)
 		words[slot] = COMPACT_VISITED | v;
 		if (size == COMPACT_LABEL || (header & COMPACT_LINKS)) {
 			s->depth = depth;
-			BASE_TRY(visit_special(s, v, slot, header, &size));
+			BASE_TRY(visit_special(s, v, slot, &header, &size));
 			depth = s->depth;
 		}
 		search->parent[v] = parent;
@@ -129,9 +149,8 @@ static void collect_numbers(struct search *search, const struct compact *c)
 			uint32_t slot = line->kept_before +
 					(uint32_t)__builtin_popcountll(line->kept & below);
 			uint32_t header = c->words[slot];
-			search->preorder[node++] = header & COMPACT_VISITED
-							   ? header & ~COMPACT_VISITED
-							   : GRAPH_NONE;
+			search->preorder[node++] =
+				header & COMPACT_VISITED ? header & ~COMPACT_VISITED : GRAPH_NONE;
 		}
 	}
 	for (uint64_t i = 0; i <= c->snap->root_count; i++) {
@@ -155,15 +174,15 @@ static enum hg_status allocate(struct searcher *s, uint32_t node_count)
 		arena, edges, sizeof(uint32_t), (void **)&search->edge_from, s->error));
 	BASE_TRY(base_arena_reserve(
 		arena, edges, sizeof(uint32_t), (void **)&search->edge_to, s->error));
-	return base_arena_reserve(
-		arena, edges, sizeof(uint64_t), (void **)&s->stack, s->error);
+	return base_arena_reserve(arena, edges, sizeof(uint64_t), (void **)&s->stack, s->error);
 }
 
 enum hg_status search_run(struct search *search, struct compact *compact, uint32_t node_count,
 	struct base_arena *arena, struct hg_error *error)
 {
 	*search = (struct search){.arena = arena};
-	struct searcher s = {.search = search, .compact = compact, .error = error};
+	struct searcher s = {
+		.search = search, .compact = compact, .first_last = GRAPH_NONE, .error = error};
 	BASE_TRY(snap_walk_init(&s.lookup, compact->snap, error));
 	enum hg_status status = allocate(&s, node_count);
 	if (status == HG_OK)
@@ -171,8 +190,8 @@ enum hg_status search_run(struct search *search, struct compact *compact, uint32
 	snap_walk_release(&s.lookup);
 	base_arena_free(arena, s.stack);
 	if (status == HG_OK)
-		status = base_arena_alloc(arena, node_count, sizeof(uint32_t),
-			(void **)&search->preorder, error);
+		status = base_arena_alloc(
+			arena, node_count, sizeof(uint32_t), (void **)&search->preorder, error);
 	if (status == HG_OK)
 		collect_numbers(search, compact);
 	return status;

@@ -31,7 +31,7 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 	uint64_t most, struct hg_object *out)
 {
 	uint64_t count = cell->field_count;
-	out->fields_recorded = snap_tag_has_fields(cell->tag);
+	out->fields_recorded = snap_tag_has_fields(cell->tag) && !snapshot->snap.no_fields;
 	if (most && count > most)
 		count = most;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->fields), (void **)&out->fields));

@@ -320,7 +320,7 @@ static enum hg_status load_header(struct loader *l, struct base_cursor *c)
 }
 
 static enum hg_status add_section(
-	struct loader *l, const uint8_t *name, uint64_t offset, uint64_t start, uint64_t end)
+	struct loader *l, const char *name, uint64_t offset, uint64_t start, uint64_t end)
 {
 	for (unsigned i = 0; i < SECTIONS; i++) {
 		struct base_cursor *c = &l->sections[i];
@@ -338,7 +338,7 @@ static enum hg_status add_section(
 /* Where sections start; names[i] ends at starts[i + 1]. */
 struct footer {
 	uint64_t count;
-	const uint8_t *names[MOST_SECTIONS];
+	char names[MOST_SECTIONS][4];
 	uint64_t starts[MOST_SECTIONS + 1];
 	uint64_t offset;
 };
@@ -357,8 +357,10 @@ static enum hg_status read_footer(const struct loader *l, uint64_t body, struct 
 	f->offset = size - 8 - f->count * FOOTER_ENTRY_BYTES;
 	base_cursor_seek(&c, f->offset);
 	for (uint64_t i = 0; i < f->count; i++) {
-		base_cursor_bytes(&c, 4, &f->names[i]);
-		base_cursor_u64le(&c, &f->starts[i]);
+		const uint8_t *name;
+		if (!base_cursor_bytes(&c, 4, &name) || !base_cursor_u64le(&c, &f->starts[i]))
+			return ends_inside(l, &c, "the table of sections");
+		memcpy(f->names[i], name, 4);
 	}
 	f->starts[f->count] = f->offset;
 	return HG_OK;
@@ -472,23 +474,22 @@ static enum hg_status end_strings(struct loader *l)
 }
 
 /* Says what is wrong with the field under the cursor of BLKS. */
-static enum hg_status refuse_field(const struct loader *l, uint64_t address)
+static enum hg_status refuse_field(const struct loader *l, uint64_t block)
 {
 	struct base_cursor c = l->sections[BLKS];
-	uint64_t offset = base_cursor_offset(&c), value = 0;
+	uint64_t offset = base_cursor_offset(&c);
 	int64_t distance;
 	uint8_t first;
 	if (!base_cursor_u8(&c, &first))
 		return ends_inside(l, &c, "a block");
 	if (is_kind(first))
 		return base_corrupt(l->error, offset, "more fields than the block at 0x%llx has",
-			(unsigned long long)(address + 8));
+			(unsigned long long)block);
 	if (!read_offset(&c, first, &distance))
 		return ends_inside(l, &c, "a field");
-	value = address + 8 + 8 * (uint64_t)distance;
 	return base_corrupt(l->error, offset,
-		"a pointer from the block at 0x%llx over %lld words, to 0x%llx",
-		(unsigned long long)(address + 8), (long long)distance, (unsigned long long)value);
+		"a pointer from the block at 0x%llx over %lld words, out of the address space",
+		(unsigned long long)block, (long long)distance);
 }
 
 /* One entry of BLKS at 'address'; *bytes of it are taken in a chunk that ends at 'end'. */
@@ -501,11 +502,13 @@ static enum hg_status load_entry(
 	struct entry e;
 	if (!read_entry(c, l->ocp->id_bits, &e))
 		return ends_inside(l, c, "the blocks");
-	if (e.wosize >= (end - address) / 8)
+	if (e.wosize >= (end - address) / 8) {
+		uint64_t block = address + 8;
 		return base_corrupt(l->error, offset,
 			"%s of %llu words at 0x%llx, in a chunk that ends at 0x%llx",
 			e.free ? "free memory" : "a block", (unsigned long long)e.wosize,
-			(unsigned long long)(address + 8), (unsigned long long)end);
+			(unsigned long long)block, (unsigned long long)end);
+	}
 	*bytes = 8 * (e.wosize + 1);
 	if (e.free) {
 		snap->free_bytes += *bytes;
@@ -515,7 +518,7 @@ static enum hg_status load_entry(
 		return base_corrupt(l->error, offset, "a block of 0 words");
 	if (!snap->no_fields && snap_tag_has_fields(e.tag) &&
 		!read_fields(c, address, e.wosize, NULL))
-		return refuse_field(l, address);
+		return refuse_field(l, address + 8);
 	if (e.tag == SNAP_TAG_STRING)
 		note_string(l, address, e.wosize);
 	/* Without the graph no block has fields to number. */
@@ -851,7 +854,7 @@ static enum hg_status read_root_counts(
 static enum hg_status load_roots(struct loader *l, struct slots *finalised)
 {
 	struct base_cursor *c = &l->sections[ROOT];
-	uint64_t counts[ROOT_GROUPS];
+	uint64_t counts[ROOT_GROUPS] = {0};
 	struct slots stack, c_roots, hook;
 	BASE_TRY(read_root_counts(l, c, counts));
 	BASE_TRY(l->snap->native ? load_modules(l, c, counts[GLOBALS])
@@ -908,6 +911,18 @@ static enum hg_status check_weak(struct loader *l)
 	}
 }
 
+/* Gc.finalise keeps a value that nothing else holds until its function has been called. */
+static enum hg_status add_finalised(
+	struct loader *l, struct base_cursor *c, uint64_t index, uint64_t value)
+{
+	struct snap *snap = l->snap;
+	uint64_t before = snap->root_count;
+	BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "value", index, value));
+	if (snap->root_count > before)
+		snap->roots[before].last = true;
+	return HG_OK;
+}
+
 /*
  * Five numbers, the first of which the writer never resets, then the finalisation functions and
  * their values, function first, except those outside of the heap.  ROOT has told the functions, and
@@ -925,7 +940,7 @@ static enum hg_status load_finalised(struct loader *l, const struct slots *final
 			l->snap->roots[finalised->root + known].value == word)
 			known++;
 		else
-			BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "value", values++, word));
+			BASE_TRY(add_finalised(l, c, values++, word));
 	}
 	return HG_OK;
 }

@@ -30,7 +30,7 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 {
 	BASE_TRY(base_grow(&snap->roots, snap->root_count, &snap->root_capacity,
 		sizeof(*snap->roots), error));
-	snap->roots[snap->root_count++] = (struct snap_root){value, name, index, kind};
+	snap->roots[snap->root_count++] = (struct snap_root){value, name, index, kind, false};
 	return HG_OK;
 }
 

@@ -40,6 +40,7 @@ struct snap_root {
 	const char *name; /* in the pool or static */
 	uint64_t index;   /* printed as name[index]; HG_UNKNOWN: the name stands alone */
 	enum hg_root_kind kind;
+	bool last; /* holds only what no other root does: the values of finalisers */
 };
 
 /* An edge that is no field: from or to a node that is not a block, or ephemeron data. */

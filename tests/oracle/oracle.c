@@ -53,8 +53,9 @@ struct heap {
 	uint8_t *file;
 	struct block *blocks;
 	uint64_t block_count, block_capacity;
-	struct words targets; /* field values that may be pointers, as addresses */
-	struct words roots;   /* the same for the root slots */
+	struct words targets;	/* field values that may be pointers, as addresses */
+	struct words roots;	/* the same for the root slots */
+	struct words finalised; /* values that are roots only if nothing else reaches them */
 	uint64_t code_start, code_end;
 };
 
@@ -529,7 +530,7 @@ static void read_ocp_finalised(const struct ocp *dump)
 		read_uint(&r);
 	/* The first of these counts cannot be trusted, the length of the section can. */
 	while (r.next != r.end)
-		push_value(&dump->heap->roots, read_word(&r));
+		push_value(&dump->heap->finalised, read_word(&r));
 }
 
 static void read_ocp(struct reader *r, struct heap *heap)
@@ -620,7 +621,7 @@ static void build_graph(const struct heap *heap, struct graph *graph)
 	graph->node_count = (uint32_t)heap->block_count;
 	graph->first_edge = allocate(heap->block_count + 1, sizeof(*graph->first_edge));
 	graph->edges = allocate(heap->targets.count, sizeof(*graph->edges));
-	graph->roots = allocate(heap->roots.count, sizeof(*graph->roots));
+	graph->roots = allocate(heap->roots.count + heap->finalised.count, sizeof(*graph->roots));
 	for (uint64_t i = 0; i < heap->block_count; i++) {
 		const struct block *block = &heap->blocks[i];
 
@@ -671,10 +672,27 @@ static uint32_t search(const struct graph *graph, uint32_t banned, bool *seen, u
 	return found;
 }
 
-static void find_reachable(struct graph *graph)
+/* Makes roots of the finalised values that the other roots do not reach. */
+static void add_finalised(const struct heap *heap, struct graph *graph, uint32_t *queue)
+{
+	bool *seen = allocate(graph->node_count, sizeof(*seen));
+
+	search(graph, NONE, seen, queue);
+	for (uint64_t i = 0; i < heap->finalised.count; i++) {
+		uint32_t target = resolve(heap, heap->finalised.data[i]);
+
+		if (target != NONE && !seen[target])
+			graph->roots[graph->root_count++] = target;
+	}
+	free(seen);
+}
+
+static void find_reachable(const struct heap *heap, struct graph *graph)
 {
 	uint32_t *queue = allocate(graph->node_count, sizeof(*queue));
 
+	if (heap->finalised.count)
+		add_finalised(heap, graph, queue);
 	graph->reachable = allocate(graph->node_count, sizeof(*graph->reachable));
 	graph->reachable_count = search(graph, NONE, graph->reachable, queue);
 	free(queue);
@@ -958,6 +976,7 @@ static void release(struct heap *heap, struct graph *graph)
 	free(heap->blocks);
 	free(heap->targets.data);
 	free(heap->roots.data);
+	free(heap->finalised.data);
 	free(graph->first_edge);
 	free(graph->edges);
 	free(graph->roots);
@@ -987,7 +1006,7 @@ int main(int argc, char **argv)
 		usage();
 	read_heap(argv[i], &heap);
 	build_graph(&heap, &graph);
-	find_reachable(&graph);
+	find_reachable(&heap, &graph);
 	if (totals) {
 		print_totals(&heap, &graph);
 	} else {

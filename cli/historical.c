@@ -1,0 +1,265 @@
+/*
+ * The command line of the historical profiler: exact names with one dash, in any order.
+ */
+#include "cli/verbs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option historical_options[] = {
+	{"v", 0, CLI_NUMBER, offsetof(struct cli_values, verbosity), "N", NULL,
+		"1: print the equivalent command; 2: also the phases of the work"},
+	{"loc", 0, CLI_FLAG, offsetof(struct cli_values, with_locations), NULL, NULL,
+		"by location of allocation"},
+	{"prof", 0, CLI_FILE, offsetof(struct cli_values, profile), "FILE", NULL,
+		"where locations come from"},
+	{"heap", 0, CLI_FILE, offsetof(struct cli_values, heap), "FILE", NULL, "one snapshot"},
+	{"heaps", 0, CLI_NUMBER, offsetof(struct cli_values, heaps), "PID", NULL,
+		"the snapshots of a process in the current folder"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {historical_options, NULL};
+
+bool cli_is_historical(const char *argument)
+{
+	return argument[0] == '-' &&
+	       cli_find_option(tables, argument + 1, strlen(argument + 1)) != NULL;
+}
+
+/* A snapshot of the series: its number in the name, and the name. */
+struct member {
+	uint64_t number;
+	char *name;
+};
+
+struct series {
+	struct member *members;
+	size_t count, capacity;
+};
+
+static void release_series(struct series *series)
+{
+	for (size_t i = 0; i < series->count; i++)
+		free(series->members[i].name);
+	free(series->members);
+}
+
+/* Skips 'prefix' and a number equal to 'pid' and a dot; NULL if the name begins otherwise. */
+static const char *skip_pid(const char *name, const char *prefix, uint64_t pid)
+{
+	char digits[32];
+	size_t length = strlen(prefix);
+	if (strncmp(name, prefix, length) != 0)
+		return NULL;
+	name += length;
+	length = (size_t)snprintf(digits, sizeof(digits), "%llu.", (unsigned long long)pid);
+	return strncmp(name, digits, length) == 0 ? name + length : NULL;
+}
+
+/* A name of digits only, up to 'end'. */
+static bool read_part(const char *part, const char *end, uint64_t *number)
+{
+	if (part == end || end - part > 18)
+		return false;
+	*number = 0;
+	for (; part < end; part++) {
+		if (*part < '0' || *part > '9')
+			return false;
+		*number = *number * 10 + (uint64_t)(*part - '0');
+	}
+	return true;
+}
+
+/* The first part between dots that is a number: N of "N", "NAME.N" and "N.NAME". */
+static bool find_number(const char *parts, const char *end, uint64_t *number)
+{
+	while (parts < end) {
+		const char *dot = memchr(parts, '.', (size_t)(end - parts));
+		const char *stop = dot ? dot : end;
+		if (read_part(parts, stop, number))
+			return true;
+		parts = stop + 1;
+	}
+	return false;
+}
+
+/* heap.dump.PID.N, memprof.PID.[NAME.]N[.NAME].dump, each also compressed (.zst). */
+static bool is_member(const char *name, uint64_t pid, uint64_t *number)
+{
+	const char *end = name + strlen(name);
+	if (end - name > 4 && strcmp(end - 4, ".zst") == 0)
+		end -= 4;
+	const char *rest = skip_pid(name, "heap.dump.", pid);
+	if (rest)
+		return rest < end && read_part(rest, end, number);
+	rest = skip_pid(name, "memprof.", pid);
+	if (!rest || end - rest <= 5 || strncmp(end - 5, ".dump", 5) != 0)
+		return false;
+	return find_number(rest, end - 5, number);
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static bool add_member(struct series *series, uint64_t number, const char *name)
+{
+	if (series->count == series->capacity) {
+		size_t capacity = series->capacity ? series->capacity * 2 : 16;
+		struct member *members = realloc(series->members, capacity * sizeof(*members));
+		if (!members)
+			return false;
+		series->members = members;
+		series->capacity = capacity;
+	}
+	char *copy = strdup(name);
+	if (copy)
+		series->members[series->count++] = (struct member){number, copy};
+	return copy != NULL;
+}
+
+static enum hg_status find_series(struct cli_run *run, struct series *series)
+{
+	uint64_t pid = run->values.heaps, number;
+	struct dirent *entry;
+	DIR *folder = opendir(".");
+	bool fine = true;
+	if (!folder)
+		return base_fail(&run->error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"the current folder cannot be read: %s", strerror(errno));
+	while (fine && (entry = readdir(folder)))
+		if (is_member(entry->d_name, pid, &number))
+			fine = add_member(series, number, entry->d_name);
+	closedir(folder);
+	if (!fine)
+		return base_no_memory(&run->error, 0);
+	if (series->count)
+		qsort(series->members, series->count, sizeof(*series->members), by_number);
+	return HG_OK;
+}
+
+/* An argument as a shell takes it. */
+static void print_quoted(const char *argument)
+{
+	struct rep_text text = {0};
+	bool plain = *argument != '\0';
+	for (const char *at = argument; *at; at++)
+		plain &= strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				"._-/+,:@%",
+				 *at) != NULL;
+	if (!plain)
+		rep_text_put(&text, "'");
+	for (const char *at = argument; *at; at++) {
+		if (*at == '\'')
+			rep_text_put(&text, "'\\''");
+		else
+			rep_text_escape_terminal(&text, at, 1);
+	}
+	if (!plain)
+		rep_text_put(&text, "'");
+	fprintf(stderr, " %s", rep_text_string(&text));
+	rep_text_release(&text);
+}
+
+/* With -v: what one would type today, so that the old form can be left behind. */
+static void print_equivalent(
+	const struct cli_run *run, const char *verb, const char *by, const struct series *series)
+{
+	if (cli_number(run->values.verbosity, 0) < 1)
+		return;
+	fprintf(stderr, "heapgraph: the same today: heapgraph %s", verb);
+	if (by)
+		fprintf(stderr, " --by %s", by);
+	if (run->values.profile) {
+		fputs(" --prof", stderr);
+		print_quoted(run->values.profile);
+	}
+	if (!series)
+		print_quoted(run->values.heap);
+	for (size_t i = 0; series && i < series->count; i++)
+		print_quoted(series->members[i].name);
+	putc('\n', stderr);
+}
+
+static enum hg_status run_heap(struct cli_run *run)
+{
+	bool by_location = run->values.with_locations;
+	print_equivalent(run, "summary", NULL, NULL);
+	print_equivalent(run, "top", by_location ? "location" : "tag", NULL);
+	BASE_TRY(cli_begin(run));
+	BASE_TRY(cli_open(run, run->values.heap, true));
+	BASE_TRY(rep_summary(&run->context));
+	rep_prose(&run->emitter, REP_PLAIN, "\n");
+	return rep_top(&run->context, by_location ? HG_BY_LOCATION : HG_BY_TAG, REP_SORT_DEFAULT,
+		cli_limit(run, 20));
+}
+
+static enum hg_status run_series(struct cli_run *run, const struct series *series)
+{
+	enum hg_key key = run->values.with_locations ? HG_BY_LOCATION : HG_BY_TAG;
+	const char **names = calloc(series->count + 1, sizeof(*names));
+	if (!names)
+		return base_no_memory(&run->error, 0);
+	for (size_t i = 0; i < series->count; i++)
+		names[i] = series->members[i].name;
+	print_equivalent(run, "trend", hg_key_name(key), series);
+	enum hg_status status = cli_begin(run);
+	if (status == HG_OK)
+		status = cli_run_trend(run, key, (int)series->count, names);
+	free(names);
+	return status;
+}
+
+static enum hg_status run_heaps(struct cli_run *run)
+{
+	unsigned long long pid = run->values.heaps;
+	struct series series = {0};
+	enum hg_status status = find_series(run, &series);
+	if (status == HG_OK && series.count == 0)
+		status = base_fail(&run->error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"no heap.dump.%llu.N or memprof.%llu.N.dump in the current folder", pid,
+			pid);
+	else if (status == HG_OK)
+		status = run_series(run, &series);
+	release_series(&series);
+	return status;
+}
+
+static enum hg_status run_historical(struct cli_run *run)
+{
+	bool one = run->values.heap != NULL, many = run->values.heaps != CLI_UNSET;
+	if (one == many)
+		return cli_usage_error(run, one ? "-heap and -heaps exclude each other"
+						: "-heap FILE or -heaps PID is missing");
+	return one ? run_heap(run) : run_heaps(run);
+}
+
+static const struct cli_verb verb = {
+	.name = "summary", /* what it prints first, and stands in messages for it */
+	.operands = "",
+	.summary = "",
+	.description = "",
+	.tables = tables,
+	.hidden = true,
+	.run = run_historical,
+};
+
+int cli_run_historical(int count, char *const *arguments)
+{
+	struct cli_run run = {.verb = &verb};
+	struct cli_parse parse = {.tables = tables, .single_dash = true};
+	cli_values_init(&run.values);
+	base_error_clear(&run.error);
+	if (cli_parse_options(&parse, &run.values, count, arguments, &run.error) != HG_OK) {
+		cli_print_error(&run.error);
+		return CLI_EXIT_USAGE;
+	}
+	return cli_execute(&run);
+}

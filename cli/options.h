@@ -1,0 +1,97 @@
+/*
+ * Options of the command line: tables that say what there is, and one parser that reads them.
+ * Parsing, --help, the manual page and the completion all come from the same tables.
+ *
+ * Names match exactly, never by prefix.  "--name VALUE", "--name=VALUE", "-o VALUE"; "--" ends the
+ * options; options and operands may be mixed.
+ */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The value of a number or choice that was not given. */
+#define CLI_UNSET UINT64_MAX
+
+/* Values of all options of all verbs; see cli_values_init(). */
+struct cli_values {
+	/* the input */
+	const char *profile;
+	uint64_t as; /* index for hg_format_name() */
+	bool partial;
+
+	/* the work */
+	uint64_t threads, max_memory;
+	uint64_t progress; /* enum cli_progress_when */
+
+	/* the output */
+	uint64_t format; /* enum rep_format */
+	const char *output;
+	uint64_t limit;
+	uint64_t sort; /* index into the verb's names of columns */
+
+	/* of single verbs */
+	uint64_t by; /* enum hg_key */
+	uint64_t depth, children;
+	uint64_t min; /* parts per million */
+	const char *from;
+	uint64_t nodes, fields, referrers;
+	bool help;
+
+	/* of the historical grammar */
+	uint64_t verbosity;
+	bool with_locations;
+	const char *heap;
+	uint64_t heaps;
+};
+
+enum cli_value_kind {
+	CLI_FLAG,
+	CLI_NUMBER,  /* digits */
+	CLI_SIZE,    /* digits, then K, M, G or T of 1024 */
+	CLI_PERCENT, /* up to 100, with up to four decimals; parts per million */
+	CLI_CHOICE,  /* one of the names of 'choice' */
+	CLI_FILE,
+	CLI_STRING
+};
+
+/* The names of a choice by index; NULL at the end. */
+typedef const char *cli_choice_fn(unsigned index);
+
+struct cli_option {
+	const char *name; /* without dashes; NULL ends a table */
+	char letter;	  /* of the short form, or 0 */
+	enum cli_value_kind kind;
+	size_t offset;	      /* of the value in struct cli_values */
+	const char *argument; /* how help calls the value; NULL for flags */
+	cli_choice_fn *choice;
+	const char *help; /* one sentence without full stop */
+};
+
+/* Tables are grouped: a verb has its own one and shares others. */
+enum { CLI_MAX_TABLES = 6 };
+
+struct cli_parse {
+	const struct cli_option *const *tables; /* NULL at the end */
+	bool single_dash;      /* the historical grammar: -name VALUE, and no operands */
+	const char **operands; /* room for all arguments */
+	int operand_count;
+};
+
+void cli_values_init(struct cli_values *values);
+
+/*
+ * Reads 'count' arguments.  HG_ERROR_USAGE with a message that names the argument; the values are
+ * then undefined.
+ */
+enum hg_status cli_parse_options(struct cli_parse *parse, struct cli_values *values, int count,
+	char *const *arguments, struct hg_error *error);
+
+const struct cli_option *cli_find_option(
+	const struct cli_option *const *tables, const char *name, size_t length);
+
+#endif

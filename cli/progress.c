@@ -1,0 +1,100 @@
+#include "cli/progress.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DELAY_MS = 500, INTERVAL_MS = 167 };
+
+static volatile sig_atomic_t line_is_drawn;
+
+const char *cli_progress_name(unsigned index)
+{
+	static const char *const names[] = {"auto", "always", "never"};
+	return index < 3 ? names[index] : NULL;
+}
+
+static uint64_t now(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
+}
+
+static bool stderr_is_terminal(void)
+{
+	const char *terminal = getenv("TERM");
+	return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void cli_progress_init(struct cli_progress *progress, enum cli_progress_when when, bool log_phases)
+{
+	*progress = (struct cli_progress){
+		.terminal = stderr_is_terminal(), .log_phases = log_phases, .started = now()};
+	progress->shown =
+		when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && progress->terminal);
+}
+
+void cli_progress_erase_now(void)
+{
+	static const char erase[] = "\r\033[K";
+	if (!line_is_drawn)
+		return;
+	line_is_drawn = 0;
+	if (write(STDERR_FILENO, erase, sizeof(erase) - 1) < 0)
+		return; /* nothing better to do about it */
+}
+
+static void end_phase(struct cli_progress *progress, uint64_t time)
+{
+	if (!progress->log_phases || !progress->phase)
+		return;
+	cli_progress_erase_now();
+	uint64_t took = time - progress->phase_started;
+	fprintf(stderr, "heapgraph: %s: %u.%03u s\n", progress->phase, (unsigned)(took / 1000),
+		(unsigned)(took % 1000));
+}
+
+static void draw(struct cli_progress *progress, uint64_t done, uint64_t total)
+{
+	char line[120];
+	int length = total ? snprintf(line, sizeof(line), "heapgraph: %s %u %%", progress->phase,
+				     (unsigned)(100.0 * (double)done / (double)total))
+			   : snprintf(line, sizeof(line), "heapgraph: %s", progress->phase);
+	if (length < 0)
+		return;
+	if (progress->terminal) {
+		line_is_drawn = 1;
+		fprintf(stderr, "\r%s\033[K", line);
+	} else {
+		fprintf(stderr, "%s\n", line);
+	}
+	fflush(stderr);
+}
+
+bool cli_progress_report(void *data, const char *phase, uint64_t done, uint64_t total)
+{
+	struct cli_progress *progress = data;
+	uint64_t time = now();
+	if (!progress->phase || strcmp(progress->phase, phase) != 0) {
+		end_phase(progress, time);
+		progress->phase = phase;
+		progress->phase_started = time;
+	}
+	if (progress->shown && time - progress->started >= DELAY_MS &&
+		time - progress->last_drawn >= INTERVAL_MS) {
+		progress->last_drawn = time;
+		draw(progress, done, total);
+	}
+	return false;
+}
+
+void cli_progress_end(struct cli_progress *progress)
+{
+	end_phase(progress, now());
+	progress->phase = NULL;
+	cli_progress_erase_now();
+}

@@ -1,0 +1,312 @@
+#include "cli/run.h"
+
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VALUE(member) offsetof(struct cli_values, member)
+
+const struct cli_option cli_input_options[] = {
+	{"prof", 0, CLI_FILE, VALUE(profile), "FILE", NULL,
+		"where locations come from: an exe.prof, .locations or process_info file; "
+		"looked for beside the snapshot and in the current folder if not given"},
+	{"as", 0, CLI_CHOICE, VALUE(as), "FORMAT", hg_format_name,
+		"read the snapshot as this format; recognised by name and content if not given"},
+	{"partial", 0, CLI_FLAG, VALUE(partial), NULL, NULL,
+		"accept a snapshot that was cut short and analyse what is there (exit code 4)"},
+	{0},
+};
+
+const struct cli_option cli_work_options[] = {
+	{"threads", 0, CLI_NUMBER, VALUE(threads), "N", NULL,
+		"threads for the passes over the heap: default 1, 0 for one per processor"},
+	{"max-memory", 0, CLI_SIZE, VALUE(max_memory), "SIZE", NULL,
+		"give up (exit code 5) rather than use more memory than this, like 512M or 4G"},
+	{"progress", 0, CLI_CHOICE, VALUE(progress), "WHEN", cli_progress_name,
+		"progress on stderr: auto (on a terminal, the default), always or never"},
+	{0},
+};
+
+const struct cli_option cli_format_options[] = {
+	{"format", 0, CLI_CHOICE, VALUE(format), "FORMAT", rep_format_name,
+		"text for people (the default), csv or json for programs"},
+	{0},
+};
+
+const struct cli_option cli_output_options[] = {
+	{"output", 'o', CLI_FILE, VALUE(output), "FILE", NULL,
+		"write to this file, which appears whole or not at all, instead of stdout"},
+	{0},
+};
+
+const struct cli_option cli_limit_options[] = {
+	{"limit", 0, CLI_NUMBER, VALUE(limit), "N", NULL,
+		"rows to show: default 20 for text, all for csv and json; 0 shows all"},
+	{0},
+};
+
+const struct cli_option cli_help_options[] = {
+	{"help", 'h', CLI_FLAG, VALUE(help), NULL, NULL, "explain the command and its options"},
+	{0},
+};
+
+const char *cli_key_choice(unsigned index)
+{
+	return index < HG_KEYS ? hg_key_name((enum hg_key)index) : NULL;
+}
+
+uint64_t cli_number(uint64_t value, uint64_t fallback)
+{
+	return value == CLI_UNSET ? fallback : value;
+}
+
+uint64_t cli_limit(const struct cli_run *run, uint64_t text_default)
+{
+	bool text = cli_number(run->values.format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
+	return cli_number(run->values.limit, text ? text_default : 0);
+}
+
+enum hg_status cli_library_failed(struct cli_run *run, enum hg_status status)
+{
+	run->error = *hg_session_error(run->session);
+	run->error.status = status;
+	return status;
+}
+
+enum hg_status cli_usage_error(struct cli_run *run, const char *format, ...)
+{
+	char message[sizeof(run->error.message)];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	return base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s", message);
+}
+
+static void add_escaped(struct rep_text *line, const char *string)
+{
+	rep_text_escape_terminal(line, string, strlen(string));
+}
+
+void cli_print_note(const char *file, const char *message)
+{
+	struct rep_text line = {0};
+	rep_text_put(&line, "heapgraph: ");
+	if (*file) {
+		add_escaped(&line, file);
+		rep_text_put(&line, ": ");
+	}
+	add_escaped(&line, message);
+	fprintf(stderr, "%s\n", rep_text_string(&line));
+	rep_text_release(&line);
+}
+
+void cli_print_error(const struct hg_error *error)
+{
+	struct rep_text message = {0};
+	rep_text_put(&message, *error->message ? error->message : "unknown failure");
+	if (error->offset != HG_NO_OFFSET)
+		rep_text_printf(&message, ", at offset %llu", (unsigned long long)error->offset);
+	cli_print_note(error->file, rep_text_string(&message));
+	rep_text_release(&message);
+}
+
+/* One process wants at least one thread, and no kernel gives a million. */
+static unsigned thread_count(const struct cli_values *values)
+{
+	uint64_t threads = cli_number(values->threads, 1);
+	if (threads == 0) {
+		long processors = sysconf(_SC_NPROCESSORS_ONLN);
+		threads = processors > 0 ? (uint64_t)processors : 1;
+	}
+	return threads < 256 ? (unsigned)threads : 256;
+}
+
+static enum hg_status open_session(struct cli_run *run)
+{
+	cli_progress_init(&run->progress,
+		(enum cli_progress_when)cli_number(run->values.progress, CLI_PROGRESS_AUTO),
+		cli_number(run->values.verbosity, 0) >= 2);
+	struct hg_options options = {.size = sizeof(options),
+		.threads = thread_count(&run->values),
+		.max_memory = cli_number(run->values.max_memory, 0),
+		.progress = cli_progress_report,
+		.progress_data = &run->progress};
+	enum hg_status status = hg_session_open(&options, &run->session);
+	if (status != HG_OK)
+		return base_fail(&run->error, status, HG_NO_OFFSET, "no session can be opened");
+	return HG_OK;
+}
+
+static bool wants_colour(const struct cli_sink *sink)
+{
+	const char *terminal = getenv("TERM"), *refused = getenv("NO_COLOR");
+	return sink->stream == stdout && isatty(STDOUT_FILENO) && !(refused && *refused) &&
+	       terminal && strcmp(terminal, "dumb") != 0;
+}
+
+enum hg_status cli_begin(struct cli_run *run)
+{
+	BASE_TRY(cli_sink_open(&run->sink, run->values.output, &run->error));
+	rep_emitter_init(&run->emitter, run->sink.stream,
+		(enum rep_format)cli_number(run->values.format, REP_FORMAT_TEXT),
+		wants_colour(&run->sink));
+	BASE_TRY(open_session(run));
+	run->context = (struct rep_context){
+		.session = run->session, .emitter = &run->emitter, .error = &run->error};
+	return HG_OK;
+}
+
+/* What a user has to know about a snapshot and does not find in the report itself. */
+static void say_about(struct cli_run *run, const struct hg_info *info)
+{
+	bool text = run->emitter.format == REP_FORMAT_TEXT;
+	if (*info->partial && (run->emitter.format == REP_FORMAT_CSV)) {
+		struct rep_text reason = {0};
+		rep_text_put(&reason, "PARTIAL: ");
+		rep_partial_reason(&reason, info);
+		cli_print_note(info->path, rep_text_string(&reason));
+		rep_text_release(&reason);
+	}
+	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0 ||
+			 strcmp(run->verb->name, "info") == 0;
+	if (in_report || run->values.profile || !text)
+		return;
+	struct rep_text note = {0};
+	if (*info->profile)
+		rep_text_printf(&note, "locations from %s", info->profile);
+	else
+		rep_text_put(&note, "locations: ");
+	if (*info->profile_note)
+		rep_text_printf(&note, "%s%s", *info->profile ? "; " : "", info->profile_note);
+	if (*info->profile_note || (*info->profile && isatty(STDERR_FILENO)))
+		cli_print_note(info->path, rep_text_string(&note));
+	rep_text_release(&note);
+}
+
+enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
+{
+	struct hg_snapshot *snapshot = NULL;
+	struct hg_info info;
+	struct hg_input input = {.size = sizeof(input),
+		.path = path,
+		.profile = run->values.profile,
+		.partial = run->values.partial};
+	if (run->values.as != CLI_UNSET)
+		input.format = hg_format_name((unsigned)run->values.as);
+	enum hg_status status = hg_snapshot_open(run->session, &input, &snapshot);
+	if (status == HG_OK && analyse)
+		status = hg_snapshot_analyse(snapshot);
+	cli_progress_end(&run->progress);
+	if (status != HG_OK) {
+		cli_library_failed(run, status);
+		base_error_file(&run->error, path);
+		hg_snapshot_close(snapshot);
+		return status;
+	}
+	run->context.snapshot = snapshot;
+	hg_snapshot_info(snapshot, &info);
+	run->partial |= *info.partial != '\0';
+	say_about(run, &info);
+	return HG_OK;
+}
+
+void cli_close(struct cli_run *run, struct hg_snapshot *next)
+{
+	hg_snapshot_close(run->context.snapshot);
+	run->context.snapshot = next;
+}
+
+enum hg_status cli_begin_with_snapshot(struct cli_run *run)
+{
+	BASE_TRY(cli_begin(run));
+	return cli_open(run, run->operands[run->operand_count - 1], true);
+}
+
+enum hg_status cli_from_node(struct cli_run *run, hg_node *node)
+{
+	struct hg_selection selection = {0};
+	uint64_t most = 0;
+	*node = HG_NO_NODE;
+	if (!run->values.from)
+		return HG_OK;
+	enum hg_status status = hg_select(run->context.snapshot, run->values.from, &selection);
+	if (status != HG_OK)
+		return cli_library_failed(run, status);
+	for (size_t i = 0; i < selection.count; i++) {
+		struct hg_block block;
+		hg_block(run->context.snapshot, selection.nodes[i], &block);
+		if (block.reachable && (*node == HG_NO_NODE || block.retained_bytes > most)) {
+			*node = selection.nodes[i];
+			most = block.retained_bytes;
+		}
+	}
+	if (selection.count == 0)
+		status = cli_usage_error(run, "--from: nothing matches '%s'", run->values.from);
+	else if (*node == HG_NO_NODE)
+		status = cli_usage_error(
+			run, "--from: nothing that matches '%s' is reachable", run->values.from);
+	hg_selection_release(&selection);
+	return status;
+}
+
+static int exit_code(const struct cli_run *run, enum hg_status status)
+{
+	switch (status) {
+	case HG_OK:
+		return run->partial ? CLI_EXIT_PARTIAL : CLI_EXIT_FINE;
+	case HG_ERROR_USAGE:
+		return CLI_EXIT_USAGE;
+	case HG_ERROR_INPUT:
+		return CLI_EXIT_INPUT;
+	case HG_ERROR_OUTPUT:
+	case HG_ERROR_LIMIT:
+		return CLI_EXIT_RESOURCE;
+	case HG_ERROR_CANCELLED:
+		return CLI_EXIT_CANCELLED;
+	default:
+		return CLI_EXIT_INTERNAL;
+	}
+}
+
+/* Closes the output; a failure to write counts unless there was another one before. */
+static enum hg_status finish_output(struct cli_run *run, enum hg_status status)
+{
+	bool incomplete = run->sink.stream && run->emitter.stream &&
+			  rep_emitter_broken(&run->emitter) && !ferror(run->sink.stream);
+	rep_emitter_release(&run->emitter);
+	if (status == HG_OK && incomplete)
+		status = base_no_memory(&run->error, 0);
+	if (status != HG_OK && !run->keep_output) {
+		cli_sink_abandon(&run->sink);
+		return status;
+	}
+	struct hg_error error;
+	base_error_clear(&error);
+	enum hg_status written = cli_sink_commit(&run->sink, &error);
+	if (status == HG_OK && written != HG_OK) {
+		run->error = error;
+		status = written;
+	}
+	return status;
+}
+
+int cli_execute(struct cli_run *run)
+{
+	base_error_clear(&run->error);
+	enum hg_status status = base_arena_check(&run->error);
+	if (status == HG_OK)
+		status = run->verb->run(run);
+	status = finish_output(run, status);
+	cli_progress_end(&run->progress);
+	if (run->context.snapshot)
+		hg_snapshot_close(run->context.snapshot);
+	if (run->session)
+		hg_session_close(run->session);
+	if (status != HG_OK && !cli_reader_gone())
+		cli_print_error(&run->error);
+	return exit_code(run, status);
+}

@@ -1,0 +1,136 @@
+#include "cli/verbs.h"
+
+#include <string.h>
+
+static void print_words(FILE *stream, cli_choice_fn *choice)
+{
+	for (unsigned i = 0; choice(i); i++)
+		fprintf(stream, "%s%s", i ? " " : "", choice(i));
+}
+
+/* The case that offers the values of an option behind it. */
+static void print_value_case(
+	FILE *stream, const struct cli_verb *verb, const struct cli_option *option)
+{
+	if (option->kind == CLI_FLAG)
+		return;
+	fprintf(stream, "\t%s:--%s", verb->name, option->name);
+	if (option->letter)
+		fprintf(stream, "|%s:-%c", verb->name, option->letter);
+	fputs(")", stream);
+	if (option->kind == CLI_FILE) {
+		fputs(" compopt -o default; return", stream);
+	} else if (option->kind == CLI_CHOICE) {
+		fputs(" words=\"", stream);
+		print_words(stream, option->choice);
+		fputs("\"", stream);
+	} else {
+		fputs(" return", stream);
+	}
+	fputs(" ;;\n", stream);
+}
+
+static void print_value_cases(FILE *stream)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
+		for (const struct cli_option *const *table = (*verb)->tables; *table; table++)
+			for (const struct cli_option *option = *table; option->name; option++)
+				print_value_case(stream, *verb, option);
+}
+
+static void print_option_case(FILE *stream, const struct cli_verb *verb)
+{
+	fprintf(stream, "\t%s) words=\"", verb->name);
+	const char *separator = "";
+	for (const struct cli_option *const *table = verb->tables; *table; table++) {
+		for (const struct cli_option *option = *table; option->name; option++) {
+			fprintf(stream, "%s--%s", separator, option->name);
+			separator = " ";
+		}
+	}
+	fputs("\" ;;\n", stream);
+}
+
+static void print_verbs(FILE *stream)
+{
+	const char *separator = "";
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++) {
+		if ((*verb)->hidden)
+			continue;
+		fprintf(stream, "%s%s", separator, (*verb)->name);
+		separator = " ";
+	}
+}
+
+static void print_bash(FILE *stream)
+{
+	fputs("# bash completion for heapgraph, written by 'heapgraph completion bash'\n"
+	      "_heapgraph()\n{\n"
+	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	      "\tlocal verb=${COMP_WORDS[1]} words=\n"
+	      "\t# --name=value comes as three words\n"
+	      "\tif [[ $cur == = ]]; then cur=\n"
+	      "\telif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
+	      "\tcompopt +o default\n"
+	      "\tif ((COMP_CWORD == 1)); then\n"
+	      "\t\tif [[ $cur == -* ]]; then words=\"--help --version -heap -heaps -loc -prof "
+	      "-v\"\n"
+	      "\t\telse compopt -o default; words=\"",
+		stream);
+	print_verbs(stream);
+	fputs("\"; fi\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\t[[ $verb == -* ]] && { compopt -o default; return; }\n"
+	      "\tcase $verb:$prev in\n",
+		stream);
+	print_value_cases(stream);
+	fputs("\tesac\n"
+	      "\tif [[ -n $words ]]; then\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tif [[ $cur != -* ]]; then\n"
+	      "\t\tcase $verb in\n\t\thelp) words=\"",
+		stream);
+	print_verbs(stream);
+	fputs("\" ;;\n\t\tcompletion) words=bash ;;\n\t\t*) compopt -o default; return ;;\n"
+	      "\t\tesac\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\treturn\n"
+	      "\tfi\n"
+	      "\tcase $verb in\n",
+		stream);
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
+		if (!(*verb)->hidden)
+			print_option_case(stream, *verb);
+	fputs("\tesac\n"
+	      "\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "}\n"
+	      "complete -F _heapgraph heapgraph\n",
+		stream);
+}
+
+static enum hg_status run_completion(struct cli_run *run)
+{
+	if (strcmp(run->operands[0], "bash") != 0)
+		return cli_usage_error(run, "completion: '%s' is not bash", run->operands[0]);
+	BASE_TRY(cli_sink_open(&run->sink, NULL, &run->error));
+	print_bash(run->sink.stream);
+	return HG_OK;
+}
+
+static const struct cli_option *const tables[] = {cli_help_options, NULL};
+
+const struct cli_verb cli_verb_completion = {
+	.name = "completion",
+	.operands = "bash",
+	.min_operands = 1,
+	.max_operands = 1,
+	.operand_kind = CLI_OPERAND_SHELL,
+	.summary = "completion of verbs, options and values for bash",
+	.description = "Use it with: source <(heapgraph completion bash)",
+	.tables = tables,
+	.run = run_completion,
+};

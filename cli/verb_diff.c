@@ -1,0 +1,58 @@
+#include "cli/verbs.h"
+
+static const struct {
+	const char *name;
+	enum rep_sort sort;
+} columns[] = {
+	{"bytes_delta", REP_SORT_BYTES},
+	{"blocks_delta", REP_SORT_BLOCKS},
+	{"retained_delta", REP_SORT_RETAINED},
+	{"name", REP_SORT_NAME},
+};
+
+static const char *column_name(unsigned index)
+{
+	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+}
+
+static enum hg_status run_diff(struct cli_run *run)
+{
+	BASE_TRY(cli_begin(run));
+	BASE_TRY(cli_open(run, run->operands[0], true));
+	struct hg_snapshot *old_snapshot = run->context.snapshot;
+	run->context.snapshot = NULL;
+	enum hg_status status = cli_open(run, run->operands[1], true);
+	enum rep_sort sort =
+		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
+	if (status == HG_OK)
+		status = rep_diff(&run->context, old_snapshot,
+			(enum hg_key)cli_number(run->values.by, HG_BY_LOCATION), sort,
+			cli_limit(run, 20));
+	hg_snapshot_close(old_snapshot);
+	return status;
+}
+
+static const struct cli_option own[] = {
+	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
+		"what is compared: location (the default), tag, module or root"},
+	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
+		"order of the rows: by the size of the change in bytes (bytes_delta, the "
+		"default), blocks (blocks_delta) or retained bytes (retained_delta), or by name"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
+	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_diff = {
+	.name = "diff",
+	.operands = "OLD NEW",
+	.min_operands = 2,
+	.max_operands = 2,
+	.summary = "what grew and shrank between two snapshots",
+	.description =
+		"Compares two snapshots of the same program, one row for every location (tag, "
+		"module, root) whose blocks, bytes or retained bytes changed.",
+	.tables = tables,
+	.run = run_diff,
+};

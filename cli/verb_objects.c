@@ -1,0 +1,49 @@
+#include "cli/verbs.h"
+
+static const struct {
+	const char *name;
+	enum rep_sort sort;
+} columns[] = {
+	{"address", REP_SORT_ADDRESS},
+	{"retained_bytes", REP_SORT_RETAINED},
+	{"bytes", REP_SORT_BYTES},
+	{"words", REP_SORT_WORDS},
+	{"tag", REP_SORT_TAG},
+};
+
+static const char *column_name(unsigned index)
+{
+	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+}
+
+static enum hg_status run_objects(struct cli_run *run)
+{
+	BASE_TRY(cli_begin_with_snapshot(run));
+	enum rep_sort sort =
+		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
+	return rep_objects(&run->context, sort, cli_limit(run, 20));
+}
+
+static const struct cli_option own[] = {
+	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
+		"order of the rows: address (the default) or tag, the smallest first; "
+		"retained_bytes, bytes or words, the largest first"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
+	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_objects = {
+	.name = "objects",
+	.operands = "SNAPSHOT",
+	.min_operands = 1,
+	.max_operands = 1,
+	.summary = "one row for every block, for scripts",
+	.description =
+		"Every block with its address, tag, size, location, retained bytes and immediate "
+		"dominator ('root' for any root, empty if the block is unreachable).  Unreachable "
+		"blocks retain 0.",
+	.tables = tables,
+	.run = run_objects,
+};

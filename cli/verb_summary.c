@@ -1,0 +1,27 @@
+#include "cli/verbs.h"
+
+static enum hg_status run_summary(struct cli_run *run)
+{
+	BASE_TRY(cli_begin_with_snapshot(run));
+	enum hg_status status = rep_summary(&run->context);
+	/* Numbers that do not add up are shown, so that the mistake can be found. */
+	run->keep_output = status == HG_ERROR_INTERNAL;
+	return status;
+}
+
+static const struct cli_option *const tables[] = {cli_format_options, cli_output_options,
+	cli_input_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_summary = {
+	.name = "summary",
+	.operands = "SNAPSHOT",
+	.min_operands = 1,
+	.max_operands = 1,
+	.summary = "one screen: totals, biggest locations and dominators, suspects",
+	.description =
+		"Says what the snapshot is, how many blocks and bytes it holds and how the "
+		"numbers add up, where the memory was allocated, what holds it, and what looks "
+		"suspicious.  'heapgraph SNAPSHOT' is the same.",
+	.tables = tables,
+	.run = run_summary,
+};

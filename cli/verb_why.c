@@ -1,0 +1,36 @@
+#include "cli/verbs.h"
+
+#include <unistd.h>
+
+static enum hg_status run_why(struct cli_run *run)
+{
+	/* Which of the two is the file can be seen, if only one is there. */
+	if (access(run->operands[1], F_OK) != 0 && access(run->operands[0], F_OK) == 0) {
+		const char *file = run->operands[0];
+		run->operands[0] = run->operands[1];
+		run->operands[1] = file;
+	}
+	BASE_TRY(cli_begin_with_snapshot(run));
+	return rep_why(&run->context, run->operands[0], cli_limit(run, 20));
+}
+
+static const struct cli_option *const tables[] = {cli_limit_options, cli_format_options,
+	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_why = {
+	.name = "why",
+	.operands = "PATTERN SNAPSHOT",
+	.min_operands = 2,
+	.max_operands = 2,
+	.summary = "why blocks are alive: shortest paths from the roots",
+	.description =
+		"PATTERN selects blocks: 'loc:RE' by location of allocation, 'root:RE' roots by "
+		"name, 'addr:0x1234' or '0x1234' the block at or around an address; anything "
+		"else is a location.  RE is an extended regular expression that matches "
+		"anywhere in the name.\n\n"
+		"Shows the shortest path to the selected block that retains most, then the "
+		"shortest paths to all of them, drawn together where their steps have the same "
+		"root, or the same location and tag.",
+	.tables = tables,
+	.run = run_why,
+};

@@ -1,0 +1,31 @@
+/* The verbs, each in a file of its own, and the table of them. */
+#ifndef CLI_VERBS_H
+#define CLI_VERBS_H
+
+#include "cli/run.h"
+
+extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_verb_tree,
+	cli_verb_why, cli_verb_object, cli_verb_objects, cli_verb_dot, cli_verb_diff,
+	cli_verb_trend, cli_verb_help, cli_verb_version, cli_verb_completion, cli_verb_man;
+
+/* In the order of help; NULL at the end. */
+extern const struct cli_verb *const cli_verbs[];
+
+const struct cli_verb *cli_find_verb(const char *name);
+
+/* Help of one verb, and the list of all. */
+void cli_print_verb_help(const struct cli_verb *verb, FILE *stream);
+void cli_print_overview(FILE *stream);
+
+/* Whether help must list the values of a choice, as its sentence does not name them. */
+bool cli_values_need_list(const struct cli_option *option);
+
+/* trend over snapshots given by name, for the verb and for -heaps. */
+enum hg_status cli_run_trend(
+	struct cli_run *run, enum hg_key key, int count, const char *const *paths);
+
+/* The historical grammar: whether an argument is one of its options, and running it. */
+bool cli_is_historical(const char *argument);
+int cli_run_historical(int count, char *const *arguments);
+
+#endif

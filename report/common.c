@@ -1,0 +1,234 @@
+#include "report/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum hg_status rep_library_failed(struct rep_context *context, enum hg_status status)
+{
+	*context->error = *hg_session_error(context->session);
+	context->error->status = status;
+	return status;
+}
+
+enum hg_status rep_no_memory(struct rep_context *context)
+{
+	return base_fail(context->error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
+}
+
+uint64_t rep_share_bytes(const struct hg_totals *totals, uint64_t parts_per_million)
+{
+	__extension__ unsigned __int128 scaled = totals->retained_bytes;
+	return (uint64_t)(scaled * parts_per_million / 1000000);
+}
+
+const char *rep_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+const char *rep_escaped(struct rep_text *text, const char *name)
+{
+	rep_text_clear(text);
+	rep_text_escape_terminal(text, name, strlen(name));
+	return rep_text_string(text);
+}
+
+static void known_string(
+	struct rep_emitter *emitter, const char *key, enum rep_kind kind, const char *string)
+{
+	if (*string)
+		rep_value_string(emitter, key, NULL, kind, string);
+}
+
+static void known_number(
+	struct rep_emitter *emitter, const char *key, enum rep_kind kind, uint64_t number)
+{
+	if (number != HG_UNKNOWN)
+		rep_value_number(emitter, key, NULL, kind, number);
+}
+
+void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	known_string(emitter, "file", REP_PATH, info->path);
+	known_string(emitter, "format", REP_WORD, info->format);
+	known_string(emitter, "title", REP_WORD, info->title);
+	known_string(emitter, "program", REP_PATH, info->program);
+	known_string(emitter, "trigger", REP_NAME, info->trigger);
+	known_string(emitter, "ocaml_version", REP_WORD, info->ocaml_version);
+	rep_value_bool(emitter, "native", NULL, info->native);
+	known_number(emitter, "pid", REP_NUMBER, info->pid);
+	known_number(emitter, "index", REP_NUMBER, info->index);
+	known_number(emitter, "reserved_bits", REP_NUMBER, info->reserved_bits);
+	known_number(emitter, "word_size", REP_NUMBER, info->word_size);
+	known_number(emitter, "file_bytes", REP_BYTES, info->file_bytes);
+	known_string(emitter, "location_source", REP_PATH, info->profile);
+	known_string(emitter, "location_note", REP_WORD, info->profile_note);
+}
+
+void rep_partial_reason(struct rep_text *text, const struct hg_info *info)
+{
+	rep_text_printf(text, "the file ends in the middle of %s", info->partial);
+	if (info->partial_offset != HG_NO_OFFSET)
+		rep_text_printf(text, ", at offset %llu", (unsigned long long)info->partial_offset);
+}
+
+static void say_partial(struct rep_emitter *emitter, const struct hg_info *info, bool named)
+{
+	struct rep_text reason = {0}, file = {0}, escaped = {0};
+	if (!*info->partial)
+		return;
+	rep_partial_reason(&reason, info);
+	if (emitter->format == REP_FORMAT_JSON)
+		rep_value_string(emitter, "partial", NULL, REP_WORD, rep_text_string(&reason));
+	rep_prose(emitter, REP_BAD, "PARTIAL: %s%s%s\n",
+		named ? rep_escaped(&file, info->path) : "", named ? ": " : "",
+		rep_escaped(&escaped, rep_text_string(&reason)));
+	rep_text_release(&reason);
+	rep_text_release(&file);
+	rep_text_release(&escaped);
+}
+
+static void say_snapshot(struct rep_emitter *emitter, const char *key, const struct hg_info *info)
+{
+	if (emitter->format != REP_FORMAT_JSON)
+		return;
+	rep_section_begin(emitter, key, NULL);
+	rep_snapshot_values(emitter, info);
+	rep_section_end(emitter);
+}
+
+void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older)
+{
+	struct hg_info info, old_info;
+	hg_snapshot_info(context->snapshot, &info);
+	rep_document_begin(context->emitter, verb);
+	if (!older) {
+		say_partial(context->emitter, &info, false);
+		say_snapshot(context->emitter, "snapshot", &info);
+		return;
+	}
+	hg_snapshot_info(older, &old_info);
+	/* One member 'partial', whichever of the two it is. */
+	if (context->emitter->format != REP_FORMAT_JSON || !*info.partial)
+		say_partial(context->emitter, &old_info, true);
+	say_partial(context->emitter, &info, true);
+	say_snapshot(context->emitter, "old_snapshot", &old_info);
+	say_snapshot(context->emitter, "new_snapshot", &info);
+}
+
+const char *rep_key_plural(enum hg_key key)
+{
+	static const char *const plurals[] = {"locations", "tags", "modules", "roots"};
+	return key < HG_KEYS ? plurals[key] : "";
+}
+
+unsigned rep_key_columns(enum hg_key key, struct rep_column *columns)
+{
+	if (key == HG_BY_ROOT) {
+		columns[0] = (struct rep_column){"kind", NULL, REP_WORD, 0};
+		columns[1] = (struct rep_column){"name", "root", REP_NAME, REP_LAST};
+		return 2;
+	}
+	const char *name = hg_key_name(key);
+	columns[0] =
+		(struct rep_column){name, name, key == HG_BY_TAG ? REP_NUMBER : REP_NAME, REP_LAST};
+	return 1;
+}
+
+static void label_for_text(
+	struct rep_text *label, enum hg_key key, const char *kind, const char *name)
+{
+	if (key == HG_BY_ROOT)
+		rep_text_printf(label, "%s %s", kind, name);
+	else if (key == HG_BY_TAG)
+		rep_text_printf(
+			label, "%3s  %s", name, rep_tag_word((unsigned)strtoul(name, NULL, 10)));
+	else if (!*name)
+		rep_text_printf(label, "(no %s known)", hg_key_name(key));
+	else
+		rep_text_put(label, name);
+}
+
+void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kind, const char *name)
+{
+	if (key == HG_BY_ROOT)
+		rep_cell_string(emitter, kind);
+	if (emitter->format == REP_FORMAT_TEXT) {
+		struct rep_text label = {0};
+		label_for_text(&label, key, kind, name);
+		emitter->failed |= label.failed;
+		rep_cell_string(emitter, rep_text_string(&label));
+		rep_text_release(&label);
+	} else if (key == HG_BY_TAG) {
+		rep_cell_number(emitter, strtoull(name, NULL, 10));
+	} else {
+		rep_cell_string(emitter, name);
+	}
+}
+
+void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snapshot,
+	enum hg_key key, uint32_t id)
+{
+	struct rep_text name = {0};
+	rep_name_class(&name, snapshot, key, id);
+	emitter->failed |= name.failed;
+	const char *kind = key == HG_BY_ROOT ? hg_root_kind_name(hg_root_kind(snapshot, id)) : "";
+	rep_key_cells(emitter, key, kind, rep_text_string(&name));
+	rep_text_release(&name);
+}
+
+static int compare_ranked(const void *left, const void *right)
+{
+	const struct rep_ranked *a = left, *b = right;
+	if (a->amount != b->amount)
+		return a->amount > b->amount ? -1 : 1;
+	int names = a->name && b->name ? strcmp(a->name, b->name) : 0;
+	return names ? names : (a->position > b->position) - (a->position < b->position);
+}
+
+void rep_rank(struct rep_ranked *rows, size_t count)
+{
+	if (count)
+		qsort(rows, count, sizeof(*rows), compare_ranked);
+}
+
+void rep_ranked_free(struct rep_ranked *rows, size_t count)
+{
+	if (!rows)
+		return;
+	for (size_t i = 0; i < count; i++)
+		free(rows[i].name);
+	free(rows);
+}
+
+bool rep_keep_largest(const uint64_t *amounts, size_t count, uint64_t limit, bool *kept)
+{
+	bool all = limit == 0 || limit >= count;
+	for (size_t i = 0; i < count; i++)
+		kept[i] = all;
+	if (all || count == 0)
+		return true;
+	struct rep_ranked *rows = calloc(count, sizeof(*rows));
+	if (!rows)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct rep_ranked){.amount = amounts[i], .position = i};
+	rep_rank(rows, count);
+	for (size_t i = 0; i < limit; i++)
+		kept[rows[i].position] = true;
+	free(rows);
+	return true;
+}
+
+void rep_more_rows(
+	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *option)
+{
+	if (hidden == 0 || emitter->format != REP_FORMAT_TEXT)
+		return;
+	struct rep_text count = {0};
+	rep_text_count(&count, hidden);
+	rep_prose(emitter, REP_DIM, "  (%s more %s; %s 0 shows all)\n", rep_text_string(&count),
+		what, option);
+	rep_text_release(&count);
+}

@@ -1,0 +1,63 @@
+/*
+ * What several reports share: the head of a document, the columns and cells of a class, and the
+ * choice of the largest rows.
+ */
+#ifndef REPORT_COMMON_H
+#define REPORT_COMMON_H
+
+#include "report/names.h"
+#include "report/report.h"
+
+/* Takes over the session's error. */
+enum hg_status rep_library_failed(struct rep_context *context, enum hg_status status);
+enum hg_status rep_no_memory(struct rep_context *context);
+
+/*
+ * Begins a document: its frame, what the snapshot is (JSON), and that it is partial if it is.  Of
+ * two snapshots 'older' is the first, else NULL.
+ */
+void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older);
+
+/* The members of a JSON object, or values of a section, that say what a snapshot is. */
+void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info);
+
+/* The part of a path after the last slash. */
+const char *rep_base_name(const char *path);
+
+/* A name out of the snapshot or of a file, escaped for prose.  Returns text's string. */
+const char *rep_escaped(struct rep_text *text, const char *name);
+
+enum { REP_KEY_COLUMNS = 2 };
+
+/* Fills the key columns of a class: one, or kind and name for roots.  Returns how many. */
+unsigned rep_key_columns(enum hg_key key, struct rep_column *columns);
+/* Their cells; 'kind' is used for roots only. */
+void rep_key_cells(
+	struct rep_emitter *emitter, enum hg_key key, const char *kind, const char *name);
+/* The same for a class of a snapshot. */
+void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snapshot,
+	enum hg_key key, uint32_t id);
+
+/* "locations", "tags", ...: what the rows are. */
+const char *rep_key_plural(enum hg_key key);
+
+/* A row's place in an order: by amount descending, then name if given, then position. */
+struct rep_ranked {
+	uint64_t amount;
+	char *name; /* owned, or NULL */
+	size_t position;
+};
+void rep_rank(struct rep_ranked *rows, size_t count);
+void rep_ranked_free(struct rep_ranked *rows, size_t count);
+
+/*
+ * Marks the 'limit' largest of the amounts of a tree's rows (0: all), earlier rows first among
+ * equals.  Where no row exceeds its parent, the marked rows are a tree, too.  False: no memory.
+ */
+bool rep_keep_largest(const uint64_t *amounts, size_t count, uint64_t limit, bool *kept);
+
+/* Text: that 'hidden' of the rows were not shown, and the option that shows them. */
+void rep_more_rows(
+	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *option);
+
+#endif

@@ -1,0 +1,291 @@
+#include "report/common.h"
+
+enum { CONTENT_SHOWN = 200 };
+
+static const char *value_kind_name(enum hg_value_kind kind)
+{
+	static const char *const names[] = {
+		"int", "some_int", "block", "code", "outside", "dangling", "raw"};
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}
+
+static const char *value_kind_text(enum hg_value_kind kind)
+{
+	static const char *const texts[] = {"integer", "integer, not recorded", "pointer",
+		"code pointer", "pointer out of the heap", "pointer to no block", "no value"};
+	return (size_t)kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : "unknown";
+}
+
+static const struct rep_column field_columns[] = {
+	{"index", "field", REP_NUMBER, 0},
+	{"kind", "kind", REP_WORD, 0},
+	{"value", "value", REP_NUMBER, 0},
+	{"address", NULL, REP_NAME, 0},
+	{"tag", NULL, REP_NUMBER, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"bytes", NULL, REP_BYTES, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{NULL, "leads to", REP_NAME, REP_LAST},
+};
+
+static const struct rep_column referrer_columns[] = {
+	{"address", NULL, REP_NAME, 0},
+	{"field", "field", REP_NUMBER, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{NULL, "of", REP_NAME, REP_LAST},
+};
+
+static const struct rep_column dominator_columns[] = {
+	{"address", NULL, REP_NAME, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{NULL, "dominator", REP_NAME, REP_LAST},
+};
+
+static void name_cell(struct rep_context *context, hg_node node)
+{
+	struct rep_text name = {0};
+	rep_name_node(&name, context->snapshot, node);
+	rep_cell_string(context->emitter, rep_text_string(&name));
+	rep_text_release(&name);
+}
+
+static void location_cell(struct rep_context *context, uint32_t location)
+{
+	struct rep_text name = {0};
+	rep_name_location(&name, context->snapshot, location);
+	rep_cell_string(context->emitter, rep_text_string(&name));
+	rep_text_release(&name);
+}
+
+static void label_cell(struct rep_context *context, const struct hg_block *block)
+{
+	struct rep_text label = {0};
+	rep_name_label(&label, context->snapshot, block);
+	rep_cell_string(context->emitter, rep_text_string(&label));
+	rep_text_release(&label);
+}
+
+/* Integers are signed, everything else is a raw word and is written as an address. */
+static void value_cell(struct rep_emitter *emitter, const struct hg_field *field)
+{
+	struct rep_text value = {0};
+	if (field->kind == HG_VALUE_SOME_INT) {
+		rep_cell_none(emitter);
+		return;
+	}
+	if (field->kind == HG_VALUE_INT)
+		rep_text_printf(&value, "%lld", (long long)field->value);
+	else
+		rep_text_address(&value, (uint64_t)field->value);
+	rep_cell_string(emitter, rep_text_string(&value));
+	rep_text_release(&value);
+}
+
+static void write_field(struct rep_context *context, const struct hg_field *field)
+{
+	struct rep_emitter *emitter = context->emitter;
+	rep_cell_number(emitter, field->index);
+	rep_cell_labelled(emitter, value_kind_name(field->kind), value_kind_text(field->kind));
+	value_cell(emitter, field);
+	if (field->node == HG_NO_NODE) {
+		for (unsigned i = 3; i < 9; i++)
+			rep_cell_none(emitter);
+	} else {
+		struct hg_block block;
+		hg_block(context->snapshot, field->node, &block);
+		name_cell(context, field->node);
+		rep_cell_number(emitter, block.tag);
+		location_cell(context, block.location);
+		rep_cell_number(emitter, block.bytes);
+		rep_cell_number(emitter, block.retained_bytes);
+		label_cell(context, &block);
+	}
+	rep_row_end(emitter);
+}
+
+static void write_fields(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	if (emitter->format == REP_FORMAT_TEXT && object->fields_count == 0) {
+		if (!object->block.is_root && !object->fields_recorded)
+			rep_prose(emitter, REP_PLAIN, "\nThe file does not hold its fields.\n");
+		return;
+	}
+	rep_headline(emitter, "Fields");
+	rep_table_begin(emitter, "fields", field_columns, 9);
+	for (size_t i = 0; i < object->fields_count && !rep_emitter_broken(emitter); i++)
+		write_field(context, &object->fields[i]);
+	rep_table_end(emitter);
+	if (!object->block.is_root && object->block.words > object->fields_count)
+		rep_more_rows(
+			emitter, object->block.words - object->fields_count, "words", "--fields");
+}
+
+static void write_referrers(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	if (emitter->format == REP_FORMAT_CSV)
+		return;
+	rep_headline(emitter, object->referrers_total ? "Pointed to by" : "Nothing points to it");
+	if (emitter->format == REP_FORMAT_TEXT && object->referrers_count == 0)
+		return;
+	rep_table_begin(emitter, "referrers", referrer_columns, 5);
+	for (size_t i = 0; i < object->referrers_count; i++) {
+		struct hg_block block;
+		hg_block(context->snapshot, object->referrers[i].node, &block);
+		name_cell(context, block.node);
+		if (object->referrers[i].field == HG_UNKNOWN)
+			rep_cell_none(emitter);
+		else
+			rep_cell_number(emitter, object->referrers[i].field);
+		location_cell(context, block.location);
+		rep_cell_number(emitter, block.retained_bytes);
+		label_cell(context, &block);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+	rep_more_rows(emitter, object->referrers_total - object->referrers_count, "referrers",
+		"--referrers");
+}
+
+static void write_dominators(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	hg_node top = hg_virtual_root(context->snapshot);
+	if (emitter->format == REP_FORMAT_CSV)
+		return;
+	if (emitter->format == REP_FORMAT_TEXT && !object->block.reachable)
+		return;
+	rep_headline(emitter, "Kept alive by, from the nearest: freed with any one of these");
+	rep_table_begin(emitter, "dominators", dominator_columns, 4);
+	for (size_t i = 0; i < object->dominators_count; i++) {
+		struct hg_block block;
+		if (emitter->format == REP_FORMAT_TEXT && object->dominators[i] == top &&
+			object->dominators_count > 1)
+			continue;
+		hg_block(context->snapshot, object->dominators[i], &block);
+		name_cell(context, block.node);
+		location_cell(context, block.location);
+		rep_cell_number(emitter, block.retained_bytes);
+		label_cell(context, &block);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
+static void write_block_values(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_block *block = &object->block;
+	struct rep_text name = {0}, location = {0}, idom = {0};
+	rep_name_node(&name, context->snapshot, block->node);
+	rep_name_location(&location, context->snapshot, block->location);
+	if (block->idom != HG_NO_NODE)
+		rep_name_node(&idom, context->snapshot, block->idom);
+	rep_section_begin(emitter, "object", NULL);
+	rep_value_string(emitter, "address", NULL, REP_NAME, rep_text_string(&name));
+	rep_value_number(emitter, "tag", NULL, REP_NUMBER, block->tag);
+	rep_value_number(emitter, "words", NULL, REP_COUNT, block->words);
+	rep_value_number(emitter, "bytes", NULL, REP_BYTES, block->bytes);
+	rep_value_string(emitter, "type", NULL, REP_NAME, "");
+	rep_value_string(emitter, "location", NULL, REP_NAME, rep_text_string(&location));
+	rep_value_bool(emitter, "reachable", NULL, block->reachable);
+	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, block->retained_bytes);
+	rep_value_string(emitter, "idom", NULL, REP_NAME, rep_text_string(&idom));
+	rep_value_string(emitter, "segment", NULL, REP_WORD, hg_segment_name(block->segment));
+	rep_value_string(emitter, "confidence", NULL, REP_WORD, "unknown");
+	rep_value_string(emitter, "location_confidence", NULL, REP_WORD,
+		hg_confidence_name(block->location_confidence));
+	rep_value_bool(emitter, "fields_recorded", NULL, object->fields_recorded);
+	rep_value_number(emitter, "referrers_total", NULL, REP_COUNT, object->referrers_total);
+	if (object->content_size) {
+		rep_json_key(&emitter->json, "content");
+		rep_json_string(
+			&emitter->json, (const char *)object->content, object->content_size);
+		rep_value_bool(emitter, "content_cut", NULL, object->content_cut);
+	}
+	rep_section_end(emitter);
+	rep_text_release(&name);
+	rep_text_release(&location);
+	rep_text_release(&idom);
+}
+
+static void write_block_text(
+	struct rep_context *context, const struct hg_object *object, const struct hg_totals *totals)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_block *block = &object->block;
+	struct rep_text label = {0}, line = {0};
+	rep_name_label(&line, context->snapshot, block);
+	rep_prose(emitter, REP_BOLD, "%s\n", rep_escaped(&label, rep_text_string(&line)));
+	rep_text_clear(&line);
+	if (!block->is_root) {
+		rep_text_size(&line, block->bytes);
+		rep_text_printf(&line, " with its header; tag %u; %s heap block; ", block->tag,
+			block->segment == HG_SEGMENT_HEAP ? "major"
+							  : hg_segment_name(block->segment));
+	}
+	if (block->reachable) {
+		rep_text_put(&line, "retains ");
+		rep_text_size(&line, block->retained_bytes);
+		rep_text_put(&line, " (");
+		rep_text_percent(&line, block->retained_bytes, totals->retained_bytes);
+		rep_text_put(&line, " of the reachable memory)");
+	} else {
+		rep_text_put(&line, "UNREACHABLE: no root holds it");
+	}
+	rep_prose(emitter, REP_PLAIN, "%s\n", rep_text_string(&line));
+	rep_text_release(&line);
+	rep_text_release(&label);
+}
+
+static void write_content(struct rep_emitter *emitter, const struct hg_object *object)
+{
+	struct rep_text text = {0}, size = {0};
+	if (object->content_size == 0)
+		return;
+	size_t shown = object->content_size < CONTENT_SHOWN ? object->content_size : CONTENT_SHOWN;
+	rep_text_escape_terminal(&text, (const char *)object->content, shown);
+	rep_text_size(&size, object->content_size);
+	rep_prose(emitter, REP_PLAIN, "content: \"%s\"%s (%s%s)\n", rep_text_string(&text),
+		shown < object->content_size || object->content_cut ? "..." : "",
+		rep_text_string(&size), object->content_cut ? " of it in the file" : "");
+	rep_text_release(&text);
+	rep_text_release(&size);
+}
+
+static void write(
+	struct rep_context *context, const struct hg_object *object, const struct hg_totals *totals)
+{
+	struct rep_emitter *emitter = context->emitter;
+	rep_begin(context, "object", NULL);
+	if (emitter->format == REP_FORMAT_JSON)
+		write_block_values(context, object);
+	if (emitter->format == REP_FORMAT_TEXT) {
+		write_block_text(context, object, totals);
+		write_content(emitter, object);
+		write_dominators(context, object);
+	}
+	write_fields(context, object);
+	write_referrers(context, object);
+	if (emitter->format == REP_FORMAT_JSON)
+		write_dominators(context, object);
+	rep_document_end(emitter);
+}
+
+enum hg_status rep_object(
+	struct rep_context *context, hg_node node, uint64_t max_fields, uint64_t max_referrers)
+{
+	struct hg_object object = {0};
+	struct hg_totals totals;
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_object(context->snapshot, node, max_fields, max_referrers, &object);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	write(context, &object, &totals);
+	hg_object_release(&object);
+	return HG_OK;
+}

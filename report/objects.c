@@ -1,0 +1,188 @@
+#include "report/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct rep_column columns[] = {
+	{"address", "address", REP_ADDRESS, 0},
+	{"tag", "tag", REP_NUMBER, 0},
+	{"words", "words", REP_COUNT, 0},
+	{"bytes", "bytes", REP_BYTES, 0},
+	{"type", NULL, REP_NAME, 0},
+	{"location", "location", REP_NAME, REP_LAST},
+	{"reachable", "reachable", REP_NUMBER, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{"idom", "dominator", REP_NAME, 0},
+	{"segment", NULL, REP_WORD, 0},
+	{"confidence", NULL, REP_WORD, 0},
+};
+
+/* Spelling is most of the work of this report, so texts and the last location are kept. */
+struct writer {
+	struct rep_context *context;
+	struct rep_text idom, location;
+	uint32_t last_location;
+};
+
+/* By its name, as the address of a block is had for less than the block. */
+static void spell_idom(struct writer *writer, hg_node idom)
+{
+	rep_text_clear(&writer->idom);
+	if (idom == HG_NO_NODE)
+		return;
+	rep_name_node(&writer->idom, writer->context->snapshot, idom);
+	if (strncmp(rep_text_string(&writer->idom), "0x", 2) == 0)
+		return;
+	rep_text_clear(&writer->idom);
+	rep_text_put(&writer->idom, "root");
+}
+
+static void spell_location(struct writer *writer, uint32_t location)
+{
+	if (location == writer->last_location)
+		return;
+	rep_text_clear(&writer->location);
+	rep_name_location(&writer->location, writer->context->snapshot, location);
+	writer->last_location = location;
+}
+
+static void write_row(struct writer *writer, const struct hg_block *block)
+{
+	struct rep_emitter *emitter = writer->context->emitter;
+	spell_idom(writer, block->idom);
+	spell_location(writer, block->location);
+	rep_cell_number(emitter, block->address);
+	rep_cell_number(emitter, block->tag);
+	rep_cell_number(emitter, block->words);
+	rep_cell_number(emitter, block->bytes);
+	rep_cell_string(emitter, "");
+	rep_cell_string(emitter, rep_text_string(&writer->location));
+	if (emitter->format == REP_FORMAT_TEXT)
+		rep_cell_string(emitter, block->reachable ? "yes" : "no");
+	else
+		rep_cell_number(emitter, block->reachable);
+	rep_cell_number(emitter, block->retained_bytes);
+	rep_cell_string(emitter, rep_text_string(&writer->idom));
+	rep_cell_string(emitter, hg_segment_name(block->segment));
+	rep_cell_string(emitter, "unknown");
+	rep_row_end(emitter);
+}
+
+static uint64_t amount_of(const struct hg_block *block, enum rep_sort sort)
+{
+	switch (sort) {
+	case REP_SORT_RETAINED:
+		return block->retained_bytes;
+	case REP_SORT_BYTES:
+		return block->bytes;
+	case REP_SORT_WORDS:
+		return block->words;
+	case REP_SORT_TAG:
+		return UINT64_MAX - block->tag; /* ascending */
+	default:
+		return 0;
+	}
+}
+
+struct order {
+	struct rep_ranked *rows;
+	size_t count, capacity;
+};
+
+/*
+ * With a limit only the best rows are kept: whenever twice as many came together, they are ranked
+ * and the worse half is dropped.
+ */
+static bool add_to_order(struct order *order, struct rep_ranked row, uint64_t limit)
+{
+	if (limit && order->count / 2 >= limit) {
+		rep_rank(order->rows, order->count);
+		order->count = (size_t)limit;
+	}
+	if (order->count == order->capacity) {
+		size_t capacity = order->capacity ? order->capacity * 2 : 1024;
+		struct rep_ranked *rows = realloc(order->rows, capacity * sizeof(*rows));
+		if (!rows)
+			return false;
+		order->rows = rows;
+		order->capacity = capacity;
+	}
+	order->rows[order->count++] = row;
+	return true;
+}
+
+static bool collect_order(
+	struct hg_objects *objects, enum rep_sort sort, uint64_t limit, struct order *order)
+{
+	struct hg_block block;
+	while (hg_objects_next(objects, &block)) {
+		struct rep_ranked row = {.amount = amount_of(&block, sort), .position = block.node};
+		if (!add_to_order(order, row, limit))
+			return false;
+	}
+	rep_rank(order->rows, order->count);
+	if (limit && order->count > limit)
+		order->count = (size_t)limit;
+	return true;
+}
+
+static uint64_t write_sorted(struct writer *writer, const struct order *order)
+{
+	struct rep_emitter *emitter = writer->context->emitter;
+	for (size_t i = 0; i < order->count && !rep_emitter_broken(emitter); i++) {
+		struct hg_block block;
+		hg_block(writer->context->snapshot, (hg_node)order->rows[i].position, &block);
+		write_row(writer, &block);
+	}
+	return order->count;
+}
+
+static uint64_t write_in_order(struct writer *writer, struct hg_objects *objects, uint64_t limit)
+{
+	struct rep_emitter *emitter = writer->context->emitter;
+	struct hg_block block;
+	uint64_t shown = 0;
+	while ((limit == 0 || shown < limit) && !rep_emitter_broken(emitter) &&
+		hg_objects_next(objects, &block)) {
+		write_row(writer, &block);
+		shown++;
+	}
+	return shown;
+}
+
+static void write(struct writer *writer, struct hg_objects *objects, const struct order *order,
+	uint64_t blocks, uint64_t limit)
+{
+	struct rep_emitter *emitter = writer->context->emitter;
+	rep_begin(writer->context, "objects", NULL);
+	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
+	uint64_t shown =
+		order ? write_sorted(writer, order) : write_in_order(writer, objects, limit);
+	rep_table_end(emitter);
+	rep_more_rows(emitter, blocks - shown, "blocks", "--limit");
+	rep_document_end(emitter);
+}
+
+enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit)
+{
+	struct writer writer = {.context = context};
+	struct hg_objects *objects = NULL;
+	struct order order = {0};
+	struct hg_totals totals;
+	bool by_address = sort == REP_SORT_DEFAULT || sort == REP_SORT_ADDRESS;
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_objects_open(context->snapshot, &objects);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	if (!by_address && !collect_order(objects, sort, limit, &order))
+		status = rep_no_memory(context);
+	else
+		write(&writer, objects, by_address ? NULL : &order, totals.blocks, limit);
+	context->emitter->failed |= writer.idom.failed || writer.location.failed;
+	hg_objects_close(objects);
+	free(order.rows);
+	rep_text_release(&writer.idom);
+	rep_text_release(&writer.location);
+	return status;
+}

@@ -1,0 +1,91 @@
+/*
+ * The reports: each asks the library for one answer and writes it through the emitter.  A report
+ * computes everything that can fail before it writes its first byte, so that a failure leaves no
+ * half answer behind; it returns the status and fills context->error.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "report/emitter.h"
+
+#include "heapgraph.h"
+
+/* What every report works with; all borrowed. */
+struct rep_context {
+	struct hg_session *session;
+	struct hg_snapshot *snapshot; /* analysed, except for rep_info() */
+	struct rep_emitter *emitter;
+	struct hg_error *error;
+};
+
+enum rep_sort {
+	REP_SORT_DEFAULT,
+	REP_SORT_RETAINED,
+	REP_SORT_BYTES,
+	REP_SORT_BLOCKS,
+	REP_SORT_WORDS,
+	REP_SORT_NAME,
+	REP_SORT_ADDRESS,
+	REP_SORT_TAG
+};
+
+/*
+ * One screen about the snapshot.  HG_ERROR_INTERNAL, with the report written, when its numbers do
+ * not reconcile.
+ */
+enum hg_status rep_summary(struct rep_context *context);
+
+enum hg_status rep_info(struct rep_context *context);
+/* For a file that no loader takes; 'identity' is the line of hg_identify(). */
+void rep_info_refused(struct rep_context *context, const char *path, const char *identity,
+	const struct hg_error *reason);
+
+/* Limits: 0 shows all rows. */
+enum hg_status rep_top(
+	struct rep_context *context, enum hg_key key, enum rep_sort sort, uint64_t limit);
+
+struct rep_tree_request {
+	hg_node from;	    /* HG_NO_NODE: everything */
+	uint32_t max_depth; /* 0: no limit, here and below */
+	uint32_t max_children;
+	uint64_t min_share; /* of what the virtual root retains, in parts per million */
+	uint64_t limit;	    /* nodes, those that retain most */
+};
+enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
+
+enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit);
+enum hg_status rep_object(
+	struct rep_context *context, hg_node node, uint64_t max_fields, uint64_t max_referrers);
+enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit);
+
+/* context->snapshot is the newer one. */
+enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
+	enum hg_key key, enum rep_sort sort, uint64_t limit);
+
+/*
+ * Growth over a series of snapshots, which are open one at a time: begin, add each of them in
+ * order, then write or only release.
+ */
+struct rep_trend;
+struct rep_trend *rep_trend_begin(enum hg_key key);
+enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *context);
+enum hg_status rep_trend_write(
+	struct rep_trend *trend, struct rep_context *context, uint64_t limit);
+void rep_trend_release(struct rep_trend *trend);
+
+struct rep_dot_request {
+	hg_node from; /* HG_NO_NODE: the virtual root */
+	uint32_t max_nodes;
+	uint64_t min_share;  /* in parts per million */
+	const char *picture; /* "svg", "png", "pdf"; NULL writes DOT */
+};
+enum hg_status rep_dot(
+	struct rep_context *context, const struct rep_dot_request *request, FILE *stream);
+
+/* "the file ends in the middle of a block, at offset 4711". */
+void rep_partial_reason(struct rep_text *text, const struct hg_info *info);
+
+/* The share of what the virtual root retains, in bytes. */
+uint64_t rep_share_bytes(const struct hg_totals *totals, uint64_t parts_per_million);
+
+#endif

@@ -1,0 +1,136 @@
+#include "report/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t amount_of(const struct hg_class *row, enum rep_sort sort)
+{
+	switch (sort) {
+	case REP_SORT_BYTES:
+		return row->bytes;
+	case REP_SORT_BLOCKS:
+		return row->blocks;
+	case REP_SORT_NAME:
+		return 0;
+	default:
+		return row->retained_bytes;
+	}
+}
+
+/* What --sort by name compares: numbers as numbers, roots by kind first. */
+static char *sort_name(struct rep_context *context, enum hg_key key, uint32_t id)
+{
+	struct rep_text name = {0};
+	if (key == HG_BY_ROOT)
+		rep_text_printf(
+			&name, "%s ", hg_root_kind_name(hg_root_kind(context->snapshot, id)));
+	rep_name_class(&name, context->snapshot, key, id);
+	if (key == HG_BY_TAG) {
+		unsigned long tag = strtoul(rep_text_string(&name), NULL, 10);
+		rep_text_clear(&name);
+		rep_text_printf(&name, "%03lu", tag);
+	}
+	char *copy = name.failed ? NULL : strdup(rep_text_string(&name));
+	rep_text_release(&name);
+	return copy;
+}
+
+/* The rows in the order wanted; NULL when memory runs out. */
+static struct rep_ranked *rank(
+	struct rep_context *context, const struct hg_top *top, enum rep_sort sort)
+{
+	struct rep_ranked *rows = calloc(top->count ? top->count : 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < top->count; i++) {
+		rows[i].amount = amount_of(&top->rows[i], sort);
+		rows[i].position = i;
+		if (sort != REP_SORT_NAME)
+			continue;
+		rows[i].name = sort_name(context, top->key, top->rows[i].id);
+		if (!rows[i].name) {
+			rep_ranked_free(rows, top->count);
+			return NULL;
+		}
+	}
+	/* The library's order breaks ties: retained bytes, then name. */
+	if (rows)
+		rep_rank(rows, top->count);
+	return rows;
+}
+
+static void write_rows(struct rep_context *context, const struct hg_top *top,
+	const struct rep_ranked *ranked, size_t shown, const struct hg_totals *totals)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_column columns[REP_KEY_COLUMNS + 5];
+	unsigned count = rep_key_columns(top->key, columns);
+	columns[count++] = (struct rep_column){"blocks", "blocks", REP_COUNT, 0};
+	columns[count++] = (struct rep_column){"bytes", "bytes", REP_BYTES, 0};
+	columns[count++] = (struct rep_column){"retained_bytes", "retained", REP_BYTES, 0};
+	columns[count++] = (struct rep_column){"retained_share", "  share", REP_SHARE, REP_NOT_CSV};
+	columns[count++] = (struct rep_column){"confidence", NULL, REP_WORD, 0};
+	rep_table_begin(emitter, "rows", columns, count);
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
+		const struct hg_class *row = &top->rows[ranked[i].position];
+		rep_class_cells(emitter, context->snapshot, top->key, row->id);
+		rep_cell_number(emitter, row->blocks);
+		rep_cell_number(emitter, row->bytes);
+		rep_cell_number(emitter, row->retained_bytes);
+		rep_cell_share(emitter, row->retained_bytes, totals->retained_bytes);
+		rep_cell_string(emitter, hg_confidence_name(row->confidence));
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
+static void write_headline(struct rep_context *context, const struct hg_top *top)
+{
+	static const char *const titles[] = {"Blocks by location of allocation", "Blocks by tag",
+		"Blocks by module of allocation", "What roots point to, and retain alone"};
+	struct rep_text amount = {0};
+	rep_name_amount(&amount, top->blocks, "block", "blocks");
+	rep_text_put(&amount, ", ");
+	rep_text_size(&amount, top->bytes);
+	rep_prose(context->emitter, REP_BOLD, "%s", titles[top->key]);
+	if (top->key == HG_BY_ROOT)
+		rep_prose(context->emitter, REP_PLAIN, "\n");
+	else
+		rep_prose(context->emitter, REP_PLAIN, ": %s\n", rep_text_string(&amount));
+	rep_text_release(&amount);
+}
+
+static void write_values(struct rep_emitter *emitter, const struct hg_top *top)
+{
+	if (emitter->format != REP_FORMAT_JSON)
+		return;
+	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(top->key));
+	rep_value_number(emitter, "blocks", NULL, REP_COUNT, top->blocks);
+	rep_value_number(emitter, "bytes", NULL, REP_BYTES, top->bytes);
+	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, top->count);
+}
+
+enum hg_status rep_top(
+	struct rep_context *context, enum hg_key key, enum rep_sort sort, uint64_t limit)
+{
+	struct hg_totals totals;
+	struct hg_top top = {0};
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_top(context->snapshot, key, &top);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	struct rep_ranked *ranked = rank(context, &top, sort);
+	if (!ranked) {
+		status = rep_no_memory(context);
+	} else {
+		size_t shown = limit && limit < top.count ? (size_t)limit : top.count;
+		rep_begin(context, "top", NULL);
+		write_headline(context, &top);
+		write_values(context->emitter, &top);
+		write_rows(context, &top, ranked, shown, &totals);
+		rep_more_rows(context->emitter, top.count - shown, rep_key_plural(key), "--limit");
+		rep_document_end(context->emitter);
+		rep_ranked_free(ranked, top.count);
+	}
+	hg_top_release(&top);
+	return status;
+}

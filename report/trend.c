@@ -1,0 +1,435 @@
+#include "report/common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CURVE_COLUMNS = 32 };
+
+/* One class in one snapshot. */
+struct point {
+	uint32_t snapshot;
+	uint64_t blocks, bytes, retained_bytes;
+};
+
+/* One class over all of them; points only where it has blocks, in order of snapshots. */
+struct series {
+	char *kind, *name;
+	struct point *points;
+	size_t count, capacity;
+};
+
+/* What is kept of a snapshot after it is closed. */
+struct moment {
+	char *file;
+	char *partial; /* the reason, or "" */
+	uint64_t pid, index;
+	struct hg_totals totals;
+};
+
+struct rep_trend {
+	enum hg_key key;
+	struct moment *moments;
+	size_t moments_count, moments_capacity;
+	struct series *series;
+	size_t series_count, series_capacity;
+	size_t *table; /* hash table of series positions + 1; 0 is free */
+	size_t table_size;
+};
+
+struct rep_trend *rep_trend_begin(enum hg_key key)
+{
+	struct rep_trend *trend = calloc(1, sizeof(*trend));
+	if (trend)
+		trend->key = key;
+	return trend;
+}
+
+void rep_trend_release(struct rep_trend *trend)
+{
+	if (!trend)
+		return;
+	for (size_t i = 0; i < trend->moments_count; i++) {
+		free(trend->moments[i].file);
+		free(trend->moments[i].partial);
+	}
+	for (size_t i = 0; i < trend->series_count; i++) {
+		free(trend->series[i].kind);
+		free(trend->series[i].name);
+		free(trend->series[i].points);
+	}
+	free(trend->moments);
+	free(trend->series);
+	free(trend->table);
+	free(trend);
+}
+
+/* Makes room for one more element; false when memory runs out. */
+static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return true;
+	size_t more = *capacity ? *capacity * 2 : 16;
+	void *bigger = realloc(*array, more * size);
+	if (!bigger)
+		return false;
+	*array = bigger;
+	*capacity = more;
+	return true;
+}
+
+static size_t hash(const char *kind, const char *name)
+{
+	uint64_t value = 1469598103934665603u;
+	for (const char *at = kind; *at; at++)
+		value = (value ^ (unsigned char)*at) * 1099511628211u;
+	value *= 1099511628211u;
+	for (const char *at = name; *at; at++)
+		value = (value ^ (unsigned char)*at) * 1099511628211u;
+	return (size_t)(value ^ value >> 32);
+}
+
+/* Where the series is in the table, or the free place for it. */
+static size_t *find_place(const struct rep_trend *trend, const char *kind, const char *name)
+{
+	size_t mask = trend->table_size - 1;
+	for (size_t i = hash(kind, name) & mask;; i = (i + 1) & mask) {
+		size_t *place = &trend->table[i];
+		if (*place == 0)
+			return place;
+		const struct series *series = &trend->series[*place - 1];
+		if (strcmp(series->name, name) == 0 && strcmp(series->kind, kind) == 0)
+			return place;
+	}
+}
+
+/* Keeps the table at most half full. */
+static bool grow_table(struct rep_trend *trend)
+{
+	if (trend->series_count * 2 < trend->table_size)
+		return true;
+	size_t size = trend->table_size ? trend->table_size * 2 : 256;
+	size_t *table = calloc(size, sizeof(*table));
+	if (!table)
+		return false;
+	free(trend->table);
+	trend->table = table;
+	trend->table_size = size;
+	for (size_t i = 0; i < trend->series_count; i++)
+		*find_place(trend, trend->series[i].kind, trend->series[i].name) = i + 1;
+	return true;
+}
+
+static struct series *get_series(struct rep_trend *trend, const char *kind, const char *name)
+{
+	if (!grow_table(trend))
+		return NULL;
+	size_t *place = find_place(trend, kind, name);
+	if (*place)
+		return &trend->series[*place - 1];
+	if (!grow((void **)&trend->series, trend->series_count, &trend->series_capacity,
+		    sizeof(*trend->series)))
+		return NULL;
+	struct series series = {.kind = strdup(kind), .name = strdup(name)};
+	if (!series.kind || !series.name) {
+		free(series.kind);
+		free(series.name);
+		return NULL;
+	}
+	trend->series[trend->series_count++] = series;
+	*place = trend->series_count;
+	return &trend->series[trend->series_count - 1];
+}
+
+/* Names that are the same for two classes of a snapshot (two stack slots) are added up. */
+static bool add_point(
+	struct rep_trend *trend, const char *kind, const char *name, const struct hg_class *row)
+{
+	uint32_t snapshot = (uint32_t)(trend->moments_count - 1);
+	struct series *series = get_series(trend, kind, name);
+	if (!series)
+		return false;
+	if (series->count && series->points[series->count - 1].snapshot == snapshot) {
+		struct point *point = &series->points[series->count - 1];
+		point->blocks += row->blocks;
+		point->bytes += row->bytes;
+		point->retained_bytes += row->retained_bytes;
+		return true;
+	}
+	if (!grow((void **)&series->points, series->count, &series->capacity,
+		    sizeof(*series->points)))
+		return false;
+	series->points[series->count++] =
+		(struct point){snapshot, row->blocks, row->bytes, row->retained_bytes};
+	return true;
+}
+
+static bool add_moment(
+	struct rep_trend *trend, struct hg_snapshot *snapshot, const struct hg_totals *totals)
+{
+	struct hg_info info;
+	if (!grow((void **)&trend->moments, trend->moments_count, &trend->moments_capacity,
+		    sizeof(*trend->moments)))
+		return false;
+	hg_snapshot_info(snapshot, &info);
+	struct moment *moment = &trend->moments[trend->moments_count++];
+	struct rep_text reason = {0};
+	if (*info.partial)
+		rep_partial_reason(&reason, &info);
+	*moment = (struct moment){.file = strdup(info.path),
+		.partial = strdup(rep_text_string(&reason)),
+		.pid = info.pid,
+		.index = info.index,
+		.totals = *totals};
+	rep_text_release(&reason);
+	return moment->file && moment->partial;
+}
+
+enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *context)
+{
+	struct rep_text name = {0};
+	struct hg_top top = {0};
+	struct hg_totals totals;
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_top(context->snapshot, trend->key, &top);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	bool fine = add_moment(trend, context->snapshot, &totals);
+	for (size_t i = 0; i < top.count && fine; i++) {
+		const struct hg_class *row = &top.rows[i];
+		const char *kind = "";
+		if (trend->key == HG_BY_ROOT)
+			kind = hg_root_kind_name(hg_root_kind(context->snapshot, row->id));
+		rep_text_clear(&name);
+		rep_name_class(&name, context->snapshot, trend->key, row->id);
+		fine = !name.failed && add_point(trend, kind, rep_text_string(&name), row);
+	}
+	rep_text_release(&name);
+	hg_top_release(&top);
+	return fine ? HG_OK : rep_no_memory(context);
+}
+
+/* Bytes of a class in a snapshot, 0 where it has none; 'at' advances through the points. */
+static uint64_t bytes_at(const struct series *series, size_t *at, size_t snapshot)
+{
+	while (*at < series->count && series->points[*at].snapshot < snapshot)
+		(*at)++;
+	bool there = *at < series->count && series->points[*at].snapshot == snapshot;
+	return there ? series->points[*at].bytes : 0;
+}
+
+static uint64_t first_bytes(const struct series *series)
+{
+	size_t at = 0;
+	return bytes_at(series, &at, 0);
+}
+
+static uint64_t last_bytes(const struct rep_trend *trend, const struct series *series)
+{
+	size_t at = 0;
+	return bytes_at(series, &at, trend->moments_count - 1);
+}
+
+/* How many of the steps from one snapshot to the next made it bigger. */
+static uint64_t steps_up(const struct rep_trend *trend, const struct series *series)
+{
+	size_t at = 0;
+	uint64_t before = bytes_at(series, &at, 0), steps = 0;
+	for (size_t i = 1; i < trend->moments_count; i++) {
+		uint64_t now = bytes_at(series, &at, i);
+		steps += now > before;
+		before = now;
+	}
+	return steps;
+}
+
+/* The curve of bytes in one line, each column the largest of the snapshots it stands for. */
+static void draw_curve(
+	struct rep_text *text, const struct rep_trend *trend, const struct series *series)
+{
+	static const char levels[] = " .:-=+*#";
+	size_t columns =
+		trend->moments_count < CURVE_COLUMNS ? trend->moments_count : CURVE_COLUMNS;
+	uint64_t most = 1;
+	for (size_t i = 0; i < series->count; i++)
+		if (series->points[i].bytes > most)
+			most = series->points[i].bytes;
+	size_t at = 0, snapshot = 0;
+	for (size_t column = 0; column < columns; column++) {
+		uint64_t height = 0;
+		for (; snapshot < (column + 1) * trend->moments_count / columns; snapshot++) {
+			uint64_t bytes = bytes_at(series, &at, snapshot);
+			height = bytes > height ? bytes : height;
+		}
+		uint64_t points = rep_basis_points(height, most);
+		rep_text_add(text, &levels[height ? 1 + points * 6 / 10000 : 0], 1);
+	}
+}
+
+/* The series by how much they changed; NULL when memory runs out. */
+static struct rep_ranked *rank(const struct rep_trend *trend)
+{
+	size_t count = trend->series_count;
+	struct rep_ranked *rows = calloc(count ? count : 1, sizeof(*rows));
+	for (size_t i = 0; rows && i < count; i++) {
+		const struct series *series = &trend->series[i];
+		uint64_t from = first_bytes(series), to = last_bytes(trend, series);
+		struct rep_text name = {0};
+		rep_text_printf(&name, "%s %s", series->kind, series->name);
+		rows[i].amount = to > from ? to - from : from - to;
+		rows[i].position = i;
+		rows[i].name = name.bytes;
+		if (name.failed) {
+			rep_ranked_free(rows, count);
+			return NULL;
+		}
+	}
+	if (rows)
+		rep_rank(rows, count);
+	return rows;
+}
+
+static void write_moments(struct rep_emitter *emitter, const struct rep_trend *trend)
+{
+	static const struct rep_column columns[] = {
+		{"position", "#", REP_NUMBER, 0},
+		{"file", "snapshot", REP_PATH, REP_LAST},
+		{"pid", NULL, REP_NUMBER, 0},
+		{"index", NULL, REP_NUMBER, 0},
+		{"blocks", "blocks", REP_COUNT, 0},
+		{"bytes", "bytes", REP_BYTES, 0},
+		{"reachable_blocks", "reachable", REP_COUNT, 0},
+		{"reachable_bytes", "bytes", REP_BYTES, 0},
+	};
+	if (emitter->format == REP_FORMAT_CSV)
+		return;
+	rep_table_begin(emitter, "snapshots", columns, 8);
+	for (size_t i = 0; i < trend->moments_count; i++) {
+		const struct moment *moment = &trend->moments[i];
+		rep_cell_number(emitter, i);
+		rep_cell_string(emitter, moment->file);
+		if (moment->pid == HG_UNKNOWN)
+			rep_cell_none(emitter);
+		else
+			rep_cell_number(emitter, moment->pid);
+		if (moment->index == HG_UNKNOWN)
+			rep_cell_none(emitter);
+		else
+			rep_cell_number(emitter, moment->index);
+		rep_cell_number(emitter, moment->totals.blocks);
+		rep_cell_number(emitter, moment->totals.bytes);
+		rep_cell_number(emitter, moment->totals.reachable_blocks);
+		rep_cell_number(emitter, moment->totals.reachable_bytes);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
+static void write_curve_row(
+	struct rep_emitter *emitter, const struct rep_trend *trend, const struct series *series)
+{
+	struct rep_text curve = {0}, steps = {0};
+	uint64_t from = first_bytes(series), to = last_bytes(trend, series);
+	draw_curve(&curve, trend, series);
+	rep_text_printf(&steps, "%llu of %zu", (unsigned long long)steps_up(trend, series),
+		trend->moments_count - 1);
+	rep_key_cells(emitter, trend->key, series->kind, series->name);
+	rep_cell_number(emitter, from);
+	rep_cell_number(emitter, to);
+	rep_cell_change(emitter, from, to);
+	rep_cell_string(emitter, rep_text_string(&steps));
+	rep_cell_string(emitter, rep_text_string(&curve));
+	rep_row_end(emitter);
+	emitter->failed |= curve.failed || steps.failed;
+	rep_text_release(&curve);
+	rep_text_release(&steps);
+}
+
+static void write_curves(struct rep_emitter *emitter, const struct rep_trend *trend,
+	const struct rep_ranked *ranked, size_t shown)
+{
+	static const struct rep_column measures[] = {
+		{NULL, "first", REP_BYTES, 0},
+		{NULL, "last", REP_BYTES, 0},
+		{NULL, "change", REP_CHANGE_BYTES, 0},
+		{NULL, "steps up", REP_WORD, 0},
+		{NULL, "curve", REP_WORD, 0},
+	};
+	struct rep_column columns[REP_MAX_COLUMNS];
+	unsigned count = rep_key_columns(trend->key, columns);
+	memcpy(columns + count, measures, sizeof(measures));
+	rep_headline(emitter, "Bytes from the first snapshot to the last; most change first");
+	rep_table_begin(emitter, "rows", columns, count + 5);
+	for (size_t i = 0; i < shown; i++)
+		write_curve_row(emitter, trend, &trend->series[ranked[i].position]);
+	rep_table_end(emitter);
+}
+
+/* CSV and JSON: one row for every class in every snapshot that has it. */
+static void write_points(struct rep_emitter *emitter, const struct rep_trend *trend,
+	const struct rep_ranked *ranked, size_t shown)
+{
+	static const struct rep_column measures[] = {
+		{"blocks", NULL, REP_COUNT, 0},
+		{"bytes", NULL, REP_BYTES, 0},
+		{"retained_bytes", NULL, REP_BYTES, 0},
+	};
+	struct rep_column columns[REP_MAX_COLUMNS] = {{"index", NULL, REP_NUMBER, 0}};
+	unsigned count = 1 + rep_key_columns(trend->key, columns + 1);
+	memcpy(columns + count, measures, sizeof(measures));
+	rep_table_begin(emitter, "rows", columns, count + 3);
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
+		const struct series *series = &trend->series[ranked[i].position];
+		for (size_t j = 0; j < series->count; j++) {
+			const struct point *point = &series->points[j];
+			rep_cell_number(emitter, point->snapshot);
+			rep_key_cells(emitter, trend->key, series->kind, series->name);
+			rep_cell_number(emitter, point->blocks);
+			rep_cell_number(emitter, point->bytes);
+			rep_cell_number(emitter, point->retained_bytes);
+			rep_row_end(emitter);
+		}
+	}
+	rep_table_end(emitter);
+}
+
+static void write_head(struct rep_emitter *emitter, const struct rep_trend *trend)
+{
+	struct rep_text file = {0}, reason = {0};
+	const char *first = NULL;
+	for (size_t i = 0; i < trend->moments_count; i++) {
+		const struct moment *moment = &trend->moments[i];
+		if (!*moment->partial)
+			continue;
+		first = first ? first : moment->partial;
+		rep_prose(emitter, REP_BAD, "PARTIAL: %s: %s\n", rep_escaped(&file, moment->file),
+			rep_escaped(&reason, moment->partial));
+	}
+	if (emitter->format == REP_FORMAT_JSON) {
+		if (first)
+			rep_value_string(emitter, "partial", NULL, REP_WORD, first);
+		rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(trend->key));
+	}
+	rep_text_release(&file);
+	rep_text_release(&reason);
+}
+
+enum hg_status rep_trend_write(struct rep_trend *trend, struct rep_context *context, uint64_t limit)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_ranked *ranked = rank(trend);
+	if (!ranked)
+		return rep_no_memory(context);
+	size_t shown = limit && limit < trend->series_count ? (size_t)limit : trend->series_count;
+	rep_document_begin(emitter, "trend");
+	write_head(emitter, trend);
+	write_moments(emitter, trend);
+	if (emitter->format == REP_FORMAT_TEXT)
+		write_curves(emitter, trend, ranked, shown);
+	else
+		write_points(emitter, trend, ranked, shown);
+	rep_more_rows(emitter, trend->series_count - shown, rep_key_plural(trend->key), "--limit");
+	rep_document_end(emitter);
+	rep_ranked_free(ranked, trend->series_count);
+	return HG_OK;
+}

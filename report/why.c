@@ -1,0 +1,246 @@
+#include "report/common.h"
+
+#include <stdlib.h>
+
+enum { INDENTED_LEVELS = 24 };
+
+static const struct rep_column step_columns[] = {
+	{"address", NULL, REP_NAME, 0},
+	{"field", NULL, REP_NUMBER, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"tag", NULL, REP_NUMBER, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{NULL, "through", REP_WORD, 0},
+	{NULL, "root or block", REP_NAME, REP_LAST},
+};
+
+static const struct rep_column path_columns[] = {
+	{"depth", NULL, REP_NUMBER, 0},
+	{"address", NULL, REP_NAME, 0},
+	{"tag", NULL, REP_NUMBER, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"nodes", NULL, REP_COUNT, 0},
+	{"targets", "reaches", REP_COUNT, 0},
+	{"bytes", "bytes", REP_BYTES, 0},
+	{NULL, "  share", REP_SHARE, 0},
+	{NULL, "path", REP_NAME, REP_LAST},
+};
+
+struct answer {
+	const char *pattern;
+	struct hg_selection selection;
+	struct hg_why why;
+	bool *kept;
+	size_t kept_count;
+};
+
+static void field_cell(struct rep_emitter *emitter, uint64_t field)
+{
+	if (field == HG_UNKNOWN)
+		rep_cell_none(emitter);
+	else
+		rep_cell_number(emitter, field);
+}
+
+static void tag_cell(struct rep_emitter *emitter, const struct hg_block *block)
+{
+	if (block->is_root)
+		rep_cell_none(emitter);
+	else
+		rep_cell_number(emitter, block->tag);
+}
+
+static void write_step(struct rep_context *context, const struct hg_step *step)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text name = {0}, location = {0}, label = {0}, through = {0};
+	struct hg_block block;
+	hg_block(context->snapshot, step->node, &block);
+	rep_name_node(&name, context->snapshot, step->node);
+	rep_name_location(&location, context->snapshot, block.location);
+	rep_name_label(&label, context->snapshot, &block);
+	if (step->field != HG_UNKNOWN)
+		rep_text_printf(&through, "field %llu", (unsigned long long)step->field);
+	rep_cell_string(emitter, rep_text_string(&name));
+	field_cell(emitter, step->field);
+	rep_cell_string(emitter, rep_text_string(&location));
+	tag_cell(emitter, &block);
+	rep_cell_number(emitter, block.retained_bytes);
+	rep_cell_string(emitter, rep_text_string(&through));
+	rep_cell_string(emitter, rep_text_string(&label));
+	rep_row_end(emitter);
+	rep_text_release(&name);
+	rep_text_release(&location);
+	rep_text_release(&label);
+	rep_text_release(&through);
+}
+
+static void write_steps(struct rep_context *context, const struct hg_why *why)
+{
+	hg_node top = hg_virtual_root(context->snapshot);
+	if (context->emitter->format == REP_FORMAT_CSV)
+		return;
+	if (context->emitter->format == REP_FORMAT_TEXT && why->steps_count == 0)
+		return;
+	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
+	rep_table_begin(context->emitter, "steps", step_columns, 7);
+	for (size_t i = 0; i < why->steps_count; i++)
+		if (why->steps[i].node != top)
+			write_step(context, &why->steps[i]);
+	rep_table_end(context->emitter);
+}
+
+/* A single node by its name; of several merged ones what they have in common. */
+static void path_label(struct rep_text *label, struct rep_context *context,
+	const struct hg_path_row *row, const struct hg_block *block)
+{
+	uint32_t levels = row->depth < INDENTED_LEVELS ? row->depth : INDENTED_LEVELS;
+	for (uint32_t i = 0; i < levels; i++)
+		rep_text_put(label, "  ");
+	if (row->nodes == 1 || block->is_root) {
+		rep_name_label(label, context->snapshot, block);
+		return;
+	}
+	rep_text_count(label, row->nodes);
+	rep_text_printf(label, " %ss", rep_tag_word(row->tag));
+	if (row->tag > 0 && row->tag < 246)
+		rep_text_printf(label, " with tag %u", row->tag);
+	if (row->location) {
+		rep_text_put(label, " of ");
+		rep_name_location(label, context->snapshot, row->location);
+	}
+	rep_text_put(label, ", first ");
+	rep_name_node(label, context->snapshot, row->node);
+}
+
+static void write_path(
+	struct rep_context *context, const struct answer *answer, const struct hg_path_row *row)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text name = {0}, location = {0}, label = {0};
+	struct hg_block block;
+	hg_block(context->snapshot, row->node, &block);
+	rep_name_node(&name, context->snapshot, row->node);
+	rep_name_location(&location, context->snapshot, row->location);
+	path_label(&label, context, row, &block);
+	rep_cell_number(emitter, row->depth);
+	rep_cell_string(emitter, rep_text_string(&name));
+	tag_cell(emitter, &block);
+	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_number(emitter, row->nodes);
+	rep_cell_number(emitter, row->targets);
+	rep_cell_number(emitter, row->bytes);
+	rep_cell_share(emitter, row->targets, answer->why.reached);
+	rep_cell_string(emitter, rep_text_string(&label));
+	rep_row_end(emitter);
+	rep_text_release(&name);
+	rep_text_release(&location);
+	rep_text_release(&label);
+}
+
+static void write_paths(struct rep_context *context, const struct answer *answer)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_why *why = &answer->why;
+	if (emitter->format == REP_FORMAT_TEXT && why->rows_count == 0)
+		return;
+	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
+	rep_table_begin(emitter, "rows", path_columns, 9);
+	for (size_t i = 0; i < why->rows_count && !rep_emitter_broken(emitter); i++)
+		if (answer->kept[i])
+			write_path(context, answer, &why->rows[i]);
+	rep_table_end(emitter);
+	rep_more_rows(emitter, why->rows_count - answer->kept_count, "steps", "--limit");
+}
+
+static void write_selection_text(struct rep_emitter *emitter, const struct answer *answer)
+{
+	const struct hg_selection *selection = &answer->selection;
+	struct rep_text text = {0}, pattern = {0};
+	if (emitter->format != REP_FORMAT_TEXT)
+		return;
+	if (selection->count == 0) {
+		rep_prose(emitter, REP_PLAIN, "%s: nothing matches\n",
+			rep_escaped(&pattern, answer->pattern));
+		rep_text_release(&pattern);
+		return;
+	}
+	if (selection->count == selection->blocks)
+		rep_name_amount(&text, selection->blocks, "block", "blocks");
+	else
+		rep_name_amount(&text, selection->count, "root", "roots");
+	rep_prose(emitter, REP_BOLD, "%s: %s", rep_escaped(&pattern, answer->pattern),
+		rep_text_string(&text));
+	rep_text_clear(&text);
+	rep_text_put(&text, ", ");
+	rep_text_size(&text, selection->bytes);
+	rep_text_put(&text, "; they retain ");
+	rep_text_size(&text, selection->retained_bytes);
+	rep_text_put(&text, "; ");
+	if (answer->why.unreachable == 0) {
+		rep_text_put(&text, "all reachable");
+	} else {
+		rep_text_count(&text, answer->why.unreachable);
+		rep_text_put(&text, " unreachable: no root holds them");
+	}
+	rep_prose(emitter, REP_PLAIN, "%s\n", rep_text_string(&text));
+	rep_text_release(&text);
+	rep_text_release(&pattern);
+}
+
+static void write_selection(struct rep_emitter *emitter, const struct answer *answer)
+{
+	const struct hg_selection *selection = &answer->selection;
+	if (emitter->format != REP_FORMAT_JSON)
+		return;
+	rep_section_begin(emitter, "selection", NULL);
+	rep_value_string(emitter, "pattern", NULL, REP_NAME, answer->pattern);
+	rep_value_number(emitter, "nodes", NULL, REP_COUNT, selection->count);
+	rep_value_number(emitter, "blocks", NULL, REP_COUNT, selection->blocks);
+	rep_value_number(emitter, "bytes", NULL, REP_BYTES, selection->bytes);
+	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, selection->retained_bytes);
+	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->why.reached);
+	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->why.unreachable);
+	rep_section_end(emitter);
+}
+
+/* A step reaches at most what the step above it reaches, so the largest rows hang together. */
+static bool keep(struct answer *answer, uint64_t limit)
+{
+	size_t count = answer->why.rows_count;
+	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
+	answer->kept = calloc(count ? count : 1, sizeof(*answer->kept));
+	bool fine = amounts && answer->kept;
+	if (fine) {
+		for (size_t i = 0; i < count; i++)
+			amounts[i] = answer->why.rows[i].targets;
+		fine = rep_keep_largest(amounts, count, limit, answer->kept);
+		answer->kept_count = limit && limit < count ? (size_t)limit : count;
+	}
+	free(amounts);
+	return fine;
+}
+
+enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit)
+{
+	struct answer answer = {.pattern = pattern};
+	enum hg_status status = hg_select(context->snapshot, pattern, &answer.selection);
+	if (status == HG_OK)
+		status = hg_why(context->snapshot, &answer.selection, &answer.why);
+	if (status != HG_OK) {
+		status = rep_library_failed(context, status);
+	} else if (!keep(&answer, limit)) {
+		status = rep_no_memory(context);
+	} else {
+		rep_begin(context, "why", NULL);
+		write_selection_text(context->emitter, &answer);
+		write_selection(context->emitter, &answer);
+		write_steps(context, &answer.why);
+		write_paths(context, &answer);
+		rep_document_end(context->emitter);
+	}
+	free(answer.kept);
+	hg_why_release(&answer.why);
+	hg_selection_release(&answer.selection);
+	return status;
+}
