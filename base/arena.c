@@ -206,16 +206,16 @@ static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg
 		return base_no_memory(error, bytes);
 	if (budget->limit && used > budget->limit)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"phase '%s' needs %llu bytes, more than the memory limit of %llu", arena->phase,
-			(unsigned long long)used, (unsigned long long)budget->limit);
+			"phase '%s' needs %llu bytes, more than the memory limit of %llu",
+			arena->phase, (unsigned long long)used, (unsigned long long)budget->limit);
 	budget->used = used;
 	if (used > budget->peak)
 		budget->peak = used;
 	return HG_OK;
 }
 
-static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size,
-	bool zero, bool charged, void **out, struct hg_error *error)
+static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size, bool zero,
+	bool charged, void **out, struct hg_error *error)
 {
 	uint64_t bytes;
 	if (__builtin_mul_overflow(count, (uint64_t)size, &bytes) || bytes > SIZE_MAX / 2)
@@ -237,20 +237,20 @@ static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t
 	return HG_OK;
 }
 
-enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
-	struct hg_error *error)
+enum hg_status base_arena_alloc(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error)
 {
 	return add_array(arena, count, size, false, true, out, error);
 }
 
-enum hg_status base_arena_zalloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
-	struct hg_error *error)
+enum hg_status base_arena_zalloc(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error)
 {
 	return add_array(arena, count, size, true, true, out, error);
 }
 
-enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
-	void **out, struct hg_error *error)
+enum hg_status base_arena_reserve(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error)
 {
 	BASE_TRY(add_array(arena, count, size, true, false, out, error));
 	/* Huge pages would round up what is touched. */

@@ -17,7 +17,7 @@
 
 struct base_budget {
 	uint64_t limit; /* bytes; 0: none */
-	uint64_t used;  /* bytes handed out by all arenas of the session, touched or not */
+	uint64_t used;	/* bytes handed out by all arenas of the session, touched or not */
 	uint64_t peak;
 };
 
@@ -38,17 +38,17 @@ void base_arena_release(struct base_arena *arena);
  * An array of count elements of 'size' bytes, with any contents or zeroed; never NULL on success,
  * even for count 0.
  */
-enum hg_status base_arena_alloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
-	struct hg_error *error);
-enum hg_status base_arena_zalloc(struct base_arena *arena, uint64_t count, size_t size, void **out,
-	struct hg_error *error);
+enum hg_status base_arena_alloc(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error);
+enum hg_status base_arena_zalloc(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error);
 
 /*
  * A zeroed array sized by a far upper bound and touched only in part: the budget is not charged for
  * it.
  */
-enum hg_status base_arena_reserve(struct base_arena *arena, uint64_t count, size_t size,
-	void **out, struct hg_error *error);
+enum hg_status base_arena_reserve(
+	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error);
 
 /* Frees one array before its arena ends; NULL is ignored. */
 void base_arena_free(struct base_arena *arena, void *array);

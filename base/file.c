@@ -12,8 +12,8 @@
 
 #define ZSTD_MAGIC_BYTES "\x28\xb5\x2f\xfd"
 
-static enum hg_status system_error(struct hg_error *error, enum hg_status status, const char *path,
-	const char *what)
+static enum hg_status system_error(
+	struct hg_error *error, enum hg_status status, const char *path, const char *what)
 {
 	base_fail(error, status, HG_NO_OFFSET, "%s: %s", what, strerror(errno));
 	base_error_file(error, path);
@@ -23,13 +23,20 @@ static enum hg_status system_error(struct hg_error *error, enum hg_status status
 static const char *kind_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
-	case S_IFREG: return NULL;
-	case S_IFDIR: return "a directory";
-	case S_IFIFO: return "a FIFO";
-	case S_IFSOCK: return "a socket";
-	case S_IFCHR: return "a character device";
-	case S_IFBLK: return "a block device";
-	default: return "a special file";
+	case S_IFREG:
+		return NULL;
+	case S_IFDIR:
+		return "a directory";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	case S_IFCHR:
+		return "a character device";
+	case S_IFBLK:
+		return "a block device";
+	default:
+		return "a special file";
 	}
 }
 
@@ -62,8 +69,8 @@ static int temporary_file(void)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[PATH_MAX];
-	int length = snprintf(path, sizeof(path), "%s/heapgraph.XXXXXX",
-		folder && *folder ? folder : "/tmp");
+	int length = snprintf(
+		path, sizeof(path), "%s/heapgraph.XXXXXX", folder && *folder ? folder : "/tmp");
 	if (length < 0 || (size_t)length >= sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return -1;
@@ -175,8 +182,8 @@ enum hg_status base_file_open(
 	if (fstat(fd, &about))
 		status = system_error(error, HG_ERROR_INPUT, path, "cannot be examined");
 	else if (kind_name(about.st_mode))
-		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"is %s, not a regular file", kind_name(about.st_mode));
+		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is %s, not a regular file",
+			kind_name(about.st_mode));
 	else
 		status = map(file, fd, (size_t)about.st_size, path, error);
 	close(fd);

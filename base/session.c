@@ -69,7 +69,7 @@ enum hg_status base_progress(
 	struct hg_session *session, const char *phase, uint64_t done, uint64_t total)
 {
 	if (session->progress && session->progress(session->progress_data, phase, done, total))
-		return base_fail(
-			&session->error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled in '%s'", phase);
+		return base_fail(&session->error, HG_ERROR_CANCELLED, HG_NO_OFFSET,
+			"cancelled in '%s'", phase);
 	return HG_OK;
 }

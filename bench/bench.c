@@ -1,8 +1,8 @@
 /*
  * bench SNAPSHOT RUNS THREADS: from mapped file to the retained sizes of all blocks, again and
- * again.  Prints a line of medians over the runs: nanoseconds of process CPU per block by phase, and
- * the peak of anonymous memory in bytes per block.  The first run warms up and does not count; a
- * second thread looks at the memory every millisecond while it lasts.
+ * again.  Prints a line of medians over the runs: nanoseconds of process CPU per block by phase,
+ * and the peak of anonymous memory in bytes per block.  The first run warms up and does not count;
+ * a second thread looks at the memory every millisecond while it lasts.
  */
 #include "heapgraph.h"
 
@@ -15,8 +15,8 @@
 
 enum { PHASES = 8, MOST_RUNS = 99 };
 
-static const char *const phases[PHASES] = {"opening", "ranking", "linking", "searching", "grouping",
-	"dominators", "summing", "total"};
+static const char *const phases[PHASES] = {
+	"opening", "ranking", "linking", "searching", "grouping", "dominators", "summing", "total"};
 
 struct clock {
 	unsigned phase;

@@ -113,8 +113,7 @@ void hg_objects_close(struct hg_objects *objects)
 	free(objects);
 }
 
-int query_by_retained(
-	const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b)
+int query_by_retained(const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b)
 {
 	const struct graph *g = &snapshot->graph;
 	uint64_t a = graph_retained(g, position_a), b = graph_retained(g, position_b);

@@ -50,8 +50,7 @@ enum hg_status children_open(struct children *children, struct hg_snapshot *snap
 		eligible += graph_retained(g, c) >= min_bytes;
 	}
 	uint64_t room = most && most < eligible ? most : eligible;
-	BASE_TRY(query_alloc(
-		snapshot, room, sizeof(uint32_t), (void **)&children->positions));
+	BASE_TRY(query_alloc(snapshot, room, sizeof(uint32_t), (void **)&children->positions));
 	uint32_t *heap = children->positions;
 	for (uint32_t c = graph_first_child(g, position); c != GRAPH_NONE && room;
 		c = graph_next_child(g, position, c)) {

@@ -58,8 +58,8 @@ struct classifier {
 	const uint32_t *modules; /* by location, when that is the key */
 };
 
-static inline uint32_t classify(const struct classifier *c, const struct snap_cell *cell,
-	enum hg_confidence *confidence)
+static inline uint32_t classify(
+	const struct classifier *c, const struct snap_cell *cell, enum hg_confidence *confidence)
 {
 	*confidence = HG_EXACT;
 	if (c->key == HG_BY_TAG)
@@ -121,8 +121,7 @@ static enum hg_status sum_retained(struct classes *classes, struct hg_snapshot *
 	return HG_OK;
 }
 
-static enum hg_status fill(
-	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+static enum hg_status fill(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
 {
 	struct graph *g = &snapshot->graph;
 	uint32_t *modules = NULL;
@@ -143,13 +142,12 @@ static enum hg_status fill(
 	return status == HG_OK ? sum_retained(classes, snapshot) : status;
 }
 
-enum hg_status classes_open(
-	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+enum hg_status classes_open(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
 {
 	*classes = (struct classes){0};
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(base_arena_init(&classes->arena, &snapshot->session->budget, "classes",
-		&snapshot->session->error));
+	BASE_TRY(base_arena_init(
+		&classes->arena, &snapshot->session->budget, "classes", &snapshot->session->error));
 	enum hg_status status = fill(classes, snapshot, key);
 	if (status != HG_OK)
 		classes_close(classes);

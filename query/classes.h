@@ -16,8 +16,7 @@ struct classes {
 };
 
 /* By location, tag or module.  The numbers are those of hg_class_name(). */
-enum hg_status classes_open(
-	struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key);
+enum hg_status classes_open(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key);
 void classes_close(struct classes *classes);
 
 #endif

@@ -50,10 +50,11 @@ size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size)
 {
 	const struct snap_sites *sites = &snapshot->snap.sites;
-	const struct snap_location *l = location < sites->count ? &sites->locations[location] : NULL;
+	const struct snap_location *l =
+		location < sites->count ? &sites->locations[location] : NULL;
 	if (l && l->file)
-		return text_length(snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line,
-			l->start, l->end));
+		return text_length(
+			snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line, l->start, l->end));
 	if (l && l->name)
 		return text_length(snprintf(buffer, size, "[%s]", l->name));
 	return text_length(snprintf(buffer, size, "%s", ""));
@@ -66,8 +67,7 @@ enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node)
 	return root < snap->root_count ? snap->roots[root].kind : HG_ROOT_OTHER;
 }
 
-size_t hg_root_name(
-	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
+size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	const struct snap *snap = &snapshot->snap;
 	uint64_t number = node - snap->block_count;
@@ -76,8 +76,8 @@ size_t hg_root_name(
 	const struct snap_root *root = &snap->roots[number];
 	if (root->index == HG_UNKNOWN)
 		return text_length(snprintf(buffer, size, "%s", root->name));
-	return text_length(snprintf(
-		buffer, size, "%s[%llu]", root->name, (unsigned long long)root->index));
+	return text_length(
+		snprintf(buffer, size, "%s[%llu]", root->name, (unsigned long long)root->index));
 }
 
 hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
@@ -85,21 +85,18 @@ hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
 	return snap_virtual_root(&snapshot->snap);
 }
 
-size_t hg_node_name(
-	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
+size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count && snap->ranks.lines) {
 		uint64_t address = 8 * (snap_ranks_word(&snap->ranks, node) + 1);
-		return text_length(
-			snprintf(buffer, size, "0x%llx", (unsigned long long)address));
+		return text_length(snprintf(buffer, size, "0x%llx", (unsigned long long)address));
 	}
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
-		int kind = snprintf(buffer, size, "%s ",
-			hg_root_kind_name(hg_root_kind(snapshot, node)));
+		int kind = snprintf(
+			buffer, size, "%s ", hg_root_kind_name(hg_root_kind(snapshot, node)));
 		size_t used = text_length(kind) < size ? text_length(kind) : size;
-		return text_length(kind) +
-		       hg_root_name(snapshot, node, buffer + used, size - used);
+		return text_length(kind) + hg_root_name(snapshot, node, buffer + used, size - used);
 	}
 	return text_length(snprintf(buffer, size, "%s", "root"));
 }
@@ -116,8 +113,8 @@ static size_t module_name(const char *file, char *buffer, size_t size)
 	return text_length(length);
 }
 
-size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
-	char *buffer, size_t size)
+size_t hg_class_name(
+	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
 	const struct snap_sites *sites = &snapshot->snap.sites;
 	switch (key) {

@@ -44,8 +44,8 @@ static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_
 {
 	const struct snap_format *format = snapshot->snap.format;
 	if (format->content && !snap_tag_has_fields(out->block.tag))
-		out->content_size = format->content(&snapshot->snap, rank,
-			8 * out->block.words, &out->content, &out->content_cut);
+		out->content_size = format->content(&snapshot->snap, rank, 8 * out->block.words,
+			&out->content, &out->content_cut);
 }
 
 struct referrers {
@@ -113,8 +113,7 @@ static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_ob
 		return HG_OK;
 	for (uint32_t p = position; p != 0; p = g->idom[p])
 		count++;
-	BASE_TRY(query_alloc(
-		snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
 	for (uint32_t p = position; p != 0; p = g->idom[p])
 		out->dominators[out->dominators_count++] = g->node[g->idom[p]];
 	return HG_OK;

@@ -22,7 +22,7 @@ struct painter {
 	uint64_t min_bytes;
 	struct hg_picture *out;
 	uint64_t node_capacity, edge_capacity;
-	uint32_t *positions; /* of the nodes drawn */
+	uint32_t *positions;	/* of the nodes drawn */
 	struct candidate *heap; /* the largest on top */
 	uint64_t heap_count, heap_capacity;
 };
@@ -95,11 +95,10 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 	hg_block(p->snapshot, g->node[c.position], &block);
 	p->positions[self] = c.position;
 	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
-				 .bytes = block.bytes,
-				 .retained_bytes = graph_retained(g, c.position),
-				 .location = block.location}));
-	BASE_TRY(children_open(
-		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
+				     .bytes = block.bytes,
+				     .retained_bytes = graph_retained(g, c.position),
+				     .location = block.location}));
+	BASE_TRY(children_open(&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++)
 		status = offer(p, children.positions[i], self);
@@ -156,8 +155,7 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 	struct hg_picture_node group = {.node = HG_NO_NODE};
 	struct tally *tallies;
 	uint64_t tallied = 0;
-	BASE_TRY(query_alloc(
-		p->snapshot, MOST_TALLIES, sizeof(*tallies), (void **)&tallies));
+	BASE_TRY(query_alloc(p->snapshot, MOST_TALLIES, sizeof(*tallies), (void **)&tallies));
 	for (uint32_t c = graph_first_child(g, top); c != GRAPH_NONE;
 		c = graph_next_child(g, top, c)) {
 		if (graph_retained(g, c) >= p->min_bytes && is_drawn(p, nodes, c))
@@ -167,8 +165,7 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 		if (tallied < MOST_TALLIES && g->node[c] < p->snapshot->snap.block_count) {
 			struct hg_block block;
 			hg_block(p->snapshot, g->node[c], &block);
-			tallies[tallied++] =
-				(struct tally){block.location, block.retained_bytes};
+			tallies[tallied++] = (struct tally){block.location, block.retained_bytes};
 		}
 	}
 	group.location = main_location(tallies, tallied);
@@ -195,8 +192,7 @@ static int by_node(const void *a, const void *b)
 static struct drawn *find_drawn(struct drawn *drawn, uint32_t count, hg_node node)
 {
 	struct drawn wanted = {.node = node};
-	return node == HG_NO_NODE ? NULL
-				   : bsearch(&wanted, drawn, count, sizeof(*drawn), by_node);
+	return node == HG_NO_NODE ? NULL : bsearch(&wanted, drawn, count, sizeof(*drawn), by_node);
 }
 
 static enum hg_status refer(
@@ -234,8 +230,8 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 			continue;
 		/* The virtual root holds all roots, without fields. */
 		bool root = drawn[i].node >= snap->block_count;
-		BASE_TRY(add_edge(p, self, drawn[i].at,
-			root ? HG_EDGE_HOLDS : HG_EDGE_DOMINATES, HG_UNKNOWN));
+		BASE_TRY(add_edge(p, self, drawn[i].at, root ? HG_EDGE_HOLDS : HG_EDGE_DOMINATES,
+			HG_UNKNOWN));
 	}
 	return HG_OK;
 }
@@ -287,8 +283,8 @@ enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_
 	p.max_nodes = o.max_nodes ? o.max_nodes : MOST_NODES;
 	p.min_bytes = o.min_bytes;
 	out->total_bytes = graph_retained(&snapshot->graph, 0);
-	enum hg_status status = query_alloc(
-		snapshot, p.max_nodes, sizeof(*p.positions), (void **)&p.positions);
+	enum hg_status status =
+		query_alloc(snapshot, p.max_nodes, sizeof(*p.positions), (void **)&p.positions);
 	if (status == HG_OK)
 		status = query_alloc(snapshot, p.max_nodes, sizeof(*parents), (void **)&parents);
 	if (status == HG_OK)

@@ -10,7 +10,7 @@
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;
-	struct graph graph;      /* once analysed */
+	struct graph graph;	 /* once analysed */
 	struct snap_walk lookup; /* for single blocks */
 	bool analysed;
 };
@@ -19,12 +19,11 @@ struct hg_snapshot {
 enum hg_status query_begin(struct hg_snapshot *snapshot);
 
 /* malloc() for results, which outlive arenas; zeroed, never NULL on success. */
-enum hg_status query_alloc(
-	struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out);
+enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out);
 
 /* Makes room for one more in a result array. */
-enum hg_status query_grow(struct hg_snapshot *snapshot, void *array, uint64_t count,
-	uint64_t *capacity, size_t size);
+enum hg_status query_grow(
+	struct hg_snapshot *snapshot, void *array, uint64_t count, uint64_t *capacity, size_t size);
 
 /* Location of a block as its header says. */
 static inline uint32_t query_location(
@@ -48,7 +47,6 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target);
 
 /* Order of two nodes by retained bytes, the larger first, then by node. */
-int query_by_retained(
-	const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b);
+int query_by_retained(const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b);
 
 #endif

@@ -178,14 +178,16 @@ static enum hg_status sum_retained(struct hg_snapshot *snapshot, struct hg_selec
 static enum hg_status select_by(struct selecting *s, const struct pattern *pattern)
 {
 	switch (pattern->what) {
-	case BY_ADDRESS: return select_address(s, pattern->address);
-	case BY_ROOT: return select_roots(s, &pattern->regex);
-	default: return select_locations(s, &pattern->regex);
+	case BY_ADDRESS:
+		return select_address(s, pattern->address);
+	case BY_ROOT:
+		return select_roots(s, &pattern->regex);
+	default:
+		return select_locations(s, &pattern->regex);
 	}
 }
 
-enum hg_status hg_select(
-	struct hg_snapshot *snapshot, const char *text, struct hg_selection *out)
+enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct hg_selection *out)
 {
 	struct selecting s = {.snapshot = snapshot, .out = out};
 	struct pattern pattern = {0};

@@ -81,8 +81,7 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		out->roots[snap->roots[i].kind]++;
 }
 
-bool hg_snapshot_chunk(
-	const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out)
+bool hg_snapshot_chunk(const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out)
 {
 	const struct snap *snap = &snapshot->snap;
 	if (index >= snap->chunk_count)
@@ -100,8 +99,8 @@ uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot)
 {
 	const struct snap *snap = &snapshot->snap;
 	uint64_t granules = snap->granules.count + snap->ranks.granule_count;
-	return granules * SNAP_GRANULE_LINES * sizeof(struct snap_line) +
-	       34 * snap->block_count + 4 * snap->field_count + ((uint64_t)8 << 20);
+	return granules * SNAP_GRANULE_LINES * sizeof(struct snap_line) + 34 * snap->block_count +
+	       4 * snap->field_count + ((uint64_t)8 << 20);
 }
 
 static enum hg_status check_budget(const struct hg_snapshot *snapshot)
@@ -112,8 +111,8 @@ static enum hg_status check_budget(const struct hg_snapshot *snapshot)
 		return HG_OK;
 	struct hg_error *error = &snapshot->session->error;
 	base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-		"needs about %llu MB of memory, more than the limit of %llu MB",
-		(unsigned long long)(needed >> 20), (unsigned long long)(budget->limit >> 20));
+		"needs about %llu KB of memory, more than the limit of %llu KB",
+		(unsigned long long)(needed >> 10), (unsigned long long)(budget->limit >> 10));
 	base_error_file(error, snapshot->snap.path);
 	return HG_ERROR_LIMIT;
 }
@@ -151,8 +150,8 @@ enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t 
 	return HG_OK;
 }
 
-enum hg_status query_grow(struct hg_snapshot *snapshot, void *array, uint64_t count,
-	uint64_t *capacity, size_t size)
+enum hg_status query_grow(
+	struct hg_snapshot *snapshot, void *array, uint64_t count, uint64_t *capacity, size_t size)
 {
 	return base_grow(array, count, capacity, size, &snapshot->session->error);
 }

@@ -74,13 +74,13 @@ static enum hg_status suspect(struct suspecting *s, uint32_t position)
 	uint32_t point;
 	if (graph_retained(g, position) < s->threshold)
 		return HG_OK;
-	struct hg_suspect row = {.node = g->node[position],
-		.retained_bytes = graph_retained(g, position)};
+	struct hg_suspect row = {
+		.node = g->node[position], .retained_bytes = graph_retained(g, position)};
 	BASE_TRY(accumulation_point(s->snapshot, position, &point));
 	row.accumulation = g->node[point];
 	BASE_TRY(main_location(s->snapshot, point, &row));
-	BASE_TRY(query_grow(s->snapshot, &s->out->rows, s->out->count, &s->capacity,
-		sizeof(*s->out->rows)));
+	BASE_TRY(query_grow(
+		s->snapshot, &s->out->rows, s->out->count, &s->capacity, sizeof(*s->out->rows)));
 	s->out->rows[s->out->count++] = row;
 	return HG_OK;
 }

@@ -38,13 +38,12 @@ static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table,
 	return HG_OK;
 }
 
-static enum hg_status class_rows(
-	struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+static enum hg_status class_rows(struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
 {
 	struct classes classes;
 	BASE_TRY(classes_open(&classes, snapshot, key));
-	enum hg_status status = query_alloc(
-		snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
+	enum hg_status status =
+		query_alloc(snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
 	for (uint32_t i = 0; i < classes.count && status == HG_OK; i++)
 		if (classes.rows[i].blocks)
 			status = add_row(snapshot, table, key, &classes.rows[i]);
@@ -74,12 +73,11 @@ static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *tabl
 	return HG_OK;
 }
 
-static enum hg_status table_open(
-	struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+static enum hg_status table_open(struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
 {
 	*table = (struct table){0};
-	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, table)
-						   : class_rows(snapshot, key, table);
+	enum hg_status status =
+		key == HG_BY_ROOT ? root_rows(snapshot, table) : class_rows(snapshot, key, table);
 	if (status != HG_OK)
 		table_release(table);
 	return status;

@@ -31,8 +31,8 @@ static enum hg_status plant(struct planter *p, struct pending at)
 	struct hg_tree *tree = p->tree;
 	const struct hg_tree_options *o = &p->options;
 	bool bottom = o->max_depth && at.depth >= o->max_depth;
-	BASE_TRY(query_grow(p->snapshot, &tree->rows, tree->count, &p->row_capacity,
-		sizeof(*tree->rows)));
+	BASE_TRY(query_grow(
+		p->snapshot, &tree->rows, tree->count, &p->row_capacity, sizeof(*tree->rows)));
 	BASE_TRY(children_open(&children, p->snapshot, at.position, o->max_children,
 		bottom ? UINT64_MAX : o->min_bytes));
 	tree->rows[tree->count++] = (struct hg_tree_row){

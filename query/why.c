@@ -19,7 +19,7 @@ struct merger {
 	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
 	uint64_t *bytes;
 	uint32_t *group; /* by number */
-	uint32_t *key;   /* by node: location << 8 | tag */
+	uint32_t *key;	 /* by node: location << 8 | tag */
 	struct group *groups;
 	uint64_t group_count, group_capacity;
 	uint32_t *slots; /* hash of (parent, key) -> group + 1 */
@@ -105,8 +105,8 @@ static enum hg_status find_group(
 			return HG_OK;
 		}
 	}
-	BASE_TRY(query_grow(m->snapshot, &m->groups, m->group_count, &m->group_capacity,
-		sizeof(*m->groups)));
+	BASE_TRY(query_grow(
+		m->snapshot, &m->groups, m->group_count, &m->group_capacity, sizeof(*m->groups)));
 	uint32_t depth = parent == GRAPH_NONE ? 0 : m->groups[parent].depth + 1;
 	m->groups[m->group_count] = (struct group){parent, key, number, depth, 0, 0, 0};
 	*out = (uint32_t)m->group_count++;
@@ -215,8 +215,8 @@ static enum hg_status allocate(struct merger *m, struct base_arena *arena)
 	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint32_t), (void **)&m->targets, error));
 	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint64_t), (void **)&m->bytes, error));
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->group, error));
-	return base_arena_alloc(arena, m->snapshot->snap.block_count, sizeof(uint32_t),
-		(void **)&m->key, error);
+	return base_arena_alloc(
+		arena, m->snapshot->snap.block_count, sizeof(uint32_t), (void **)&m->key, error);
 }
 
 static enum hg_status merge(
@@ -254,14 +254,14 @@ static enum hg_status add_steps(
 	uint32_t number = target == HG_NO_NODE ? 0 : paths_number(paths, target);
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
 		out->steps_count++;
-	BASE_TRY(query_alloc(
-		snapshot, out->steps_count, sizeof(*out->steps), (void **)&out->steps));
+	BASE_TRY(
+		query_alloc(snapshot, out->steps_count, sizeof(*out->steps), (void **)&out->steps));
 	size_t at = out->steps_count;
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
 		out->steps[--at] = (struct hg_step){paths_node(paths, n), HG_UNKNOWN};
 	for (size_t i = 1; i < out->steps_count; i++)
-		out->steps[i].field = query_field_to(
-			snapshot, out->steps[i - 1].node, out->steps[i].node);
+		out->steps[i].field =
+			query_field_to(snapshot, out->steps[i - 1].node, out->steps[i].node);
 	return HG_OK;
 }
 

@@ -21,8 +21,7 @@ static enum hg_status read_name(struct snap *snap, struct hg_error *error)
 	if (number == 2)
 		return HG_OK;
 	const char *start = name.parts[2], *end = name.parts[number] - 1;
-	return base_pool_string(
-		&snap->pool, start, (uint64_t)(end - start), &snap->trigger, error);
+	return base_pool_string(&snap->pool, start, (uint64_t)(end - start), &snap->trigger, error);
 }
 
 static enum hg_status load(struct snap *snap, struct hg_error *error)

@@ -860,8 +860,8 @@ static enum hg_status load_roots(struct loader *l, struct slots *finalised)
 	BASE_TRY(l->snap->native ? load_modules(l, c, counts[GLOBALS])
 				 : load_bytecode_globals(l, c));
 	BASE_TRY(load_globals(l, c, counts[DYNAMIC], "dynamic_global"));
-	BASE_TRY(load_slots(l, c, counts[STACK], HG_ROOT_STACK, "stack", &stack));
-	BASE_TRY(load_slots(l, c, counts[C_ROOTS], HG_ROOT_C_GLOBAL, "c_global", &c_roots));
+	BASE_TRY(load_slots(l, c, counts[STACK], HG_ROOT_STACK, "entry", &stack));
+	BASE_TRY(load_slots(l, c, counts[C_ROOTS], HG_ROOT_C_GLOBAL, "slot", &c_roots));
 	*finalised = (struct slots){counts[FINALISED], l->snap->root_count, *c};
 	for (uint64_t i = 0; i < counts[FINALISED]; i++) {
 		uint64_t value;

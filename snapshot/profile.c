@@ -17,9 +17,9 @@ enum { DEPTH = 3 };
 /* What is looked for, and what has been met of it. */
 struct search {
 	char wanted[NAME_MAX + 1]; /* base name that fits this snapshot */
-	const char *suffix;        /* files of this kind, or NULL if only 'wanted' will do */
-	char found[PATH_MAX];      /* path of a file named 'wanted' */
-	char other[PATH_MAX];      /* of one that only has the suffix */
+	const char *suffix;	   /* files of this kind, or NULL if only 'wanted' will do */
+	char found[PATH_MAX];	   /* path of a file named 'wanted' */
+	char other[PATH_MAX];	   /* of one that only has the suffix */
 	unsigned others;
 	struct stat other_file; /* which it is: a folder may be looked at twice */
 };
@@ -32,9 +32,8 @@ static bool is_folder(const char *path)
 
 static bool join(char *out, const char *folder, const char *name)
 {
-	int length = strcmp(folder, ".") == 0
-			     ? snprintf(out, PATH_MAX, "%s", name)
-			     : snprintf(out, PATH_MAX, "%s/%s", folder, name);
+	int length = strcmp(folder, ".") == 0 ? snprintf(out, PATH_MAX, "%s", name)
+					      : snprintf(out, PATH_MAX, "%s/%s", folder, name);
 	return length > 0 && length < PATH_MAX;
 }
 
@@ -88,6 +87,19 @@ static void folder_of(const char *path, char *out)
 		snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
+/* Without a pid, as in a file that was renamed, any file with the suffix will do. */
+static void wanted_by_pid(const struct snap *snap, struct search *search, const char *suffix)
+{
+	size_t size = sizeof(search->wanted);
+	if (snap->pid == HG_UNKNOWN) {
+		search->suffix = suffix;
+		snprintf(search->wanted, size, "memprof.PID%s", suffix);
+	} else {
+		snprintf(search->wanted, size, "memprof.%llu%s", (unsigned long long)snap->pid,
+			suffix);
+	}
+}
+
 /* The linker of 0.1 lower-cased the whole output name. */
 static void wanted_name(const struct snap *snap, struct search *search)
 {
@@ -102,12 +114,10 @@ static void wanted_name(const struct snap *snap, struct search *search)
 			*c = (char)tolower((unsigned char)*c);
 		break;
 	case SNAP_IDS_MEMPROF02:
-		snprintf(search->wanted, size, "memprof.%llu.locations",
-			(unsigned long long)snap->pid);
+		wanted_by_pid(snap, search, ".locations");
 		break;
 	case SNAP_IDS_OCP2014:
-		snprintf(search->wanted, size, "memprof.%llu.process_info",
-			(unsigned long long)snap->pid);
+		wanted_by_pid(snap, search, ".process_info");
 		break;
 	}
 }
@@ -124,8 +134,7 @@ static enum hg_status note(struct snap *snap, struct hg_error *error, const char
 	va_end(arguments);
 	if (length < 0 || (size_t)length >= sizeof(text))
 		length = (int)sizeof(text) - 1;
-	return base_pool_string(
-		&snap->pool, text, (uint64_t)length, &snap->profile_note, error);
+	return base_pool_string(&snap->pool, text, (uint64_t)length, &snap->profile_note, error);
 }
 
 /* The path of the source, or "" and a note that says why there is none. */

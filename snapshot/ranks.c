@@ -95,8 +95,7 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 		(void **)&ranks->leaves, error));
 	BASE_TRY(base_arena_reserve(
 		arena, SNAP_TOP_ENTRIES, sizeof(uint32_t), (void **)&ranks->top, error));
-	BASE_TRY(base_arena_alloc(
-		arena, count, sizeof(uint32_t), (void **)&ranks->numbers, error));
+	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&ranks->numbers, error));
 	ranks->granule_count = count;
 	if (granules->count) {
 		unsigned words = SNAP_GRANULE_SHIFT - 3;
@@ -215,7 +214,7 @@ bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint
 struct marker {
 	const struct snap *snap;
 	struct snap_ranks ranks; /* a copy: nothing written here can change it */
-	uint64_t at;             /* number of the line: word >> 6 */
+	uint64_t at;		 /* number of the line: word >> 6 */
 	uint64_t header, kept;
 	struct snap_census strays;
 };
@@ -277,8 +276,8 @@ static inline void mark_fields(
 		uint64_t kept = 0;
 		for (; j < end; j++, bit++) {
 			uint64_t value = fields[j];
-			uint64_t is_candidate = ((value & 7) == 0) &
-						snap_ranks_spans(&m->ranks, (value >> 3) - 1);
+			uint64_t is_candidate =
+				((value & 7) == 0) & snap_ranks_spans(&m->ranks, (value >> 3) - 1);
 			immediates += value & 1;
 			candidates += is_candidate;
 			kept |= is_candidate << bit;

@@ -49,10 +49,10 @@ struct snap_granules {
 
 struct snap_ranks {
 	struct snap_line *lines; /* granule 0 is empty and stands for all absent ones */
-	uint32_t *top;           /* leaf number by the high bits of an address; 0: no granules */
-	uint32_t *leaves;        /* granule by the middle bits; 0: absent */
-	uint32_t *numbers;       /* address >> 15 of each granule; [0] unused */
-	uint64_t granule_count;  /* absent one included */
+	uint32_t *top;		 /* leaf number by the high bits of an address; 0: no granules */
+	uint32_t *leaves;	 /* granule by the middle bits; 0: absent */
+	uint32_t *numbers;	 /* address >> 15 of each granule; [0] unused */
+	uint64_t granule_count;	 /* absent one included */
 	uint64_t first_word, word_span; /* the granules lie within [first, first + span) */
 	uint64_t slot_count;
 };
@@ -69,8 +69,7 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 	struct base_arena *arena, uint64_t file_size, struct hg_error *error);
 
 /* Counts bits, after all are set; the number of blocks comes out at *blocks. */
-enum hg_status snap_ranks_count(
-	struct snap_ranks *ranks, uint64_t *blocks, struct hg_error *error);
+enum hg_status snap_ranks_count(struct snap_ranks *ranks, uint64_t *blocks, struct hg_error *error);
 
 /* The line of a word (address >> 3); all absent words share an empty one. */
 static inline struct snap_line *snap_ranks_line(const struct snap_ranks *ranks, uint64_t word)

@@ -30,9 +30,9 @@ static inline struct block_record read_block(const uint8_t *p)
 struct loader {
 	struct snap *snap;
 	struct base_cursor in;
-	uint64_t chunk_end;  /* of the current chunk */
-	uint64_t next_free;  /* address behind the last block; the chunk's start at first */
-	bool apart;          /* the next block begins a stretch */
+	uint64_t chunk_end; /* of the current chunk */
+	uint64_t next_free; /* address behind the last block; the chunk's start at first */
+	bool apart;	    /* the next block begins a stretch */
 	struct hg_error *error;
 };
 
@@ -64,8 +64,8 @@ static enum hg_status load_name(struct loader *l, bool *ok)
 	if (!*ok)
 		return HG_OK;
 	if (length > LONGEST_NAME)
-		return base_corrupt(l->error, 1, "a program name of %llu bytes",
-			(unsigned long long)length);
+		return base_corrupt(
+			l->error, 1, "a program name of %llu bytes", (unsigned long long)length);
 	if (!base_cursor_bytes(&l->in, length, &name)) {
 		*ok = false;
 		return cut(l, "the program name");
@@ -93,8 +93,8 @@ static enum hg_status refuse_block(
 	const struct loader *l, const struct block_record *b, uint64_t offset)
 {
 	if (b->wosize == 0 || b->wosize > snap_header_max_wosize(SNAP_RECORDS_RESERVED))
-		return base_corrupt(l->error, offset, "a block of %llu words",
-			(unsigned long long)b->wosize);
+		return base_corrupt(
+			l->error, offset, "a block of %llu words", (unsigned long long)b->wosize);
 	if (b->id >> SNAP_RECORDS_RESERVED)
 		return base_corrupt(l->error, offset, "a location id of more than %d bits",
 			SNAP_RECORDS_RESERVED);
@@ -169,8 +169,8 @@ static enum hg_status load_blocks(struct loader *l, bool *ok)
 }
 
 /* Every root the writers record has been checked by them to lie in the heap. */
-static enum hg_status add_root(struct loader *l, enum hg_root_kind kind, const char *name,
-	uint64_t index, uint64_t value)
+static enum hg_status add_root(
+	struct loader *l, enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
 {
 	uint64_t offset = base_cursor_offset(&l->in) - 8;
 	if (value & 1 || !snap_in_chunk(l->snap, value))
@@ -242,8 +242,7 @@ static enum hg_status load_roots(struct loader *l, bool *ok)
 	return load_root_list(l, &known, ok);
 }
 
-static enum hg_status expect_word(
-	struct loader *l, uint64_t expected, const char *what, bool *ok)
+static enum hg_status expect_word(struct loader *l, uint64_t expected, const char *what, bool *ok)
 {
 	uint64_t word;
 	BASE_TRY(read_word(l, what, &word, ok));
@@ -273,7 +272,7 @@ static enum hg_status load_stack(struct loader *l, bool *ok)
 			BASE_TRY(read_word(l, "the stack", &value, ok));
 		if (!*ok)
 			return HG_OK;
-		BASE_TRY(add_root(l, HG_ROOT_STACK, "stack", i, value));
+		BASE_TRY(add_root(l, HG_ROOT_STACK, "entry", i, value));
 	}
 	return expect_word(l, 0, "the end of the stack", ok);
 }

@@ -28,8 +28,8 @@ enum hg_status snap_add_chunk(
 enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
 	uint64_t index, uint64_t value, struct hg_error *error)
 {
-	BASE_TRY(base_grow(&snap->roots, snap->root_count, &snap->root_capacity,
-		sizeof(*snap->roots), error));
+	BASE_TRY(base_grow(
+		&snap->roots, snap->root_count, &snap->root_capacity, sizeof(*snap->roots), error));
 	snap->roots[snap->root_count++] = (struct snap_root){value, name, index, kind, false};
 	return HG_OK;
 }
@@ -97,8 +97,10 @@ enum hg_status snap_cut_short(
 	struct snap *snap, uint64_t offset, const char *what, struct hg_error *error)
 {
 	if (!snap->accept_partial)
-		return base_corrupt(error, offset, "the file ends in the middle of %s "
-			"(--partial reads what is there)", what);
+		return base_corrupt(error, offset,
+			"the file ends in the middle of %s "
+			"(--partial reads what is there)",
+			what);
 	snap->partial = what;
 	snap->partial_offset = offset;
 	return HG_OK;
@@ -176,16 +178,14 @@ static enum hg_status choose_format(struct snap *snap, const char *named, struct
 		}
 	}
 	if (named)
-		return base_fail(
-			error, HG_ERROR_USAGE, HG_NO_OFFSET, "unknown format '%s'", named);
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "unknown format '%s'", named);
 	if (snap->file.size == 0)
 		return base_corrupt(error, 0, "is empty");
-	return base_corrupt(
-		error, 0, "is no heap snapshot of a known format ('heapgraph info' says what it is)");
+	return base_corrupt(error, 0,
+		"is no heap snapshot of a known format ('heapgraph info' says what it is)");
 }
 
-static enum hg_status load(
-	struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&snap->arena, &snap->session->budget, "snapshot", error));
 	BASE_TRY(base_file_open(&snap->file, snap->path, 0, error));

@@ -36,9 +36,9 @@ struct snap_stretch {
 
 /* One root slot; the node of root i is block_count + i. */
 struct snap_root {
-	uint64_t value;   /* the pointer it holds */
+	uint64_t value;	  /* the pointer it holds */
 	const char *name; /* in the pool or static */
-	uint64_t index;   /* printed as name[index]; HG_UNKNOWN: the name stands alone */
+	uint64_t index;	  /* printed as name[index]; HG_UNKNOWN: the name stands alone */
 	enum hg_root_kind kind;
 	bool last; /* holds only what no other root does: the values of finalisers */
 };
@@ -74,7 +74,7 @@ struct snap;
 
 /* One format, one file: its loader and how its blocks become runs. */
 struct snap_format {
-	const char *name;  /* of --as */
+	const char *name; /* of --as */
 	const char *title;
 	/* Whether the bytes or, where these cannot tell, the base name of the file say so. */
 	bool (*recognise)(const char *name, const struct base_file *file);
@@ -100,7 +100,7 @@ struct snap {
 	unsigned reserved; /* R of the headers in runs */
 	bool native;
 	bool integers_recorded; /* false: an integer field says only that it is one */
-	bool no_fields; /* blocks are recorded, but not what they hold: no edge is known */
+	bool no_fields;		/* blocks are recorded, but not what they hold: no edge is known */
 
 	struct snap_chunk *chunks; /* by address once loaded */
 	uint64_t chunk_count, chunk_capacity;
@@ -114,9 +114,9 @@ struct snap {
 	uint64_t offheap_count;
 
 	uint64_t block_count;
-	uint64_t word_count;    /* headers included */
-	uint64_t field_count;   /* of the blocks with fields */
-	uint64_t largest_block; /* words in the longest run element, header included */
+	uint64_t word_count;	       /* headers included */
+	uint64_t field_count;	       /* of the blocks with fields */
+	uint64_t largest_block;	       /* words in the longest run element, header included */
 	struct snap_granules granules; /* seen by the loader */
 	struct snap_ranks ranks;       /* after snap_rank() */
 	struct snap_census strays;     /* after snap_rank(): words that cannot lead to a block */
@@ -129,7 +129,7 @@ struct snap {
 	const char *profile, *profile_note;
 	const char *partial; /* what a file cut short lacks, or NULL */
 	uint64_t partial_offset;
-	uint64_t pid, index; /* HG_UNKNOWN */
+	uint64_t pid, index;			      /* HG_UNKNOWN */
 	uint64_t free_bytes, live_words, live_blocks; /* HG_UNKNOWN if not recorded */
 };
 
@@ -226,7 +226,6 @@ extern const struct snap_format snap_memprof01, snap_memprof02, snap_ocp2014;
 const struct snap_format *snap_format(unsigned index);
 
 /* Looks for the location source (profile.c) and reads it into snap->sites. */
-enum hg_status snap_load_profile(
-	struct snap *snap, const char *named, struct hg_error *error);
+enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error);
 
 #endif

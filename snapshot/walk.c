@@ -92,14 +92,21 @@ static uint64_t find_stretch(const struct snap *snap, uint32_t rank)
 bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell)
 {
 	uint64_t stretch = find_stretch(walk->snap, rank);
-	uint32_t at = walk->snap->stretches[stretch].first_rank;
 	struct snap_run run;
-	snap_walk_range(walk, stretch, stretch + 1);
-	while (snap_walk_next(walk, &run)) {
-		struct snap_scan scan = snap_scan_run(walk->snap, &run);
-		while (snap_scan_next(&scan, cell))
-			if (at++ == rank)
-				return true;
+	if (walk->found_next == 0 || walk->found_stretch != stretch || rank < walk->found_next) {
+		walk->found_stretch = stretch;
+		walk->found_next = walk->snap->stretches[stretch].first_rank;
+		walk->scan = (struct snap_scan){0};
+		snap_walk_range(walk, stretch, stretch + 1);
 	}
-	return false;
+	for (;;) {
+		while (snap_scan_next(&walk->scan, cell))
+			if (walk->found_next++ == rank)
+				return true;
+		if (!snap_walk_next(walk, &run)) {
+			walk->found_next = 0;
+			return false;
+		}
+		walk->scan = snap_scan_run(walk->snap, &run);
+	}
 }

@@ -1,10 +1,10 @@
 /*
  * Walking the blocks of a snapshot in order of addresses.
  *
- * A walk yields runs: blocks as they lay in memory, [header][fields]...  A run of a raw image points
- * into the mapping; formats made of records are transcoded into the walk's scratch memory, where
- * blocks without recorded fields are a bare header (elided).  snap_scan() steps from block to block
- * inside a run and is inlined into every consumer: there is no call per block.
+ * A walk yields runs: blocks as they lay in memory, [header][fields]...  A run of a raw image
+ * points into the mapping; formats made of records are transcoded into the walk's scratch memory,
+ * where blocks without recorded fields are a bare header (elided).  snap_scan() steps from block to
+ * block inside a run and is inlined into every consumer: there is no call per block.
  */
 #ifndef SNAPSHOT_WALK_H
 #define SNAPSHOT_WALK_H
@@ -19,14 +19,26 @@ struct snap_run {
 	bool elided; /* blocks with tags of opaque contents are headers only */
 };
 
+/* A place in a run. */
+struct snap_scan {
+	const uint64_t *next, *end;
+	uint64_t address;
+	unsigned reserved;
+	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
+	bool elided;
+};
+
 struct snap_walk {
 	const struct snap *snap;
 	uint64_t stretch, stretch_end; /* still to come */
-	uint32_t blocks_left;          /* of the current stretch */
+	uint32_t blocks_left;	       /* of the current stretch */
 	struct base_cursor cursor;     /* at its next block */
-	uint64_t address;              /* of the next header, for formats that do not record it */
-	uint64_t *scratch;             /* owned */
+	uint64_t address;	       /* of the next header, for formats that do not record it */
+	uint64_t *scratch;	       /* owned */
 	size_t scratch_words;
+	struct snap_scan scan; /* of the current run, for snap_block() */
+	uint64_t found_stretch;
+	uint32_t found_next; /* rank of the next block of it; 0: no place to go on from */
 };
 
 /*
@@ -54,14 +66,6 @@ struct snap_cell {
 	unsigned tag;
 	const uint64_t *fields;
 	uint64_t field_count; /* of fields that are values: 0 for opaque and unrecorded ones */
-};
-
-struct snap_scan {
-	const uint64_t *next, *end;
-	uint64_t address;
-	unsigned reserved;
-	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
-	bool elided;
 };
 
 static inline struct snap_scan snap_scan_run(const struct snap *snap, const struct snap_run *run)
@@ -94,8 +98,9 @@ static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 }
 
 /*
- * Finds one block by rank.  The walk is set to its stretch; the cell's fields live in the walk
- * until it moves on.  False only if the file changed behind our back.
+ * Finds one block by rank, fastest when ranks ascend.  The cell's fields live in the walk until it
+ * moves on; use no other function on it in between.  False only if the file changed behind our
+ * back.
  */
 bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell);
 
