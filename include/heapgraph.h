@@ -480,10 +480,15 @@ HG_API void hg_picture_release(struct hg_picture *picture);
  * Suspects: nodes right below the virtual root or below roots that retain at least a tenth of the
  * reachable bytes, followed down to where the memory is gathered.
  */
+#define HG_LONGEST_CHAIN 10000
+
 struct hg_suspect {
 	hg_node node;	      /* the top of it */
 	hg_node accumulation; /* the deepest node that still has nearly all of it */
 	uint64_t retained_bytes;
+	uint64_t chain;	   /* blocks alike from the accumulation point on, each holding the
+			      next, as the cells of a list; 1 if there is no such chain;
+			      counted up to HG_LONGEST_CHAIN */
 	uint64_t children; /* of the accumulation point */
 	uint32_t location; /* that retains most below the accumulation point; 0 if unknown */
 	uint64_t location_bytes;

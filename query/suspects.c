@@ -1,7 +1,7 @@
 /*
  * Leak suspects, by the rules of Eclipse MAT: a node at the top of the dominator tree that retains
  * a tenth of the reachable bytes, and the accumulation point: down the largest children as long as
- * one has at least 7/10 of its dominator.
+ * one has at least 7/10 of its dominator, or to the beginning of a list.
  */
 #include "query/children.h"
 
@@ -44,20 +44,43 @@ static enum hg_status largest_child(
 	return HG_OK;
 }
 
+/* Cells of a list, nodes of a tree: the same place of allocation, tag and size. */
+static bool are_alike(struct hg_snapshot *snapshot, uint32_t a, uint32_t b)
+{
+	struct hg_block x, y;
+	hg_block(snapshot, snapshot->graph.node[a], &x);
+	hg_block(snapshot, snapshot->graph.node[b], &y);
+	return !x.is_root && !y.is_root && x.location == y.location && x.tag == y.tag &&
+	       x.words == y.words;
+}
+
+/*
+ * Goes down, but not into a chain of blocks that are alike: the memory is gathered in the chain,
+ * whose length is counted.
+ */
 static enum hg_status accumulation_point(
-	struct hg_snapshot *snapshot, uint32_t position, uint32_t *point)
+	struct hg_snapshot *snapshot, uint32_t position, uint32_t *point, uint64_t *chain)
 {
 	const struct graph *g = &snapshot->graph;
+	uint32_t at = position;
 	*point = position;
-	for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
+	*chain = 1;
+	for (unsigned depth = 0; depth < MOST_DEPTH && *chain < HG_LONGEST_CHAIN;) {
 		uint32_t child;
-		BASE_TRY(largest_child(snapshot, *point, &child));
+		BASE_TRY(largest_child(snapshot, at, &child));
 		if (child == GRAPH_NONE)
 			return HG_OK;
-		/* In tenths, without overflow. */
-		if (graph_retained(g, child) / DROP_TENTHS < graph_retained(g, *point) / 10)
+		bool alike = are_alike(snapshot, at, child);
+		if (!alike && (*chain > 1 || 10 * graph_retained(g, child) <
+						     DROP_TENTHS * graph_retained(g, at)))
 			return HG_OK;
-		*point = child;
+		at = child;
+		if (alike) {
+			++*chain;
+		} else {
+			*point = child;
+			depth++;
+		}
 	}
 	return HG_OK;
 }
@@ -76,7 +99,7 @@ static enum hg_status suspect(struct suspecting *s, uint32_t position)
 		return HG_OK;
 	struct hg_suspect row = {
 		.node = g->node[position], .retained_bytes = graph_retained(g, position)};
-	BASE_TRY(accumulation_point(s->snapshot, position, &point));
+	BASE_TRY(accumulation_point(s->snapshot, position, &point, &row.chain));
 	row.accumulation = g->node[point];
 	BASE_TRY(main_location(s->snapshot, point, &row));
 	BASE_TRY(query_grow(

@@ -137,7 +137,7 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 		totals->bytes,
 		!totals->unreachable_blocks ? ""
 		: partial		    ? "from those: the file was cut short"
-					    : "garbage not collected yet");
+					    : "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));
 	if (findings->info.free_bytes != HG_UNKNOWN && findings->info.free_bytes)
@@ -386,12 +386,21 @@ static void suspect_text(
 		rep_text_put(&line, ", which holds ");
 	}
 	rep_name_amount(&line, suspect->children, "block", "blocks");
+	if (suspect->chain > 1) {
+		rep_text_put(&line, " and is the first of ");
+		rep_name_amount(&line, suspect->chain, "block", "blocks");
+		if (suspect->chain == HG_LONGEST_CHAIN)
+			rep_text_put(&line, " or more");
+		rep_text_put(&line, " alike, each holding the next");
+	}
 	rep_prose(context->emitter, REP_PLAIN, "    %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	if (suspect->location) {
 		rep_text_clear(&line);
 		rep_name_location(&line, context->snapshot, suspect->location);
-		rep_prose(context->emitter, REP_PLAIN, "    most of it allocated at %s",
+		bool most = 2 * suspect->location_bytes > suspect->retained_bytes;
+		rep_prose(context->emitter, REP_PLAIN, "    %s allocated at %s",
+			most ? "most of it" : "the largest known part",
 			rep_escaped(&escaped, rep_text_string(&line)));
 		rep_text_clear(&line);
 		rep_text_size(&line, suspect->location_bytes);
@@ -415,6 +424,7 @@ static void suspect_row(struct rep_context *context, const struct hg_suspect *su
 	node_cell(context, suspect->node);
 	node_cell(context, suspect->accumulation);
 	rep_cell_number(context->emitter, suspect->retained_bytes);
+	rep_cell_number(context->emitter, suspect->chain);
 	rep_cell_number(context->emitter, suspect->children);
 	rep_name_location(&location, context->snapshot, suspect->location);
 	rep_cell_string(context->emitter, rep_text_string(&location));
@@ -429,13 +439,14 @@ static void write_suspects(struct rep_context *context, const struct findings *f
 		{"address", NULL, REP_NAME, 0},
 		{"accumulation", NULL, REP_NAME, 0},
 		{"retained_bytes", NULL, REP_BYTES, 0},
+		{"chain", NULL, REP_COUNT, 0},
 		{"children", NULL, REP_COUNT, 0},
 		{"location", NULL, REP_NAME, 0},
 		{"location_bytes", NULL, REP_BYTES, 0},
 	};
 	const struct hg_suspects *suspects = &findings->suspects;
 	if (context->emitter->format == REP_FORMAT_JSON) {
-		rep_table_begin(context->emitter, "suspects", columns, 6);
+		rep_table_begin(context->emitter, "suspects", columns, 7);
 		for (size_t i = 0; i < suspects->count; i++)
 			suspect_row(context, &suspects->rows[i]);
 		rep_table_end(context->emitter);
