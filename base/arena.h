@@ -17,7 +17,7 @@
 
 struct base_budget {
 	uint64_t limit; /* bytes; 0: none */
-	uint64_t used;	/* bytes handed out by all arenas of the session, touched or not */
+	uint64_t used;  /* bytes handed out by all arenas of the session, touched or not */
 	uint64_t peak;
 };
 

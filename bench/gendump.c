@@ -102,9 +102,9 @@ enum kind {
 struct builder {
 	enum kind kind;
 	uint64_t made, target; /* blocks */
-	bool garbage;	       /* nothing will hold it */
-	value head;	       /* what holds the rest */
-	value table;	       /* hash table, table */
+	bool garbage;          /* nothing will hold it */
+	value head;            /* what holds the rest */
+	value table;           /* hash table, table */
 	uint64_t slots, used;  /* of the table */
 	uint32_t site[3];      /* location ids */
 	value subtree[64];     /* tree: finished ones, not joined yet */

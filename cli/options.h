@@ -64,9 +64,9 @@ typedef const char *cli_choice_fn(unsigned index);
 
 struct cli_option {
 	const char *name; /* without dashes; NULL ends a table */
-	char letter;	  /* of the short form, or 0 */
+	char letter;      /* of the short form, or 0 */
 	enum cli_value_kind kind;
-	size_t offset;	      /* of the value in struct cli_values */
+	size_t offset;        /* of the value in struct cli_values */
 	const char *argument; /* how help calls the value; NULL for flags */
 	cli_choice_fn *choice;
 	const char *help; /* one sentence without full stop */

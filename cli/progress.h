@@ -14,8 +14,8 @@ enum cli_progress_when { CLI_PROGRESS_AUTO, CLI_PROGRESS_ALWAYS, CLI_PROGRESS_NE
 const char *cli_progress_name(unsigned index);
 
 struct cli_progress {
-	bool shown;	 /* to be shown at all */
-	bool terminal;	 /* redrawn in place; else a line each time */
+	bool shown;      /* to be shown at all */
+	bool terminal;   /* redrawn in place; else a line each time */
 	bool log_phases; /* every phase with the time it took, in lines that stay */
 	const char *phase;
 	uint64_t started, phase_started, last_drawn; /* milliseconds */

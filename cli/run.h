@@ -29,11 +29,11 @@ struct cli_verb {
 	const char *name;
 	const char *operands; /* as help writes them */
 	int min_operands, max_operands;
-	enum cli_operand operand_kind;		/* what completion offers */
-	const char *summary;			/* a line without full stop */
-	const char *description;		/* sentences; a blank line between paragraphs */
+	enum cli_operand operand_kind;          /* what completion offers */
+	const char *summary;                    /* a line without full stop */
+	const char *description;                /* sentences; a blank line between paragraphs */
 	const struct cli_option *const *tables; /* NULL at the end */
-	bool hidden;				/* not in lists */
+	bool hidden;                            /* not in lists */
 	/* Returns HG_OK or what went wrong, described in run->error. */
 	enum hg_status (*run)(struct cli_run *run);
 };
@@ -50,8 +50,8 @@ struct cli_run {
 	struct cli_sink sink;
 	struct rep_emitter emitter;
 	struct rep_context context; /* of the session, emitter and error above */
-	bool partial;		    /* an input was cut short */
-	bool keep_output;	    /* what was written is an answer in spite of the failure */
+	bool partial;               /* an input was cut short */
+	bool keep_output;           /* what was written is an answer in spite of the failure */
 };
 
 /* Tables of options that verbs share. */

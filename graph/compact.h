@@ -29,7 +29,7 @@ struct compact {
 	const struct snap *snap;
 	uint32_t *words;
 	uint32_t heap_slots; /* kept words of the heap */
-	uint64_t count;	     /* of all words */
+	uint64_t count;      /* of all words */
 };
 
 /*

@@ -17,8 +17,8 @@
 /* A flow graph: node 0 is the entry and every node is reachable from it. */
 struct flow {
 	uint32_t count;
-	const uint32_t *parent;	      /* in the search tree; parent[v] < v */
-	const uint32_t *first;	      /* count + 1 entries: where the predecessors of v begin */
+	const uint32_t *parent;       /* in the search tree; parent[v] < v */
+	const uint32_t *first;        /* count + 1 entries: where the predecessors of v begin */
 	const uint32_t *predecessors; /* sources of the edges outside the tree */
 };
 

@@ -28,11 +28,11 @@ struct graph {
 	uint32_t live_count; /* nodes that are reachable: positions run from 0 to it */
 
 	uint32_t *position; /* of a node; GRAPH_NONE if unreachable */
-	uint32_t *idom;	    /* position of the immediate dominator; idom[0] = 0 */
+	uint32_t *idom;     /* position of the immediate dominator; idom[0] = 0 */
 	uint32_t *extent;   /* nodes in the subtree, itself included */
 	uint64_t *bytes;    /* shallow bytes of all positions before; live_count + 1 entries */
 	uint64_t *offheap;  /* the same for bytes outside the heap; NULL if there are none */
-	uint32_t *node;	    /* of a position; made when first asked for by graph_nodes() */
+	uint32_t *node;     /* of a position; made when first asked for by graph_nodes() */
 
 	struct snap_census census; /* of all words in fields */
 };

@@ -13,8 +13,8 @@
 struct paths {
 	struct base_arena arena;
 	struct compact compact;
-	uint32_t count;	  /* nodes met; 0 is the virtual root */
-	uint32_t *slot;	  /* of each */
+	uint32_t count;   /* nodes met; 0 is the virtual root */
+	uint32_t *slot;   /* of each */
 	uint32_t *holder; /* number of the node it was met from; holder[0] = 0 */
 };
 

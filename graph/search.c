@@ -13,7 +13,7 @@ struct searcher {
 	uint64_t *stack; /* parent << 32 | slot */
 	uint64_t depth;
 	struct snap_walk lookup; /* for the sizes of huge blocks */
-	uint32_t first_last;	 /* number of the first root that is last and leads somewhere */
+	uint32_t first_last;     /* number of the first root that is last and leads somewhere */
 	struct hg_error *error;
 };
 

@@ -15,9 +15,9 @@
 
 struct search {
 	struct base_arena *arena;
-	uint32_t count;	  /* nodes reached; preorder numbers run from 0, the virtual root */
+	uint32_t count;   /* nodes reached; preorder numbers run from 0, the virtual root */
 	uint32_t *parent; /* in the search tree; parent[0] = 0 */
-	uint32_t *size;	  /* words, header included; 0 for roots */
+	uint32_t *size;   /* words, header included; 0 for roots */
 	uint64_t *huge;
 	uint64_t huge_count, huge_capacity;
 	uint32_t *preorder;  /* of a node; GRAPH_NONE if unreachable */

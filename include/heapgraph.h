@@ -39,10 +39,10 @@ HG_API void hg_version(char *buffer, size_t size);
 
 enum hg_status {
 	HG_OK = 0,
-	HG_ERROR_USAGE,	    /* an argument: unknown format, bad pattern, no such block */
-	HG_ERROR_INPUT,	    /* a file that cannot be read, or contradicts its format */
+	HG_ERROR_USAGE,     /* an argument: unknown format, bad pattern, no such block */
+	HG_ERROR_INPUT,     /* a file that cannot be read, or contradicts its format */
 	HG_ERROR_OUTPUT,    /* a file that cannot be written */
-	HG_ERROR_LIMIT,	    /* memory, or a size beyond what the program can hold */
+	HG_ERROR_LIMIT,     /* memory, or a size beyond what the program can hold */
 	HG_ERROR_CANCELLED, /* the progress callback said so */
 	HG_ERROR_INTERNAL
 };
@@ -67,7 +67,7 @@ struct hg_session;
 typedef bool hg_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
 struct hg_options {
-	size_t size;	     /* sizeof(struct hg_options), so that fields can be added */
+	size_t size;         /* sizeof(struct hg_options), so that fields can be added */
 	unsigned threads;    /* for the passes over the heap; 0 means 1 */
 	uint64_t max_memory; /* bytes of anonymous memory the session may use; 0: no limit */
 	hg_progress_fn *progress;
@@ -89,12 +89,12 @@ HG_API void hg_session_memory(const struct hg_session *session, uint64_t *used, 
 struct hg_snapshot;
 
 struct hg_input {
-	size_t size;	     /* sizeof(struct hg_input) */
+	size_t size;         /* sizeof(struct hg_input) */
 	const char *path;    /* the snapshot; a zstd-compressed one is decompressed aside */
 	const char *format;  /* a name of hg_format_name(), or NULL: recognised by name and bytes */
 	const char *profile; /* the location source (.prof, .locations, process_info), or NULL:
 				looked for beside the snapshot, then in the current folder */
-	bool partial;	     /* accept a file cut short: analyse what is there */
+	bool partial;        /* accept a file cut short: analyse what is there */
 };
 
 /*
@@ -140,26 +140,26 @@ HG_API const char *hg_segment_name(enum hg_segment segment);
 /* What the file says of itself.  Strings live as long as the snapshot and are never NULL. */
 struct hg_info {
 	const char *path;
-	const char *format;	   /* "memprof01", ... */
-	const char *title;	   /* "OCamlmemprof 0.1 heap dump", ... */
-	const char *program;	   /* name of the program as recorded; "" if not */
-	const char *trigger;	   /* why or under which name it was written; "" unknown */
+	const char *format;        /* "memprof01", ... */
+	const char *title;         /* "OCamlmemprof 0.1 heap dump", ... */
+	const char *program;       /* name of the program as recorded; "" if not */
+	const char *trigger;       /* why or under which name it was written; "" unknown */
 	const char *ocaml_version; /* "" unknown */
-	const char *profile;	   /* the location source in use; "" for none */
+	const char *profile;       /* the location source in use; "" for none */
 	const char *profile_note;  /* why there is none, or what is odd about it; "" */
-	const char *partial;	   /* "" or in the middle of what a file cut short ends */
+	const char *partial;       /* "" or in the middle of what a file cut short ends */
 	uint64_t partial_offset;   /* where, or HG_NO_OFFSET */
 	bool native;
-	unsigned word_size;	/* bytes */
+	unsigned word_size;     /* bytes */
 	unsigned reserved_bits; /* R: wosize has 54 - R bits */
-	uint64_t pid, index;	/* HG_UNKNOWN if neither file nor name tells */
-	uint64_t file_bytes;	/* decompressed */
+	uint64_t pid, index;    /* HG_UNKNOWN if neither file nor name tells */
+	uint64_t file_bytes;    /* decompressed */
 	uint64_t chunks, chunk_bytes;
-	uint64_t blocks, bytes;		  /* all blocks recorded, headers included */
-	uint64_t free_bytes;		  /* recorded free blocks, or HG_UNKNOWN */
+	uint64_t blocks, bytes;           /* all blocks recorded, headers included */
+	uint64_t free_bytes;              /* recorded free blocks, or HG_UNKNOWN */
 	uint64_t live_words, live_blocks; /* Gc.stat as recorded in the file, or HG_UNKNOWN */
 	uint64_t roots[HG_ROOT_KINDS];
-	uint64_t locations;	     /* entries of the location source */
+	uint64_t locations;          /* entries of the location source */
 	uint64_t location_conflicts; /* ids of the source that share their low 21 bits */
 };
 
@@ -192,14 +192,14 @@ struct hg_totals {
 	uint64_t unreachable_blocks, unreachable_bytes;
 	uint64_t static_blocks;
 	uint64_t retained_bytes; /* of the virtual root, by the dominator tree */
-	uint64_t pointers;	 /* fields that lead to a block, infix ones included */
+	uint64_t pointers;       /* fields that lead to a block, infix ones included */
 	uint64_t infix_pointers;
-	uint64_t code_pointers;	      /* into the program's code, as far as the file tells */
+	uint64_t code_pointers;       /* into the program's code, as far as the file tells */
 	uint64_t outside_pointers;    /* out of every chunk: static data, atoms, young blocks */
 	uint64_t dangling_pointers;   /* into a chunk, but not to a block */
-	uint64_t immediates;	      /* fields that are integers; HG_UNKNOWN if not recorded */
+	uint64_t immediates;          /* fields that are integers; HG_UNKNOWN if not recorded */
 	uint64_t roots, root_targets; /* root slots, and those that lead to a block */
-	uint64_t offheap_bytes;	      /* HG_UNKNOWN if the file has none */
+	uint64_t offheap_bytes;       /* HG_UNKNOWN if the file has none */
 	uint64_t located_blocks, located_bytes; /* with a location or a predefined id */
 	uint64_t recovered_blocks; /* of these, by restoring the lost bit 21 of the id */
 };
@@ -222,12 +222,12 @@ struct hg_block {
 	bool reachable;
 	uint8_t tag;
 	enum hg_segment segment;
-	uint64_t address;	 /* of field 0 */
-	uint64_t words;		 /* wosize: fields, without the header */
-	uint64_t bytes;		 /* header included */
+	uint64_t address;        /* of field 0 */
+	uint64_t words;          /* wosize: fields, without the header */
+	uint64_t bytes;          /* header included */
 	uint64_t retained_bytes; /* 0 when unreachable */
 	uint64_t offheap_bytes;
-	hg_node idom;	   /* HG_NO_NODE when unreachable and for the virtual root */
+	hg_node idom;      /* HG_NO_NODE when unreachable and for the virtual root */
 	uint32_t location; /* for hg_location_name(); 0: none */
 	enum hg_confidence location_confidence;
 };
@@ -279,7 +279,7 @@ struct hg_class {
 struct hg_top {
 	enum hg_key key;
 	size_t count;
-	struct hg_class *rows;	/* by retained bytes descending, then name */
+	struct hg_class *rows;  /* by retained bytes descending, then name */
 	uint64_t blocks, bytes; /* of all rows */
 };
 
@@ -314,7 +314,7 @@ HG_API void hg_diff_release(struct hg_diff *diff);
 
 struct hg_tree_options {
 	size_t size;
-	hg_node from;	       /* subtree to show; HG_NO_NODE: everything */
+	hg_node from;          /* subtree to show; HG_NO_NODE: everything */
 	uint32_t max_depth;    /* 0: no limit */
 	uint32_t max_children; /* shown per node, the largest first; 0: all */
 	uint64_t min_bytes;    /* nodes that retain less are left out */
@@ -324,9 +324,9 @@ struct hg_tree_options {
 struct hg_tree_row {
 	hg_node node;
 	uint32_t depth;
-	uint64_t children;	  /* in the whole tree */
+	uint64_t children;        /* in the whole tree */
 	uint64_t hidden_children; /* of these, left out below this row */
-	uint64_t hidden_bytes;	  /* what they retain together */
+	uint64_t hidden_bytes;    /* what they retain together */
 };
 
 struct hg_tree {
@@ -345,9 +345,9 @@ HG_API void hg_tree_release(struct hg_tree *tree);
  */
 struct hg_selection {
 	size_t count;
-	hg_node *nodes;		 /* ascending */
-	uint64_t blocks;	 /* how many of them are blocks */
-	uint64_t bytes;		 /* shallow */
+	hg_node *nodes;          /* ascending */
+	uint64_t blocks;         /* how many of them are blocks */
+	uint64_t bytes;          /* shallow */
 	uint64_t retained_bytes; /* over the nodes that no other of them dominates */
 };
 
@@ -369,13 +369,13 @@ struct hg_step {
  * a list, the nodes of a tree) are one row.
  */
 struct hg_path_row {
-	hg_node node;	   /* the first of them that the search met */
-	uint32_t depth;	   /* 0: a root */
+	hg_node node;      /* the first of them that the search met */
+	uint32_t depth;    /* 0: a root */
 	uint32_t location; /* of all of them */
 	uint8_t tag;
-	uint64_t nodes;	  /* merged in this row */
+	uint64_t nodes;   /* merged in this row */
 	uint64_t targets; /* selected nodes reached through it, itself included */
-	uint64_t bytes;	  /* their shallow bytes */
+	uint64_t bytes;   /* their shallow bytes */
 };
 
 struct hg_why {
@@ -393,13 +393,13 @@ HG_API void hg_why_release(struct hg_why *why);
 /* One block */
 
 enum hg_value_kind {
-	HG_VALUE_INT,	   /* 'value' is the integer */
+	HG_VALUE_INT,      /* 'value' is the integer */
 	HG_VALUE_SOME_INT, /* an integer that the format does not record */
-	HG_VALUE_BLOCK,	   /* 'node'; 'value' is the raw word */
+	HG_VALUE_BLOCK,    /* 'node'; 'value' is the raw word */
 	HG_VALUE_CODE,
 	HG_VALUE_OUTSIDE,  /* a pointer out of the heap */
 	HG_VALUE_DANGLING, /* into the heap, but not to a block */
-	HG_VALUE_RAW	   /* not a value: infix header, code information */
+	HG_VALUE_RAW       /* not a value: infix header, code information */
 };
 
 struct hg_field {
@@ -438,24 +438,24 @@ HG_API void hg_object_release(struct hg_object *object);
 
 struct hg_picture_options {
 	size_t size;
-	hg_node from;	    /* HG_NO_NODE: the virtual root */
+	hg_node from;       /* HG_NO_NODE: the virtual root */
 	uint32_t max_nodes; /* 0: 80 */
 	uint64_t min_bytes; /* nodes that retain less are folded */
 };
 
 /* Either a node, or what was folded below one: 'folded' nodes, of which the rest is a summary. */
 struct hg_picture_node {
-	hg_node node;	 /* HG_NO_NODE for a folded group */
+	hg_node node;    /* HG_NO_NODE for a folded group */
 	uint64_t folded; /* how many dominated nodes the group stands for; 0 for a node */
-	uint64_t bytes;	 /* shallow; of a group: 0 */
+	uint64_t bytes;  /* shallow; of a group: 0 */
 	uint64_t retained_bytes;
 	uint32_t location; /* of a group: the one that retains most of it, 0 if none */
 };
 
 enum hg_picture_edge_kind {
-	HG_EDGE_HOLDS,	   /* the holder points to it and dominates it */
+	HG_EDGE_HOLDS,     /* the holder points to it and dominates it */
 	HG_EDGE_DOMINATES, /* dominates it without pointing to it */
-	HG_EDGE_REFERS	   /* points to it, but does not dominate it */
+	HG_EDGE_REFERS     /* points to it, but does not dominate it */
 };
 
 struct hg_picture_edge {
@@ -483,10 +483,10 @@ HG_API void hg_picture_release(struct hg_picture *picture);
 #define HG_LONGEST_CHAIN 10000
 
 struct hg_suspect {
-	hg_node node;	      /* the top of it */
+	hg_node node;         /* the top of it */
 	hg_node accumulation; /* the deepest node that still has nearly all of it */
 	uint64_t retained_bytes;
-	uint64_t chain;	   /* blocks alike from the accumulation point on, each holding the
+	uint64_t chain;    /* blocks alike from the accumulation point on, each holding the
 			      next, as the cells of a list; 1 if there is no such chain;
 			      counted up to HG_LONGEST_CHAIN */
 	uint64_t children; /* of the accumulation point */

@@ -22,7 +22,7 @@ struct painter {
 	uint64_t min_bytes;
 	struct hg_picture *out;
 	uint64_t node_capacity, edge_capacity;
-	uint32_t *positions;	/* of the nodes drawn */
+	uint32_t *positions;    /* of the nodes drawn */
 	struct candidate *heap; /* the largest on top */
 	uint64_t heap_count, heap_capacity;
 };

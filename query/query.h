@@ -10,7 +10,7 @@
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;
-	struct graph graph;	 /* once analysed */
+	struct graph graph;      /* once analysed */
 	struct snap_walk lookup; /* for single blocks */
 	bool analysed;
 };

@@ -19,7 +19,7 @@ struct merger {
 	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
 	uint64_t *bytes;
 	uint32_t *group; /* by number */
-	uint32_t *key;	 /* by node: location << 8 | tag */
+	uint32_t *key;   /* by node: location << 8 | tag */
 	struct group *groups;
 	uint64_t group_count, group_capacity;
 	uint32_t *slots; /* hash of (parent, key) -> group + 1 */

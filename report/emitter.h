@@ -33,8 +33,8 @@ enum rep_kind {
 	REP_CONTENT, /* bytes out of the heap */
 	REP_PATH,    /* a file of the user's machine */
 	REP_ADDRESS,
-	REP_BYTES,	  /* text: 1.2 MB */
-	REP_COUNT,	  /* text: 1,234 */
+	REP_BYTES,        /* text: 1.2 MB */
+	REP_COUNT,        /* text: 1,234 */
 	REP_CHANGE_BYTES, /* signed: +1.2 MB */
 	REP_CHANGE_COUNT,
 	REP_NUMBER, /* an identifying number: tag, field, index */
@@ -42,7 +42,7 @@ enum rep_kind {
 };
 
 enum rep_column_flags {
-	REP_LAST = 1,	 /* text: right of all other columns, any length */
+	REP_LAST = 1,    /* text: right of all other columns, any length */
 	REP_NOT_CSV = 2, /* not part of the CSV contract */
 };
 
@@ -65,7 +65,7 @@ struct rep_emitter {
 	FILE *stream;
 	enum rep_format format;
 	bool colour;
-	bool failed;	 /* out of memory: the output is not complete */
+	bool failed;     /* out of memory: the output is not complete */
 	bool csv_header; /* the header of sections was written */
 	struct rep_json json;
 	const char *section;

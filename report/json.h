@@ -16,7 +16,7 @@ struct rep_json {
 	FILE *stream;
 	unsigned depth;
 	unsigned inline_depth; /* depth at which one-line writing began, 0: not in one line */
-	bool empty;	       /* nothing was written yet at this depth */
+	bool empty;            /* nothing was written yet at this depth */
 	bool after_key;
 	struct rep_text scratch;
 };
@@ -27,7 +27,7 @@ void rep_json_release(struct rep_json *json);
 
 void rep_json_key(struct rep_json *json, const char *key);
 void rep_json_begin(struct rep_json *json, char bracket, bool in_line); /* '{' or '[' */
-void rep_json_end(struct rep_json *json, char bracket);			/* '}' or ']' */
+void rep_json_end(struct rep_json *json, char bracket);                 /* '}' or ']' */
 
 void rep_json_string(struct rep_json *json, const char *bytes, size_t length);
 void rep_json_unsigned(struct rep_json *json, uint64_t number);

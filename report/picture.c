@@ -14,11 +14,11 @@ enum { NODES_PER_NODE = 8, MOST_NODES = 2000, ALIKE_SIBLINGS = 4 };
 struct work {
 	struct hg_picture in;
 	struct hg_block *blocks; /* unset for groups */
-	uint32_t *parent;	 /* who holds it; NOWHERE for the top */
-	uint32_t *head;		 /* the first node of its chain, often itself */
-	uint32_t *largest;	 /* the largest it holds, NOWHERE for none */
-	uint32_t *place;	 /* in the picture to draw, of heads that are kept; else NOWHERE */
-	uint32_t *group;	 /* of what is folded below it in the picture to draw */
+	uint32_t *parent;        /* who holds it; NOWHERE for the top */
+	uint32_t *head;          /* the first node of its chain, often itself */
+	uint32_t *largest;       /* the largest it holds, NOWHERE for none */
+	uint32_t *place;         /* in the picture to draw, of heads that are kept; else NOWHERE */
+	uint32_t *group;         /* of what is folded below it in the picture to draw */
 };
 
 static bool allocate(struct work *work)

@@ -11,9 +11,9 @@
 #include "report/report.h"
 
 struct rep_drawn_node {
-	hg_node node;	 /* HG_NO_NODE for a folded group */
-	uint64_t chain;	 /* blocks merged into this one, itself not counted */
-	bool endless;	 /* the chain goes on in what was not asked for */
+	hg_node node;    /* HG_NO_NODE for a folded group */
+	uint64_t chain;  /* blocks merged into this one, itself not counted */
+	bool endless;    /* the chain goes on in what was not asked for */
 	uint64_t folded; /* nodes that a group stands for, else 0 */
 	uint64_t retained_bytes;
 	uint32_t location; /* of a group: the one that retains most of it, 0 if none */

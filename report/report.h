@@ -45,11 +45,11 @@ enum hg_status rep_top(
 	struct rep_context *context, enum hg_key key, enum rep_sort sort, uint64_t limit);
 
 struct rep_tree_request {
-	hg_node from;	    /* HG_NO_NODE: everything */
+	hg_node from;       /* HG_NO_NODE: everything */
 	uint32_t max_depth; /* 0: no limit, here and below */
 	uint32_t max_children;
 	uint64_t min_share; /* of what the virtual root retains, in parts per million */
-	uint64_t limit;	    /* nodes, those that retain most */
+	uint64_t limit;     /* nodes, those that retain most */
 };
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
 

@@ -136,7 +136,7 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 	total_row(emitter, "unreachable", totals->unreachable_blocks, totals->unreachable_bytes,
 		totals->bytes,
 		!totals->unreachable_blocks ? ""
-		: partial		    ? "from those: the file was cut short"
+		: partial                   ? "from those: the file was cut short"
 					    : "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));

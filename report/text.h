@@ -38,9 +38,9 @@ void rep_text_printf(struct rep_text *text, const char *format, ...) BASE_PRINTF
 char *rep_text_room(struct rep_text *text, size_t length);
 void rep_text_filled(struct rep_text *text, size_t length);
 
-void rep_text_number(struct rep_text *text, uint64_t number);	/* 1234567 */
-void rep_text_count(struct rep_text *text, uint64_t number);	/* 1,234,567 */
-void rep_text_size(struct rep_text *text, uint64_t bytes);	/* 1.2 MB, of 1024 KB */
+void rep_text_number(struct rep_text *text, uint64_t number);   /* 1234567 */
+void rep_text_count(struct rep_text *text, uint64_t number);    /* 1,234,567 */
+void rep_text_size(struct rep_text *text, uint64_t bytes);      /* 1.2 MB, of 1024 KB */
 void rep_text_address(struct rep_text *text, uint64_t address); /* 0x7f12 */
 void rep_text_percent(struct rep_text *text, uint64_t part, uint64_t whole); /* 12.3 % */
 

@@ -49,11 +49,11 @@ enum kind { INTEGER, BLOCK, STRING, DOUBLES, CUSTOM, SHARED, CODE, INFIX };
 /* One step of the encoding; of a block only its header. */
 struct item {
 	enum kind kind;
-	uint8_t tag;	      /* of objects */
-	bool little;	      /* DOUBLES */
-	char custom;	      /* CUSTOM: 'i', 'j' or 'n' */
-	uint64_t count;	      /* fields, bytes, numbers, or how many objects back */
-	int64_t number;	      /* INTEGER, CUSTOM */
+	uint8_t tag;          /* of objects */
+	bool little;          /* DOUBLES */
+	char custom;          /* CUSTOM: 'i', 'j' or 'n' */
+	uint64_t count;       /* fields, bytes, numbers, or how many objects back */
+	int64_t number;       /* INTEGER, CUSTOM */
 	const uint8_t *bytes; /* STRING, DOUBLES */
 };
 

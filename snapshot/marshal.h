@@ -32,7 +32,7 @@ struct snap_marshal {
 	uint64_t offset;  /* of the header in the file, for messages */
 	const uint32_t *cells;
 	struct base_cursor data; /* of the encoded items; start is the start of the file */
-	bool ids;		 /* blocks carry location ids */
+	bool ids;                /* blocks carry location ids */
 };
 
 /*

@@ -68,7 +68,7 @@ static const char section_names[SECTIONS][5] = {
 struct string {
 	uint64_t address; /* of the header */
 	uint32_t number;  /* in the table of STRS */
-	bool longer;	  /* than what is recorded */
+	bool longer;      /* than what is recorded */
 };
 
 /* What walks and questions need after loading. */
@@ -195,13 +195,13 @@ struct frame {
 	const uint8_t *file;
 	uint64_t file_length;
 	uint64_t line, first, last; /* columns */
-	const char *name;	    /* once a root has asked for it */
+	const char *name;           /* once a root has asked for it */
 };
 
 /* A group of roots of the form { word address of the slot, word value }, all of which are kept. */
 struct slots {
 	uint64_t count;
-	uint64_t root;	       /* number of the first */
+	uint64_t root;         /* number of the first */
 	struct base_cursor at; /* the first in the file */
 };
 

@@ -17,9 +17,9 @@ enum { DEPTH = 3 };
 /* What is looked for, and what has been met of it. */
 struct search {
 	char wanted[NAME_MAX + 1]; /* base name that fits this snapshot */
-	const char *suffix;	   /* files of this kind, or NULL if only 'wanted' will do */
-	char found[PATH_MAX];	   /* path of a file named 'wanted' */
-	char other[PATH_MAX];	   /* of one that only has the suffix */
+	const char *suffix;        /* files of this kind, or NULL if only 'wanted' will do */
+	char found[PATH_MAX];      /* path of a file named 'wanted' */
+	char other[PATH_MAX];      /* of one that only has the suffix */
 	unsigned others;
 	struct stat other_file; /* which it is: a folder may be looked at twice */
 };

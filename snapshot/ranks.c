@@ -214,7 +214,7 @@ bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint
 struct marker {
 	const struct snap *snap;
 	struct snap_ranks ranks; /* a copy: nothing written here can change it */
-	uint64_t at;		 /* number of the line: word >> 6 */
+	uint64_t at;             /* number of the line: word >> 6 */
 	uint64_t header, kept;
 	struct snap_census strays;
 };

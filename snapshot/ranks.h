@@ -49,10 +49,10 @@ struct snap_granules {
 
 struct snap_ranks {
 	struct snap_line *lines; /* granule 0 is empty and stands for all absent ones */
-	uint32_t *top;		 /* leaf number by the high bits of an address; 0: no granules */
-	uint32_t *leaves;	 /* granule by the middle bits; 0: absent */
-	uint32_t *numbers;	 /* address >> 15 of each granule; [0] unused */
-	uint64_t granule_count;	 /* absent one included */
+	uint32_t *top;           /* leaf number by the high bits of an address; 0: no granules */
+	uint32_t *leaves;        /* granule by the middle bits; 0: absent */
+	uint32_t *numbers;       /* address >> 15 of each granule; [0] unused */
+	uint64_t granule_count;  /* absent one included */
 	uint64_t first_word, word_span; /* the granules lie within [first, first + span) */
 	uint64_t slot_count;
 };

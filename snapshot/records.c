@@ -32,7 +32,7 @@ struct loader {
 	struct base_cursor in;
 	uint64_t chunk_end; /* of the current chunk */
 	uint64_t next_free; /* address behind the last block; the chunk's start at first */
-	bool apart;	    /* the next block begins a stretch */
+	bool apart;         /* the next block begins a stretch */
 	struct hg_error *error;
 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define KEY_LIMIT_01 (1 << 22)		/* keys of a 0.1 source lie below */
+#define KEY_LIMIT_01 (1 << 22)          /* keys of a 0.1 source lie below */
 #define LOST_BIT_01 (UINT32_C(1) << 21) /* bit of the key that block headers do not hold */
 #define FIRST_ID_02 1024u
 /* Native 0.2 code without debug information, and every closure, carries base of the unit + 3. */
@@ -177,9 +177,9 @@ void snap_sites_release(struct snap_sites *sites)
 struct loader {
 	struct snap_sites *sites;
 	struct snap_marshal value;    /* the one being read */
-	struct base_pool cells;	      /* of the values */
+	struct base_pool cells;       /* of the values */
 	struct snap_site_table files; /* hash of a name -> its position in names + 1 */
-	const char **names;	      /* each once, in sites->pool */
+	const char **names;           /* each once, in sites->pool */
 	uint32_t names_count, names_capacity;
 	struct snap_site_table places; /* hash of a location -> its number */
 	const uint8_t *last_bytes;     /* the name seen last; names are mostly shared */

@@ -23,9 +23,9 @@ enum snap_ids {
 struct snap_location {
 	const char *file; /* as the compiler was called; NULL for a predefined id */
 	const char *name; /* of a predefined id, without brackets; NULL otherwise */
-	int32_t line;	  /* from 1; OCP files hold -1 and 0 too */
-	uint32_t start;	  /* column, from 0 */
-	uint32_t end;	  /* counted from the beginning of the start line */
+	int32_t line;     /* from 1; OCP files hold -1 and 0 too */
+	uint32_t start;   /* column, from 0 */
+	uint32_t end;     /* counted from the beginning of the start line */
 };
 
 /* Open hash from keys to numbers that are not 0; private to sites.c. */
@@ -39,7 +39,7 @@ struct snap_site_table {
 /* A table of zeros, never initialised, knows no id. */
 struct snap_sites {
 	enum snap_ids ids;
-	bool native;	/* closures of native 0.2 code carry a wrong id (defect 1 of the writer) */
+	bool native;    /* closures of native 0.2 code carry a wrong id (defect 1 of the writer) */
 	uint32_t count; /* of locations, different ones, number 0 included */
 	struct snap_location *locations;
 	uint32_t entries;   /* of the source read, those without location included */

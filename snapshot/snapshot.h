@@ -36,9 +36,9 @@ struct snap_stretch {
 
 /* One root slot; the node of root i is block_count + i. */
 struct snap_root {
-	uint64_t value;	  /* the pointer it holds */
+	uint64_t value;   /* the pointer it holds */
 	const char *name; /* in the pool or static */
-	uint64_t index;	  /* printed as name[index]; HG_UNKNOWN: the name stands alone */
+	uint64_t index;   /* printed as name[index]; HG_UNKNOWN: the name stands alone */
 	enum hg_root_kind kind;
 	bool last; /* holds only what no other root does: the values of finalisers */
 };
@@ -100,7 +100,7 @@ struct snap {
 	unsigned reserved; /* R of the headers in runs */
 	bool native;
 	bool integers_recorded; /* false: an integer field says only that it is one */
-	bool no_fields;		/* blocks are recorded, but not what they hold: no edge is known */
+	bool no_fields;         /* blocks are recorded, but not what they hold: no edge is known */
 
 	struct snap_chunk *chunks; /* by address once loaded */
 	uint64_t chunk_count, chunk_capacity;
@@ -114,9 +114,9 @@ struct snap {
 	uint64_t offheap_count;
 
 	uint64_t block_count;
-	uint64_t word_count;	       /* headers included */
-	uint64_t field_count;	       /* of the blocks with fields */
-	uint64_t largest_block;	       /* words in the longest run element, header included */
+	uint64_t word_count;           /* headers included */
+	uint64_t field_count;          /* of the blocks with fields */
+	uint64_t largest_block;        /* words in the longest run element, header included */
 	struct snap_granules granules; /* seen by the loader */
 	struct snap_ranks ranks;       /* after snap_rank() */
 	struct snap_census strays;     /* after snap_rank(): words that cannot lead to a block */
@@ -129,7 +129,7 @@ struct snap {
 	const char *profile, *profile_note;
 	const char *partial; /* what a file cut short lacks, or NULL */
 	uint64_t partial_offset;
-	uint64_t pid, index;			      /* HG_UNKNOWN */
+	uint64_t pid, index;                          /* HG_UNKNOWN */
 	uint64_t free_bytes, live_words, live_blocks; /* HG_UNKNOWN if not recorded */
 };
 

@@ -31,10 +31,10 @@ struct snap_scan {
 struct snap_walk {
 	const struct snap *snap;
 	uint64_t stretch, stretch_end; /* still to come */
-	uint32_t blocks_left;	       /* of the current stretch */
+	uint32_t blocks_left;          /* of the current stretch */
 	struct base_cursor cursor;     /* at its next block */
-	uint64_t address;	       /* of the next header, for formats that do not record it */
-	uint64_t *scratch;	       /* owned */
+	uint64_t address;              /* of the next header, for formats that do not record it */
+	uint64_t *scratch;             /* owned */
 	size_t scratch_words;
 	struct snap_scan scan; /* of the current run, for snap_block() */
 	uint64_t found_stretch;

@@ -36,8 +36,8 @@
 #define OCP_MAGIC "OCP-2014D001"
 
 struct block {
-	uint64_t addr;	       /* of field 0 */
-	uint64_t words;	       /* without the header */
+	uint64_t addr;         /* of field 0 */
+	uint64_t words;        /* without the header */
 	const uint8_t *fields; /* raw words in the file, NULL when it does not hold them */
 	uint64_t first_target; /* the block's span in heap.targets */
 	uint64_t target_count;
@@ -53,8 +53,8 @@ struct heap {
 	uint8_t *file;
 	struct block *blocks;
 	uint64_t block_count, block_capacity;
-	struct words targets;	/* field values that may be pointers, as addresses */
-	struct words roots;	/* the same for the root slots */
+	struct words targets;   /* field values that may be pointers, as addresses */
+	struct words roots;     /* the same for the root slots */
 	struct words finalised; /* values that are roots only if nothing else reaches them */
 	uint64_t code_start, code_end;
 };
@@ -742,7 +742,7 @@ static void dominators_by_removal(const struct heap *heap, struct graph *graph)
  * postorder, and position 0 is the virtual root.
  */
 struct chk {
-	uint32_t count;	    /* positions, with that of the virtual root */
+	uint32_t count;     /* positions, with that of the virtual root */
 	uint32_t *node_at;  /* position -> node; [0] is not used */
 	uint32_t *position; /* node -> position, 0 for unreachable nodes */
 	uint64_t *first_pred;
