@@ -5,22 +5,22 @@
 
 #include <stdlib.h>
 
-uint32_t compact_slot(const struct compact *c, uint32_t node)
+struct snap_slot graph_compact_slot(const struct graph_compact *c, uint32_t node)
 {
 	const struct snap *snap = c->snap;
 	if (node >= snap->block_count)
-		return compact_root_slot(c, node - snap->block_count);
-	uint64_t word = snap_ranks_word(&snap->ranks, node);
+		return graph_compact_root_slot(c, node - snap->block_count);
+	uint64_t word = snap_ranks_word(&snap->ranks, (struct snap_rank){node});
 	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word);
 }
 
-uint32_t compact_node(const struct compact *c, uint32_t slot)
+uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot)
 {
 	const struct snap *snap = c->snap;
-	if (slot >= c->heap_slots)
-		return snap_root_node(snap, (slot - c->heap_slots) / 2);
+	if (slot.n >= c->heap_slots)
+		return snap_root_node(snap, (slot.n - c->heap_slots) / 2);
 	uint64_t word = snap_ranks_slot_word(&snap->ranks, slot);
-	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word);
+	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
 /* First link from a node not below the given one. */
@@ -37,7 +37,8 @@ static uint64_t links_from(const struct snap *snap, uint64_t node)
 	return low;
 }
 
-void compact_links(const struct compact *c, uint32_t node, uint64_t *first, uint64_t *end)
+void graph_compact_links(
+	const struct graph_compact *c, uint32_t node, uint64_t *first, uint64_t *end)
 {
 	*first = links_from(c->snap, node);
 	*end = links_from(c->snap, (uint64_t)node + 1);
@@ -62,7 +63,7 @@ static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 	e->census.outcomes[outcome]++;
 	if (outcome > SNAP_INFIX)
 		return self;
-	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word);
+	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word).n;
 }
 
 /*
@@ -92,7 +93,7 @@ static inline uint32_t emit_fields(struct emitter *e, const struct snap_ranks *r
 				word = ranks->first_word;
 			const struct snap_line *line = snap_ranks_line(ranks, word);
 			if (__builtin_expect(snap_line_is_block(line, word), 1)) {
-				words[next++] = snap_line_slot(line, word);
+				words[next++] = snap_line_slot(line, word).n;
 				blocks++;
 			} else {
 				words[next++] = emit_other(e, value, self);
@@ -119,13 +120,13 @@ static inline void emit_block(
 	uint32_t self = e->next;
 	uint32_t next = emit_fields(e, ranks, cell, self);
 	uint64_t size = cell->wosize + 1;
-	uint32_t header = size < COMPACT_LABEL ? (uint32_t)size : COMPACT_LABEL;
+	uint32_t header = size < GRAPH_LABEL ? (uint32_t)size : GRAPH_LABEL;
 	if (skip_links(e))
-		header |= COMPACT_LINKS;
+		header |= GRAPH_LINKS;
 	if (next == self + 1)
-		header |= COMPACT_LEAF;
+		header |= GRAPH_LEAF;
 	else
-		e->words[next - 1] |= COMPACT_LAST;
+		e->words[next - 1] |= GRAPH_LAST;
 	e->words[self] = header;
 	e->next = next;
 	e->rank++;
@@ -133,7 +134,7 @@ static inline void emit_block(
 
 struct emission {
 	struct snap *snap;
-	struct compact *compact;
+	struct graph_compact *compact;
 	struct snap_walk *walks;
 	struct emitter *emitters;
 };
@@ -145,7 +146,7 @@ static uint32_t stretch_slot(const struct emission *emission, uint64_t stretch)
 	if (stretch >= snap->stretch_count)
 		return emission->compact->heap_slots;
 	uint64_t word = snap->stretches[stretch].address >> 3;
-	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word);
+	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
 static void emit_slice(void *context, unsigned slice, unsigned slices)
@@ -182,38 +183,38 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 	*shared = e;
 }
 
-static void emit_root(struct compact *c, uint64_t number)
+static void emit_root(struct graph_compact *c, uint64_t number)
 {
 	const struct snap *snap = c->snap;
 	const struct snap_root *root = &snap->roots[number];
-	uint32_t self = compact_root_slot(c, number);
+	uint32_t self = graph_compact_root_slot(c, number).n;
 	uint32_t target = snap_resolve_node(snap, root->value);
 	uint64_t first, end;
-	compact_links(c, snap_root_node(snap, number), &first, &end);
-	c->words[self] = (target == HG_NO_NODE ? COMPACT_LEAF : 0) |
-			 (first < end || root->last ? COMPACT_LINKS : 0);
+	graph_compact_links(c, snap_root_node(snap, number), &first, &end);
+	c->words[self] = (target == HG_NO_NODE ? GRAPH_LEAF : 0) |
+			 (first < end || root->last ? GRAPH_LINKS : 0);
 	if (target != HG_NO_NODE)
-		c->words[self + 1] = compact_slot(c, target) | COMPACT_LAST;
+		c->words[self + 1] = graph_compact_slot(c, target).n | GRAPH_LAST;
 }
 
 /* The roots and the virtual root, behind the heap. */
-static void emit_roots(struct compact *c)
+static void emit_roots(struct graph_compact *c)
 {
 	const struct snap *snap = c->snap;
-	uint32_t top = compact_virtual_root(c), edge = top;
+	uint32_t top = graph_compact_virtual_root(c).n, edge = top;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		emit_root(c, i);
 	for (unsigned last = 0; last < 2; last++)
 		for (uint64_t i = 0; i < snap->root_count; i++)
 			if (snap->roots[i].last == last)
-				c->words[++edge] = compact_root_slot(c, i);
-	c->words[top] = edge == top ? COMPACT_LEAF : 0;
+				c->words[++edge] = graph_compact_root_slot(c, i).n;
+	c->words[top] = edge == top ? GRAPH_LEAF : 0;
 	if (edge != top)
-		c->words[edge] |= COMPACT_LAST;
+		c->words[edge] |= GRAPH_LAST;
 }
 
-static enum hg_status emit_heap(
-	struct compact *c, struct snap *snap, struct snap_census *census, struct hg_error *error)
+static enum hg_status emit_heap(struct graph_compact *c, struct snap *snap,
+	struct snap_census *census, struct hg_error *error)
 {
 	unsigned threads = snap->session->threads;
 	struct emission emission = {.snap = snap, .compact = c};
@@ -235,16 +236,16 @@ static enum hg_status emit_heap(
 	return status;
 }
 
-enum hg_status compact_build(struct compact *c, struct snap *snap, struct base_arena *arena,
-	struct snap_census *census, struct hg_error *error)
+enum hg_status graph_compact_build(struct graph_compact *c, struct snap *snap,
+	struct base_arena *arena, struct snap_census *census, struct hg_error *error)
 {
 	uint64_t count = snap->ranks.slot_count + 3 * snap->root_count + 1;
-	if (count >= COMPACT_TARGET)
+	if (count >= GRAPH_TARGET)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"%llu blocks, pointers and roots: more than the 2^31 that this version can "
 			"hold",
 			(unsigned long long)count);
-	*c = (struct compact){
+	*c = (struct graph_compact){
 		.snap = snap, .heap_slots = (uint32_t)snap->ranks.slot_count, .count = count};
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&c->words, error));
 	BASE_TRY(emit_heap(c, snap, census, error));

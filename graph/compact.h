@@ -17,15 +17,15 @@
 
 #include "graph/graph.h"
 
-#define COMPACT_VISITED ((uint32_t)1 << 31)
-#define COMPACT_LEAF ((uint32_t)1 << 30)
-#define COMPACT_LINKS ((uint32_t)1 << 29)
-#define COMPACT_LABEL (COMPACT_LINKS - 1) /* as a size: "too large for the label" */
+#define GRAPH_VISITED ((uint32_t)1 << 31)
+#define GRAPH_LEAF ((uint32_t)1 << 30)
+#define GRAPH_LINKS ((uint32_t)1 << 29)
+#define GRAPH_LABEL (GRAPH_LINKS - 1) /* as a size: "too large for the label" */
 
-#define COMPACT_LAST ((uint32_t)1 << 31)
-#define COMPACT_TARGET (COMPACT_LAST - 1)
+#define GRAPH_LAST ((uint32_t)1 << 31)
+#define GRAPH_TARGET (GRAPH_LAST - 1)
 
-struct compact {
+struct graph_compact {
 	const struct snap *snap;
 	uint32_t *words;
 	uint32_t heap_slots; /* kept words of the heap */
@@ -33,34 +33,36 @@ struct compact {
 };
 
 /*
- * Labels are the words of each block, header included; COMPACT_LABEL for larger ones.  The outcomes
+ * Labels are the words of each block, header included; GRAPH_LABEL for larger ones.  The outcomes
  * of kept words are added to *census, which may be NULL.  The words belong to the arena.
  */
-enum hg_status compact_build(struct compact *compact, struct snap *snap, struct base_arena *arena,
-	struct snap_census *census, struct hg_error *error);
+enum hg_status graph_compact_build(struct graph_compact *compact, struct snap *snap,
+	struct base_arena *arena, struct snap_census *census, struct hg_error *error);
 
-static inline uint32_t compact_root_slot(const struct compact *c, uint64_t root)
+static inline struct snap_slot graph_compact_root_slot(const struct graph_compact *c, uint64_t root)
 {
-	return c->heap_slots + 2 * (uint32_t)root;
+	return (struct snap_slot){c->heap_slots + 2 * (uint32_t)root};
 }
 
 /* The root whose header has this slot, which is behind the heap; NULL for the virtual root. */
-static inline const struct snap_root *compact_root(const struct compact *c, uint32_t slot)
+static inline const struct snap_root *graph_compact_root(
+	const struct graph_compact *c, struct snap_slot slot)
 {
-	uint32_t root = (slot - c->heap_slots) / 2;
+	uint32_t root = (slot.n - c->heap_slots) / 2;
 	return root < c->snap->root_count ? &c->snap->roots[root] : NULL;
 }
 
-static inline uint32_t compact_virtual_root(const struct compact *c)
+static inline struct snap_slot graph_compact_virtual_root(const struct graph_compact *c)
 {
-	return compact_root_slot(c, c->snap->root_count);
+	return graph_compact_root_slot(c, c->snap->root_count);
 }
 
 /* Slot of the header of a node, and back. */
-uint32_t compact_slot(const struct compact *compact, uint32_t node);
-uint32_t compact_node(const struct compact *compact, uint32_t slot);
+struct snap_slot graph_compact_slot(const struct graph_compact *compact, uint32_t node);
+uint32_t graph_compact_node(const struct graph_compact *compact, struct snap_slot slot);
 
 /* The links of a node: [first, end) of snap->links. */
-void compact_links(const struct compact *compact, uint32_t node, uint64_t *first, uint64_t *end);
+void graph_compact_links(
+	const struct graph_compact *compact, uint32_t node, uint64_t *first, uint64_t *end);
 
 #endif

@@ -14,19 +14,19 @@ struct link {
 	uint32_t ancestor, label;
 };
 
-_Static_assert(sizeof(struct link) == DOMINATORS_SCRATCH, "the scratch holds a link per node");
+_Static_assert(sizeof(struct link) == GRAPH_SCRATCH, "the scratch holds a link per node");
 
-void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,
-	uint32_t *first, uint32_t *sources)
+void graph_group_edges(uint32_t count, uint64_t edges, const struct graph_preorder *from,
+	const struct graph_preorder *to, uint32_t *first, struct graph_preorder *sources)
 {
 	for (uint64_t i = 0; i < edges; i++)
-		first[to[i] + 1]++;
+		first[to[i].n + 1]++;
 	for (uint32_t i = 0; i < count; i++)
 		first[i + 1] += first[i];
 	for (uint64_t i = 0; i < edges; i++) {
 		if (i + AHEAD < edges)
-			__builtin_prefetch(&first[to[i + AHEAD]], 1);
-		sources[first[to[i]]++] = from[i];
+			__builtin_prefetch(&first[to[i + AHEAD].n], 1);
+		sources[first[to[i].n]++] = from[i];
 	}
 	/* Each entry now stands where the next one began. */
 	for (uint32_t i = count; i > 0; i--)
@@ -59,18 +59,19 @@ static inline uint32_t least_label(struct link *forest, uint32_t v, uint32_t lin
 	return least;
 }
 
-static void find_semidominators(const struct flow *flow, struct link *forest, uint32_t *semi)
+static void find_semidominators(const struct graph_flow *flow, struct link *forest, uint32_t *semi)
 {
-	const uint32_t *first = flow->first, *predecessors = flow->predecessors;
+	const uint32_t *first = flow->first;
+	const struct graph_preorder *predecessors = flow->predecessors;
 	for (uint32_t v = 0; v < flow->count; v++)
-		forest[v] = (struct link){flow->parent[v], v};
+		forest[v] = (struct link){flow->parent[v].n, v};
 	semi[0] = 0;
 	for (uint32_t v = flow->count - 1; v > 0; v--) {
-		uint32_t least = flow->parent[v];
+		uint32_t least = flow->parent[v].n;
 		for (uint32_t k = first[v + 1]; k-- > first[v];) {
-			uint32_t u = predecessors[k];
+			uint32_t u = predecessors[k].n;
 			if (k >= AHEAD)
-				__builtin_prefetch(&forest[predecessors[k - AHEAD]], 1);
+				__builtin_prefetch(&forest[predecessors[k - AHEAD].n], 1);
 			uint32_t candidate = u <= v ? u : least_label(forest, u, v + 1);
 			if (candidate < least)
 				least = candidate;
@@ -81,18 +82,19 @@ static void find_semidominators(const struct flow *flow, struct link *forest, ui
 }
 
 /* The nearest common ancestor of parent and semidominator; false when it takes too long. */
-static bool climb(const struct flow *flow, const uint32_t *semi, bool bounded, uint32_t *idom)
+static bool climb(const struct graph_flow *flow, const uint32_t *semi, bool bounded,
+	struct graph_preorder *idom)
 {
 	uint64_t steps_left = bounded ? (uint64_t)STEPS_PER_NODE * flow->count : UINT64_MAX;
-	idom[0] = 0;
+	idom[0].n = 0;
 	for (uint32_t v = 1; v < flow->count; v++) {
-		uint32_t d = flow->parent[v];
+		uint32_t d = flow->parent[v].n;
 		while (d > semi[v]) {
-			d = idom[d];
+			d = idom[d].n;
 			if (steps_left-- == 0)
 				return false;
 		}
-		idom[v] = d;
+		idom[v].n = d;
 	}
 	return true;
 }
@@ -120,29 +122,30 @@ static uint32_t least_node(struct link *forest, const uint32_t *semi, uint32_t v
 }
 
 /* 'bucket' and 'next' are zeroed: lists of the nodes with one semidominator; 0 ends them. */
-static void empty_buckets(const struct flow *flow, struct link *forest, const uint32_t *semi,
-	uint32_t *bucket, uint32_t *next, uint32_t *idom)
+static void empty_buckets(const struct graph_flow *flow, struct link *forest, const uint32_t *semi,
+	uint32_t *bucket, uint32_t *next, struct graph_preorder *idom)
 {
 	for (uint32_t v = 0; v < flow->count; v++)
-		forest[v] = (struct link){flow->parent[v], v};
+		forest[v] = (struct link){flow->parent[v].n, v};
 	for (uint32_t w = flow->count - 1; w > 0; w--) {
-		uint32_t parent = flow->parent[w];
+		uint32_t parent = flow->parent[w].n;
 		next[w] = bucket[semi[w]];
 		bucket[semi[w]] = w;
 		for (uint32_t v = bucket[parent]; v; v = next[v]) {
 			uint32_t u = least_node(forest, semi, v, w);
-			idom[v] = semi[u] < semi[v] ? u : parent;
+			idom[v].n = semi[u] < semi[v] ? u : parent;
 		}
 		bucket[parent] = 0;
 	}
-	idom[0] = 0;
+	idom[0].n = 0;
 	for (uint32_t w = 1; w < flow->count; w++)
-		if (idom[w] != semi[w])
-			idom[w] = idom[idom[w]];
+		if (idom[w].n != semi[w])
+			idom[w] = idom[idom[w].n];
 }
 
-static enum hg_status use_buckets(const struct flow *flow, const uint32_t *semi,
-	struct link *forest, struct base_arena *arena, uint32_t **idom, struct hg_error *error)
+static enum hg_status use_buckets(const struct graph_flow *flow, const uint32_t *semi,
+	struct link *forest, struct base_arena *arena, struct graph_preorder **idom,
+	struct hg_error *error)
 {
 	uint32_t *bucket, *next;
 	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(**idom), (void **)idom, error));
@@ -155,16 +158,17 @@ static enum hg_status use_buckets(const struct flow *flow, const uint32_t *semi,
 	return HG_OK;
 }
 
-enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
-	void *scratch, struct base_arena *arena, uint32_t **idom, struct hg_error *error)
+enum hg_status graph_dominators(const struct graph_flow *flow, enum graph_method method,
+	void *scratch, struct base_arena *arena, struct graph_preorder **idom,
+	struct hg_error *error)
 {
 	uint32_t *semi;
 	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*semi), (void **)&semi, error));
 	find_semidominators(flow, scratch, semi);
 	/* The forest has done its work: dominators grow in its place. */
 	*idom = scratch;
-	if (method == DOMINATORS_BUCKETS ||
-		!climb(flow, semi, method == DOMINATORS_ADAPTIVE, *idom))
+	if (method == GRAPH_METHOD_BUCKETS ||
+		!climb(flow, semi, method == GRAPH_METHOD_ADAPTIVE, *idom))
 		BASE_TRY(use_buckets(flow, semi, scratch, arena, idom, error));
 	else
 		base_arena_shrink(arena, scratch, (uint64_t)flow->count * sizeof(**idom));

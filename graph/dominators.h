@@ -14,33 +14,39 @@
 
 #include <stdbool.h>
 
-/* A flow graph: node 0 is the entry and every node is reachable from it. */
-struct flow {
-	uint32_t count;
-	const uint32_t *parent;       /* in the search tree; parent[v] < v */
-	const uint32_t *first;        /* count + 1 entries: where the predecessors of v begin */
-	const uint32_t *predecessors; /* sources of the edges outside the tree */
+/* Order of a depth-first search; 0 is the node it starts from. */
+struct graph_preorder {
+	uint32_t n;
 };
 
-enum dominators_method {
-	DOMINATORS_ADAPTIVE,
-	DOMINATORS_CLIMB,  /* Semi-NCA to the end */
-	DOMINATORS_BUCKETS /* Lengauer-Tarjan from the start */
+/* A flow graph: node 0 is the entry and every node is reachable from it. */
+struct graph_flow {
+	uint32_t count;
+	const struct graph_preorder *parent; /* in the search tree; parent[v] < v */
+	const uint32_t *first; /* count + 1 entries: where the predecessors of v begin */
+	const struct graph_preorder *predecessors; /* sources of the edges outside the tree */
+};
+
+enum graph_method {
+	GRAPH_METHOD_ADAPTIVE,
+	GRAPH_METHOD_CLIMB,  /* Semi-NCA to the end */
+	GRAPH_METHOD_BUCKETS /* Lengauer-Tarjan from the start */
 };
 
 /* Bytes of scratch memory per node; what the search leaves behind will do. */
-enum { DOMINATORS_SCRATCH = 8 };
+enum { GRAPH_SCRATCH = 8 };
 
 /*
  * Gives the immediate dominator of every node in *idom; idom[0] = 0.  Takes the scratch, an array
  * of the arena, and returns *idom in its place.  Needs 4 bytes per node beside it in between, 12
  * more when the buckets take over.
  */
-enum hg_status dominators_compute(const struct flow *flow, enum dominators_method method,
-	void *scratch, struct base_arena *arena, uint32_t **idom, struct hg_error *error);
+enum hg_status graph_dominators(const struct graph_flow *flow, enum graph_method method,
+	void *scratch, struct base_arena *arena, struct graph_preorder **idom,
+	struct hg_error *error);
 
 /* Sorts edges by target: first has count + 1 entries, sources those of all edges. */
-void dominators_group(uint32_t count, uint64_t edges, const uint32_t *from, const uint32_t *to,
-	uint32_t *first, uint32_t *sources);
+void graph_group_edges(uint32_t count, uint64_t edges, const struct graph_preorder *from,
+	const struct graph_preorder *to, uint32_t *first, struct graph_preorder *sources);
 
 #endif

@@ -21,18 +21,23 @@
 
 #define GRAPH_NONE UINT32_MAX
 
+/* A place in the order of a depth-first walk over the dominator tree; 0 is the virtual root. */
+struct graph_position {
+	uint32_t n; /* GRAPH_NONE: an unreachable node, or no node */
+};
+
 struct graph {
 	struct snap *snap;
 	struct base_arena arena;
 	uint32_t node_count; /* blocks, roots, the virtual root */
 	uint32_t live_count; /* nodes that are reachable: positions run from 0 to it */
 
-	uint32_t *position; /* of a node; GRAPH_NONE if unreachable */
-	uint32_t *idom;     /* position of the immediate dominator; idom[0] = 0 */
-	uint32_t *extent;   /* nodes in the subtree, itself included */
-	uint64_t *bytes;    /* shallow bytes of all positions before; live_count + 1 entries */
-	uint64_t *offheap;  /* the same for bytes outside the heap; NULL if there are none */
-	uint32_t *node;     /* of a position; made when first asked for by graph_nodes() */
+	struct graph_position *position; /* of a node; GRAPH_NONE if unreachable */
+	struct graph_position *idom;     /* position of the immediate dominator; idom[0] = 0 */
+	uint32_t *extent;                /* nodes in the subtree, itself included */
+	uint64_t *bytes;   /* shallow bytes of all positions before; live_count + 1 entries */
+	uint64_t *offheap; /* the same for bytes outside the heap; NULL if there are none */
+	uint32_t *node;    /* of a position; made when first asked for by graph_nodes() */
 
 	struct snap_census census; /* of all words in fields */
 };
@@ -47,32 +52,33 @@ void graph_close(struct graph *graph);
 /* Makes graph->node: 4 bytes per live node. */
 enum hg_status graph_nodes(struct graph *graph, struct hg_error *error);
 
-static inline uint64_t graph_shallow(const struct graph *g, uint32_t position)
+static inline bool graph_reaches(struct graph_position position)
 {
-	return g->bytes[position + 1] - g->bytes[position];
+	return position.n != GRAPH_NONE;
 }
 
-static inline uint64_t graph_retained(const struct graph *g, uint32_t position)
+static inline uint64_t graph_shallow(const struct graph *g, struct graph_position p)
 {
-	return g->bytes[position + g->extent[position]] - g->bytes[position];
+	return g->bytes[p.n + 1] - g->bytes[p.n];
 }
 
-/* Whether a dominates b, or is b. */
-static inline bool graph_dominates(const struct graph *g, uint32_t a, uint32_t b)
+static inline uint64_t graph_retained(const struct graph *g, struct graph_position p)
 {
-	return b - a < g->extent[a];
+	return g->bytes[p.n + g->extent[p.n]] - g->bytes[p.n];
 }
 
-/* Children of p in order: first, then next until GRAPH_NONE. */
-static inline uint32_t graph_first_child(const struct graph *g, uint32_t p)
+/* Children of p in order: first, then next until graph_reaches() is false. */
+static inline struct graph_position graph_first_child(
+	const struct graph *g, struct graph_position p)
 {
-	return g->extent[p] > 1 ? p + 1 : GRAPH_NONE;
+	return (struct graph_position){g->extent[p.n] > 1 ? p.n + 1 : GRAPH_NONE};
 }
 
-static inline uint32_t graph_next_child(const struct graph *g, uint32_t p, uint32_t child)
+static inline struct graph_position graph_next_child(
+	const struct graph *g, struct graph_position p, struct graph_position child)
 {
-	uint32_t next = child + g->extent[child];
-	return next < p + g->extent[p] ? next : GRAPH_NONE;
+	uint32_t next = child.n + g->extent[child.n];
+	return (struct graph_position){next < p.n + g->extent[p.n] ? next : GRAPH_NONE};
 }
 
 #endif

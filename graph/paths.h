@@ -10,19 +10,20 @@
 
 #include "graph/compact.h"
 
-struct paths {
+struct graph_paths {
 	struct base_arena arena;
-	struct compact compact;
+	struct graph_compact compact;
 	uint32_t count;   /* nodes met; 0 is the virtual root */
 	uint32_t *slot;   /* of each */
 	uint32_t *holder; /* number of the node it was met from; holder[0] = 0 */
 };
 
-enum hg_status paths_open(struct paths *paths, struct graph *graph, struct hg_error *error);
-void paths_close(struct paths *paths);
+enum hg_status graph_paths_open(
+	struct graph_paths *paths, struct graph *graph, struct hg_error *error);
+void graph_paths_close(struct graph_paths *paths);
 
 /* Number of a node, GRAPH_NONE if it is unreachable; and back. */
-uint32_t paths_number(const struct paths *paths, uint32_t node);
-uint32_t paths_node(const struct paths *paths, uint32_t number);
+uint32_t graph_paths_number(const struct graph_paths *paths, uint32_t node);
+uint32_t graph_paths_node(const struct graph_paths *paths, uint32_t number);
 
 #endif

@@ -7,9 +7,9 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 	struct hg_block *out)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t position = g->position[rank];
+	struct graph_position position = g->position[rank];
 	*out = (struct hg_block){.node = rank,
-		.reachable = position != GRAPH_NONE,
+		.reachable = graph_reaches(position),
 		.tag = (uint8_t)cell->tag,
 		.segment = HG_SEGMENT_HEAP,
 		.address = cell->address + 8,
@@ -21,21 +21,21 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 		return;
 	out->retained_bytes = graph_retained(g, position);
 	if (g->offheap)
-		out->offheap_bytes = g->offheap[position + 1] - g->offheap[position];
+		out->offheap_bytes = g->offheap[position.n + 1] - g->offheap[position.n];
 	if (g->node)
-		out->idom = g->node[g->idom[position]];
+		out->idom = query_node(snapshot, g->idom[position.n]);
 }
 
 static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t position = query_position(snapshot, node);
+	struct graph_position position = query_position(snapshot, node);
 	*out = (struct hg_block){.node = node, .is_root = true, .idom = HG_NO_NODE};
-	if (position == GRAPH_NONE)
+	if (!graph_reaches(position))
 		return;
 	out->reachable = true;
 	out->retained_bytes = graph_retained(g, position);
-	if (position != 0)
+	if (position.n != 0)
 		out->idom = hg_virtual_root(snapshot);
 }
 
@@ -48,7 +48,7 @@ void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 		return;
 	if (node >= snapshot->snap.block_count)
 		describe_root(snapshot, node, out);
-	else if (snap_block(&snapshot->lookup, node, &cell))
+	else if (snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
 		query_describe(snapshot, node, &cell, out);
 }
 
@@ -56,13 +56,13 @@ hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address)
 {
 	const struct snap *snap = &snapshot->snap;
 	struct snap_cell cell;
-	uint32_t rank;
+	struct snap_rank rank;
 	if (query_begin(snapshot) != HG_OK || address >= SNAP_ADDRESS_LIMIT)
 		return HG_NO_NODE;
 	if (!snap_ranks_block_before(&snap->ranks, address >> 3, &rank) ||
 		!snap_block(&snapshot->lookup, rank, &cell))
 		return HG_NO_NODE;
-	return address < cell.address + 8 * (cell.wosize + 1) ? rank : HG_NO_NODE;
+	return address < cell.address + 8 * (cell.wosize + 1) ? rank.n : HG_NO_NODE;
 }
 
 struct hg_objects {
@@ -113,21 +113,22 @@ void hg_objects_close(struct hg_objects *objects)
 	free(objects);
 }
 
-int query_by_retained(const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b)
+int query_by_retained(
+	const struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b)
 {
 	const struct graph *g = &snapshot->graph;
-	uint64_t a = graph_retained(g, position_a), b = graph_retained(g, position_b);
-	if (a != b)
-		return a > b ? -1 : 1;
-	uint32_t x = g->node[position_a], y = g->node[position_b];
-	return (x > y) - (x < y);
+	uint64_t x = graph_retained(g, a), y = graph_retained(g, b);
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (g->node[a.n] > g->node[b.n]) - (g->node[a.n] < g->node[b.n]);
 }
 
 uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target)
 {
 	const struct snap *snap = &snapshot->snap;
 	struct snap_cell cell;
-	if (holder >= snap->block_count || !snap_block(&snapshot->lookup, holder, &cell))
+	if (holder >= snap->block_count ||
+		!snap_block(&snapshot->lookup, (struct snap_rank){holder}, &cell))
 		return HG_UNKNOWN;
 	for (uint64_t j = 0; j < cell.field_count; j++)
 		if (snap_resolve_node(snap, cell.fields[j]) == target)

@@ -2,14 +2,15 @@
 
 #include <stdlib.h>
 
-static bool comes_after(const struct hg_snapshot *s, uint32_t a, uint32_t b)
+static bool comes_after(
+	const struct hg_snapshot *s, struct graph_position a, struct graph_position b)
 {
 	return query_by_retained(s, a, b) > 0;
 }
 
 /* A heap whose top comes last of all, so that it can be replaced by something larger. */
-static void sift_down(
-	const struct hg_snapshot *snapshot, uint32_t *heap, uint64_t count, uint64_t at)
+static void sift_down(const struct hg_snapshot *snapshot, struct graph_position *heap,
+	uint64_t count, uint64_t at)
 {
 	for (;;) {
 		uint64_t child = 2 * at + 1;
@@ -19,7 +20,7 @@ static void sift_down(
 			child++;
 		if (!comes_after(snapshot, heap[child], heap[at]))
 			return;
-		uint32_t other = heap[at];
+		struct graph_position other = heap[at];
 		heap[at] = heap[child];
 		heap[child] = other;
 		at = child;
@@ -27,32 +28,34 @@ static void sift_down(
 }
 
 /* Takes the last ones out one by one: what is left behind them is in order. */
-static void sort_heap(const struct hg_snapshot *snapshot, uint32_t *heap, uint64_t count)
+static void sort_heap(
+	const struct hg_snapshot *snapshot, struct graph_position *heap, uint64_t count)
 {
 	for (uint64_t left = count; left > 1; left--) {
-		uint32_t last = heap[0];
+		struct graph_position last = heap[0];
 		heap[0] = heap[left - 1];
 		heap[left - 1] = last;
 		sift_down(snapshot, heap, left - 1, 0);
 	}
 }
 
-enum hg_status children_open(struct children *children, struct hg_snapshot *snapshot,
-	uint32_t position, uint64_t most, uint64_t min_bytes)
+enum hg_status query_children_open(struct query_children *children, struct hg_snapshot *snapshot,
+	struct graph_position position, uint64_t most, uint64_t min_bytes)
 {
 	const struct graph *g = &snapshot->graph;
 	uint64_t eligible = 0;
-	*children = (struct children){0};
-	for (uint32_t c = graph_first_child(g, position); c != GRAPH_NONE;
+	*children = (struct query_children){0};
+	for (struct graph_position c = graph_first_child(g, position); graph_reaches(c);
 		c = graph_next_child(g, position, c)) {
 		children->total++;
 		children->hidden_bytes += graph_retained(g, c);
 		eligible += graph_retained(g, c) >= min_bytes;
 	}
 	uint64_t room = most && most < eligible ? most : eligible;
-	BASE_TRY(query_alloc(snapshot, room, sizeof(uint32_t), (void **)&children->positions));
-	uint32_t *heap = children->positions;
-	for (uint32_t c = graph_first_child(g, position); c != GRAPH_NONE && room;
+	BASE_TRY(query_alloc(
+		snapshot, room, sizeof(*children->positions), (void **)&children->positions));
+	struct graph_position *heap = children->positions;
+	for (struct graph_position c = graph_first_child(g, position); graph_reaches(c) && room;
 		c = graph_next_child(g, position, c)) {
 		if (graph_retained(g, c) < min_bytes)
 			continue;
@@ -72,8 +75,8 @@ enum hg_status children_open(struct children *children, struct hg_snapshot *snap
 	return HG_OK;
 }
 
-void children_release(struct children *children)
+void query_children_release(struct query_children *children)
 {
 	free(children->positions);
-	*children = (struct children){0};
+	*children = (struct query_children){0};
 }

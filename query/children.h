@@ -6,8 +6,9 @@
 
 #include "query/query.h"
 
-struct children {
-	uint32_t *positions; /* by retained bytes descending, then node; at most 'most' */
+struct query_children {
+	struct graph_position
+		*positions; /* by retained bytes descending, then node; at most 'most' */
 	uint64_t shown;
 	uint64_t total;
 	uint64_t hidden_bytes; /* retained by those not shown */
@@ -16,8 +17,8 @@ struct children {
 /*
  * At most 'most' (0: all) that retain at least min_bytes.  Needs graph_nodes().
  */
-enum hg_status children_open(struct children *children, struct hg_snapshot *snapshot,
-	uint32_t position, uint64_t most, uint64_t min_bytes);
-void children_release(struct children *children);
+enum hg_status query_children_open(struct query_children *children, struct hg_snapshot *snapshot,
+	struct graph_position position, uint64_t most, uint64_t min_bytes);
+void query_children_release(struct query_children *children);
 
 #endif

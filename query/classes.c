@@ -52,7 +52,7 @@ static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
 }
 
 struct classifier {
-	struct classes *classes;
+	struct query_classes *classes;
 	struct hg_snapshot *snapshot;
 	enum hg_key key;
 	const uint32_t *modules; /* by location, when that is the key */
@@ -91,10 +91,10 @@ static enum hg_status classify_blocks(struct classifier *c)
 		while (snap_scan_next(&scan, &cell)) {
 			enum hg_confidence confidence;
 			uint32_t class = classify(c, &cell, &confidence);
-			uint32_t position = snapshot->graph.position[rank++];
+			struct graph_position position = snapshot->graph.position[rank++];
 			add_block(&c->classes->rows[class], 8 * (cell.wosize + 1), confidence);
-			if (position != GRAPH_NONE)
-				c->classes->of_position[position] = class;
+			if (graph_reaches(position))
+				c->classes->of_position[position.n] = class;
 		}
 	}
 	snap_walk_release(&walk);
@@ -105,23 +105,25 @@ static enum hg_status classify_blocks(struct classifier *c)
  * Sums what the blocks of each class retain that lie in no other block's subtree of their class.
  * In order of positions a subtree is an interval, and the intervals of one class come in order.
  */
-static enum hg_status sum_retained(struct classes *classes, struct hg_snapshot *snapshot)
+static enum hg_status sum_retained(struct query_classes *classes, struct hg_snapshot *snapshot)
 {
 	const struct graph *g = &snapshot->graph;
 	uint32_t *end;
 	BASE_TRY(query_alloc(snapshot, classes->count, sizeof(*end), (void **)&end));
 	for (uint32_t p = 0; p < g->live_count; p++) {
 		uint32_t class = classes->of_position[p];
-		if (class == CLASS_NONE || p < end[class])
+		if (class == QUERY_NO_CLASS || p < end[class])
 			continue;
-		classes->rows[class].retained_bytes += graph_retained(g, p);
+		classes->rows[class].retained_bytes +=
+			graph_retained(g, (struct graph_position){p});
 		end[class] = p + g->extent[p];
 	}
 	free(end);
 	return HG_OK;
 }
 
-static enum hg_status fill(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+static enum hg_status fill(
+	struct query_classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
 {
 	struct graph *g = &snapshot->graph;
 	uint32_t *modules = NULL;
@@ -142,21 +144,22 @@ static enum hg_status fill(struct classes *classes, struct hg_snapshot *snapshot
 	return status == HG_OK ? sum_retained(classes, snapshot) : status;
 }
 
-enum hg_status classes_open(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+enum hg_status query_classes_open(
+	struct query_classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
 {
-	*classes = (struct classes){0};
+	*classes = (struct query_classes){0};
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(base_arena_init(
 		&classes->arena, &snapshot->session->budget, "classes", &snapshot->session->error));
 	enum hg_status status = fill(classes, snapshot, key);
 	if (status != HG_OK)
-		classes_close(classes);
+		query_classes_close(classes);
 	return status;
 }
 
-void classes_close(struct classes *classes)
+void query_classes_close(struct query_classes *classes)
 {
 	free(classes->rows);
 	base_arena_release(&classes->arena);
-	*classes = (struct classes){0};
+	*classes = (struct query_classes){0};
 }

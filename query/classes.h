@@ -6,17 +6,18 @@
 
 #include "query/query.h"
 
-#define CLASS_NONE UINT32_MAX
+#define QUERY_NO_CLASS UINT32_MAX
 
-struct classes {
+struct query_classes {
 	struct base_arena arena;
 	uint32_t count;
-	uint32_t *of_position; /* 4 bytes per live node; CLASS_NONE for roots */
+	uint32_t *of_position; /* 4 bytes per live node; QUERY_NO_CLASS for roots */
 	struct hg_class *rows; /* by class number */
 };
 
 /* By location, tag or module.  The numbers are those of hg_class_name(). */
-enum hg_status classes_open(struct classes *classes, struct hg_snapshot *snapshot, enum hg_key key);
-void classes_close(struct classes *classes);
+enum hg_status query_classes_open(
+	struct query_classes *classes, struct hg_snapshot *snapshot, enum hg_key key);
+void query_classes_close(struct query_classes *classes);
 
 #endif

@@ -89,7 +89,8 @@ size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 {
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count && snap->ranks.lines) {
-		uint64_t address = 8 * (snap_ranks_word(&snap->ranks, node) + 1);
+		uint64_t address =
+			8 * (snap_ranks_word(&snap->ranks, (struct snap_rank){node}) + 1);
 		return text_length(snprintf(buffer, size, "0x%llx", (unsigned long long)address));
 	}
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {

@@ -44,8 +44,8 @@ static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_
 {
 	const struct snap_format *format = snapshot->snap.format;
 	if (format->content && !snap_tag_has_fields(out->block.tag))
-		out->content_size = format->content(&snapshot->snap, rank, 8 * out->block.words,
-			&out->content, &out->content_cut);
+		out->content_size = format->content(&snapshot->snap, (struct snap_rank){rank},
+			8 * out->block.words, &out->content, &out->content_cut);
 }
 
 struct referrers {
@@ -107,15 +107,15 @@ static enum hg_status find_referrers(struct referrers *r)
 static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_object *out)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t position = query_position(snapshot, out->block.node);
+	struct graph_position position = query_position(snapshot, out->block.node);
 	size_t count = 0;
-	if (position == GRAPH_NONE)
+	if (!graph_reaches(position))
 		return HG_OK;
-	for (uint32_t p = position; p != 0; p = g->idom[p])
+	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
 		count++;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
-	for (uint32_t p = position; p != 0; p = g->idom[p])
-		out->dominators[out->dominators_count++] = g->node[g->idom[p]];
+	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
+		out->dominators[out->dominators_count++] = query_node(snapshot, g->idom[p.n]);
 	return HG_OK;
 }
 
@@ -125,7 +125,7 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 	struct snap_cell cell;
 	struct referrers referrers = {snapshot, out, node, max_referrers, 0};
 	hg_block(snapshot, node, &out->block);
-	if (!snap_block(&snapshot->lookup, node, &cell))
+	if (!snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
 		return base_corrupt(
 			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
 	BASE_TRY(read_fields(snapshot, &cell, max_fields, out));

@@ -12,7 +12,7 @@ enum { MOST_NODES = 80 };
 
 /* A node that may still be drawn: child of one that is. */
 struct candidate {
-	uint32_t position;
+	struct graph_position position;
 	uint32_t parent; /* in out->nodes */
 };
 
@@ -22,8 +22,8 @@ struct painter {
 	uint64_t min_bytes;
 	struct hg_picture *out;
 	uint64_t node_capacity, edge_capacity;
-	uint32_t *positions;    /* of the nodes drawn */
-	struct candidate *heap; /* the largest on top */
+	struct graph_position *positions; /* of the nodes drawn */
+	struct candidate *heap;           /* the largest on top */
 	uint64_t heap_count, heap_capacity;
 };
 
@@ -39,7 +39,7 @@ static void swap(struct candidate *a, struct candidate *b)
 	*b = other;
 }
 
-static enum hg_status offer(struct painter *p, uint32_t position, uint32_t parent)
+static enum hg_status offer(struct painter *p, struct graph_position position, uint32_t parent)
 {
 	BASE_TRY(query_grow(
 		p->snapshot, &p->heap, p->heap_count, &p->heap_capacity, sizeof(*p->heap)));
@@ -90,19 +90,20 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 {
 	const struct graph *g = &p->snapshot->graph;
 	struct hg_block block;
-	struct children children;
+	struct query_children children;
 	uint32_t self = (uint32_t)p->out->nodes_count;
-	hg_block(p->snapshot, g->node[c.position], &block);
+	hg_block(p->snapshot, query_node(p->snapshot, c.position), &block);
 	p->positions[self] = c.position;
 	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
 				     .bytes = block.bytes,
 				     .retained_bytes = graph_retained(g, c.position),
 				     .location = block.location}));
-	BASE_TRY(children_open(&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
+	BASE_TRY(query_children_open(
+		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++)
 		status = offer(p, children.positions[i], self);
-	children_release(&children);
+	query_children_release(&children);
 	return status;
 }
 
@@ -136,10 +137,10 @@ static uint32_t main_location(struct tally *tallies, uint64_t count)
 	return best;
 }
 
-static bool is_drawn(const struct painter *p, uint32_t nodes, uint32_t position)
+static bool is_drawn(const struct painter *p, uint32_t nodes, struct graph_position position)
 {
 	for (uint32_t i = 0; i < nodes; i++)
-		if (p->positions[i] == position)
+		if (p->positions[i].n == position.n)
 			return true;
 	return false;
 }
@@ -151,20 +152,21 @@ enum { MOST_TALLIES = 4096 };
 static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 {
 	const struct graph *g = &p->snapshot->graph;
-	uint32_t top = p->positions[self];
+	struct graph_position top = p->positions[self];
 	struct hg_picture_node group = {.node = HG_NO_NODE};
 	struct tally *tallies;
 	uint64_t tallied = 0;
 	BASE_TRY(query_alloc(p->snapshot, MOST_TALLIES, sizeof(*tallies), (void **)&tallies));
-	for (uint32_t c = graph_first_child(g, top); c != GRAPH_NONE;
+	for (struct graph_position c = graph_first_child(g, top); graph_reaches(c);
 		c = graph_next_child(g, top, c)) {
 		if (graph_retained(g, c) >= p->min_bytes && is_drawn(p, nodes, c))
 			continue;
 		group.folded++;
 		group.retained_bytes += graph_retained(g, c);
-		if (tallied < MOST_TALLIES && g->node[c] < p->snapshot->snap.block_count) {
+		if (tallied < MOST_TALLIES &&
+			query_node(p->snapshot, c) < p->snapshot->snap.block_count) {
 			struct hg_block block;
-			hg_block(p->snapshot, g->node[c], &block);
+			hg_block(p->snapshot, query_node(p->snapshot, c), &block);
 			tallies[tallied++] = (struct tally){block.location, block.retained_bytes};
 		}
 	}
@@ -214,7 +216,8 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 	struct snap_cell cell;
 	for (uint32_t i = 0; i < count; i++)
 		drawn[i].met = false;
-	if (node < snap->block_count && snap_block(&p->snapshot->lookup, node, &cell)) {
+	if (node < snap->block_count &&
+		snap_block(&p->snapshot->lookup, (struct snap_rank){node}, &cell)) {
 		for (uint64_t j = 0; j < cell.field_count; j++) {
 			hg_node target = snap_resolve_node(snap, cell.fields[j]);
 			BASE_TRY(refer(p, self, find_drawn(drawn, count, target), parents, j));
@@ -250,7 +253,7 @@ static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t 
 	return status;
 }
 
-static enum hg_status paint(struct painter *p, uint32_t top, uint32_t *parents)
+static enum hg_status paint(struct painter *p, struct graph_position top, uint32_t *parents)
 {
 	BASE_TRY(offer(p, top, 0));
 	while (p->heap_count && p->out->nodes_count < p->max_nodes) {
@@ -276,13 +279,15 @@ enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
-	uint32_t top = o.from == HG_NO_NODE ? 0 : query_position(snapshot, o.from);
-	if (top == GRAPH_NONE)
+	struct graph_position top = {0};
+	if (o.from != HG_NO_NODE)
+		top = query_position(snapshot, o.from);
+	if (!graph_reaches(top))
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"the block is not reachable, so it is not in the dominator tree");
 	p.max_nodes = o.max_nodes ? o.max_nodes : MOST_NODES;
 	p.min_bytes = o.min_bytes;
-	out->total_bytes = graph_retained(&snapshot->graph, 0);
+	out->total_bytes = graph_retained(&snapshot->graph, (struct graph_position){0});
 	enum hg_status status =
 		query_alloc(snapshot, p.max_nodes, sizeof(*p.positions), (void **)&p.positions);
 	if (status == HG_OK)

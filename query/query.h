@@ -33,10 +33,12 @@ static inline uint32_t query_location(
 	return snap_sites_find(&snap->sites, id, snap_header_tag(header), confidence);
 }
 
-/* Position of a node, GRAPH_NONE if unreachable. */
-static inline uint32_t query_position(const struct hg_snapshot *snapshot, hg_node node)
+/* Position of a node; it reaches nothing if the node is unreachable or none. */
+static inline struct graph_position query_position(const struct hg_snapshot *snapshot, hg_node node)
 {
-	return node < snapshot->graph.node_count ? snapshot->graph.position[node] : GRAPH_NONE;
+	if (node >= snapshot->graph.node_count)
+		return (struct graph_position){GRAPH_NONE};
+	return snapshot->graph.position[node];
 }
 
 /* Fills 'out' for a block met in a walk. */
@@ -46,7 +48,14 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 /* The field of a block (or root, HG_UNKNOWN) that leads to 'target', the first one. */
 uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target);
 
+/* The node at a position; needs graph_nodes(). */
+static inline hg_node query_node(const struct hg_snapshot *snapshot, struct graph_position p)
+{
+	return snapshot->graph.node[p.n];
+}
+
 /* Order of two nodes by retained bytes, the larger first, then by node. */
-int query_by_retained(const struct hg_snapshot *snapshot, uint32_t position_a, uint32_t position_b);
+int query_by_retained(
+	const struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b);
 
 #endif

@@ -150,26 +150,26 @@ static enum hg_status select_locations(struct selecting *s, const regex_t *regex
 
 static int by_position(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
+	const struct graph_position *x = a, *y = b;
+	return (x->n > y->n) - (x->n < y->n);
 }
 
 /* Subtrees are intervals of positions: those that lie in an earlier one do not count. */
 static enum hg_status sum_retained(struct hg_snapshot *snapshot, struct hg_selection *out)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t *positions;
+	struct graph_position *positions;
 	uint64_t count = 0, end = 0;
 	BASE_TRY(query_alloc(snapshot, out->count, sizeof(*positions), (void **)&positions));
 	for (size_t i = 0; i < out->count; i++)
-		if (query_position(snapshot, out->nodes[i]) != GRAPH_NONE)
+		if (graph_reaches(query_position(snapshot, out->nodes[i])))
 			positions[count++] = query_position(snapshot, out->nodes[i]);
 	qsort(positions, count, sizeof(*positions), by_position);
 	for (uint64_t i = 0; i < count; i++) {
-		if (positions[i] < end)
+		if (positions[i].n < end)
 			continue;
 		out->retained_bytes += graph_retained(g, positions[i]);
-		end = (uint64_t)positions[i] + g->extent[positions[i]];
+		end = (uint64_t)positions[i].n + g->extent[positions[i].n];
 	}
 	free(positions);
 	return HG_OK;

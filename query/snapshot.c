@@ -173,7 +173,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 		struct snap_cell cell;
 		while (snap_scan_next(&scan, &cell)) {
 			uint64_t bytes = 8 * (cell.wosize + 1);
-			bool reachable = snapshot->graph.position[rank++] != GRAPH_NONE;
+			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
 			enum hg_confidence confidence;
@@ -197,7 +197,7 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	const uint64_t *outcomes = g->census.outcomes;
 	out->blocks = snap->block_count;
 	out->bytes = 8 * snap->word_count;
-	out->retained_bytes = graph_retained(g, 0);
+	out->retained_bytes = graph_retained(g, (struct graph_position){0});
 	out->pointers = outcomes[SNAP_BLOCK] + outcomes[SNAP_INFIX];
 	out->infix_pointers = outcomes[SNAP_INFIX];
 	out->code_pointers = outcomes[SNAP_CODE];

@@ -11,17 +11,17 @@ enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096 };
 
 /* The location that retains most among the children; sampled from the largest of them. */
 static enum hg_status main_location(
-	struct hg_snapshot *snapshot, uint32_t position, struct hg_suspect *out)
+	struct hg_snapshot *snapshot, struct graph_position position, struct hg_suspect *out)
 {
-	struct children children;
+	struct query_children children;
 	uint64_t *bytes;
 	uint32_t count = snapshot->snap.sites.count;
-	BASE_TRY(children_open(&children, snapshot, position, SAMPLE, 0));
+	BASE_TRY(query_children_open(&children, snapshot, position, SAMPLE, 0));
 	out->children = children.total;
 	enum hg_status status = query_alloc(snapshot, count, sizeof(*bytes), (void **)&bytes);
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
 		struct hg_block block;
-		hg_block(snapshot, snapshot->graph.node[children.positions[i]], &block);
+		hg_block(snapshot, query_node(snapshot, children.positions[i]), &block);
 		bytes[block.location] += block.retained_bytes;
 		if (block.location && bytes[block.location] > out->location_bytes) {
 			out->location = block.location;
@@ -30,26 +30,27 @@ static enum hg_status main_location(
 	}
 	if (status == HG_OK)
 		free(bytes);
-	children_release(&children);
+	query_children_release(&children);
 	return status;
 }
 
 static enum hg_status largest_child(
-	struct hg_snapshot *snapshot, uint32_t position, uint32_t *child)
+	struct hg_snapshot *snapshot, struct graph_position position, struct graph_position *child)
 {
-	struct children children;
-	BASE_TRY(children_open(&children, snapshot, position, 1, 0));
-	*child = children.shown ? children.positions[0] : GRAPH_NONE;
-	children_release(&children);
+	struct query_children children;
+	BASE_TRY(query_children_open(&children, snapshot, position, 1, 0));
+	*child = children.shown ? children.positions[0] : (struct graph_position){GRAPH_NONE};
+	query_children_release(&children);
 	return HG_OK;
 }
 
 /* Cells of a list, nodes of a tree: the same place of allocation, tag and size. */
-static bool are_alike(struct hg_snapshot *snapshot, uint32_t a, uint32_t b)
+static bool are_alike(
+	struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b)
 {
 	struct hg_block x, y;
-	hg_block(snapshot, snapshot->graph.node[a], &x);
-	hg_block(snapshot, snapshot->graph.node[b], &y);
+	hg_block(snapshot, query_node(snapshot, a), &x);
+	hg_block(snapshot, query_node(snapshot, b), &y);
 	return !x.is_root && !y.is_root && x.location == y.location && x.tag == y.tag &&
 	       x.words == y.words;
 }
@@ -58,17 +59,17 @@ static bool are_alike(struct hg_snapshot *snapshot, uint32_t a, uint32_t b)
  * Goes down, but not into a chain of blocks that are alike: the memory is gathered in the chain,
  * whose length is counted.
  */
-static enum hg_status accumulation_point(
-	struct hg_snapshot *snapshot, uint32_t position, uint32_t *point, uint64_t *chain)
+static enum hg_status accumulation_point(struct hg_snapshot *snapshot,
+	struct graph_position position, struct graph_position *point, uint64_t *chain)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t at = position;
+	struct graph_position at = position;
 	*point = position;
 	*chain = 1;
 	for (unsigned depth = 0; depth < MOST_DEPTH && *chain < HG_LONGEST_CHAIN;) {
-		uint32_t child;
+		struct graph_position child;
 		BASE_TRY(largest_child(snapshot, at, &child));
-		if (child == GRAPH_NONE)
+		if (!graph_reaches(child))
 			return HG_OK;
 		bool alike = are_alike(snapshot, at, child);
 		if (!alike && (*chain > 1 || 10 * graph_retained(g, child) <
@@ -91,16 +92,16 @@ struct suspecting {
 	uint64_t capacity, threshold;
 };
 
-static enum hg_status suspect(struct suspecting *s, uint32_t position)
+static enum hg_status suspect(struct suspecting *s, struct graph_position position)
 {
 	const struct graph *g = &s->snapshot->graph;
-	uint32_t point;
+	struct graph_position point;
 	if (graph_retained(g, position) < s->threshold)
 		return HG_OK;
-	struct hg_suspect row = {
-		.node = g->node[position], .retained_bytes = graph_retained(g, position)};
+	struct hg_suspect row = {.node = query_node(s->snapshot, position),
+		.retained_bytes = graph_retained(g, position)};
 	BASE_TRY(accumulation_point(s->snapshot, position, &point, &row.chain));
-	row.accumulation = g->node[point];
+	row.accumulation = query_node(s->snapshot, point);
 	BASE_TRY(main_location(s->snapshot, point, &row));
 	BASE_TRY(query_grow(
 		s->snapshot, &s->out->rows, s->out->count, &s->capacity, sizeof(*s->out->rows)));
@@ -109,18 +110,18 @@ static enum hg_status suspect(struct suspecting *s, uint32_t position)
 }
 
 /* Blocks right below the virtual root or below a root. */
-static enum hg_status suspect_below(struct suspecting *s, uint32_t position, bool roots)
+static enum hg_status suspect_below(
+	struct suspecting *s, struct graph_position position, bool roots)
 {
-	struct children children;
-	const struct graph *g = &s->snapshot->graph;
-	BASE_TRY(children_open(&children, s->snapshot, position, 0, s->threshold));
+	struct query_children children;
+	BASE_TRY(query_children_open(&children, s->snapshot, position, 0, s->threshold));
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
-		uint32_t child = children.positions[i];
-		bool is_root = g->node[child] >= s->snapshot->snap.block_count;
+		struct graph_position child = children.positions[i];
+		bool is_root = query_node(s->snapshot, child) >= s->snapshot->snap.block_count;
 		status = is_root && roots ? suspect_below(s, child, false) : suspect(s, child);
 	}
-	children_release(&children);
+	query_children_release(&children);
 	return status;
 }
 
@@ -138,10 +139,10 @@ enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out
 	*out = (struct hg_suspects){0};
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
-	s.threshold = graph_retained(&snapshot->graph, 0) / SHARE;
+	s.threshold = graph_retained(&snapshot->graph, (struct graph_position){0}) / SHARE;
 	if (s.threshold == 0)
 		return HG_OK;
-	enum hg_status status = suspect_below(&s, 0, true);
+	enum hg_status status = suspect_below(&s, (struct graph_position){0}, true);
 	if (status != HG_OK)
 		hg_suspects_release(out);
 	else if (out->count)

@@ -40,14 +40,14 @@ static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table,
 
 static enum hg_status class_rows(struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
 {
-	struct classes classes;
-	BASE_TRY(classes_open(&classes, snapshot, key));
+	struct query_classes classes;
+	BASE_TRY(query_classes_open(&classes, snapshot, key));
 	enum hg_status status =
 		query_alloc(snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
 	for (uint32_t i = 0; i < classes.count && status == HG_OK; i++)
 		if (classes.rows[i].blocks)
 			status = add_row(snapshot, table, key, &classes.rows[i]);
-	classes_close(&classes);
+	query_classes_close(&classes);
 	return status;
 }
 

@@ -5,7 +5,8 @@
 #include <string.h>
 
 struct pending {
-	uint32_t position, depth;
+	struct graph_position position;
+	uint32_t depth;
 };
 
 struct planter {
@@ -17,7 +18,7 @@ struct planter {
 	uint64_t depth, stack_capacity;
 };
 
-static enum hg_status push(struct planter *p, uint32_t position, uint32_t depth)
+static enum hg_status push(struct planter *p, struct graph_position position, uint32_t depth)
 {
 	BASE_TRY(query_grow(
 		p->snapshot, &p->stack, p->depth, &p->stack_capacity, sizeof(*p->stack)));
@@ -27,16 +28,16 @@ static enum hg_status push(struct planter *p, uint32_t position, uint32_t depth)
 
 static enum hg_status plant(struct planter *p, struct pending at)
 {
-	struct children children;
+	struct query_children children;
 	struct hg_tree *tree = p->tree;
 	const struct hg_tree_options *o = &p->options;
 	bool bottom = o->max_depth && at.depth >= o->max_depth;
 	BASE_TRY(query_grow(
 		p->snapshot, &tree->rows, tree->count, &p->row_capacity, sizeof(*tree->rows)));
-	BASE_TRY(children_open(&children, p->snapshot, at.position, o->max_children,
+	BASE_TRY(query_children_open(&children, p->snapshot, at.position, o->max_children,
 		bottom ? UINT64_MAX : o->min_bytes));
 	tree->rows[tree->count++] = (struct hg_tree_row){
-		.node = p->snapshot->graph.node[at.position],
+		.node = query_node(p->snapshot, at.position),
 		.depth = at.depth,
 		.children = children.total,
 		.hidden_children = children.total - children.shown,
@@ -45,7 +46,7 @@ static enum hg_status plant(struct planter *p, struct pending at)
 	enum hg_status status = HG_OK;
 	for (uint64_t i = children.shown; i-- > 0 && status == HG_OK;)
 		status = push(p, children.positions[i], at.depth + 1);
-	children_release(&children);
+	query_children_release(&children);
 	return status;
 }
 
@@ -60,8 +61,10 @@ enum hg_status hg_tree(
 			options->size < sizeof(p.options) ? options->size : sizeof(p.options));
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
-	uint32_t top = p.options.from == HG_NO_NODE ? 0 : query_position(snapshot, p.options.from);
-	if (top == GRAPH_NONE)
+	struct graph_position top = {0};
+	if (p.options.from != HG_NO_NODE)
+		top = query_position(snapshot, p.options.from);
+	if (!graph_reaches(top))
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"the block is not reachable, so it is not in the dominator tree");
 	enum hg_status status = push(&p, top, 0);

@@ -15,7 +15,7 @@ struct group {
 
 struct merger {
 	struct hg_snapshot *snapshot;
-	const struct paths *paths;
+	const struct graph_paths *paths;
 	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
 	uint64_t *bytes;
 	uint32_t *group; /* by number */
@@ -54,7 +54,7 @@ static void add_targets(struct merger *m, const struct hg_selection *selection, 
 	const struct graph *g = &m->snapshot->graph;
 	for (size_t i = 0; i < selection->count; i++) {
 		hg_node node = selection->nodes[i];
-		uint32_t number = paths_number(m->paths, node);
+		uint32_t number = graph_paths_number(m->paths, node);
 		if (number == GRAPH_NONE) {
 			out->unreachable++;
 			continue;
@@ -117,7 +117,7 @@ static enum hg_status find_group(
 /* Puts a node into its group; nodes that repeat their holder's key stay with it. */
 static enum hg_status group_node(struct merger *m, uint32_t number)
 {
-	uint32_t node = paths_node(m->paths, number);
+	uint32_t node = graph_paths_node(m->paths, number);
 	uint32_t holder = m->paths->holder[number];
 	bool is_block = node < m->snapshot->snap.block_count;
 	uint32_t parent = holder == 0 ? GRAPH_NONE : m->group[holder];
@@ -151,7 +151,7 @@ static void add_row(struct merger *m, const struct group *group, struct hg_why *
 {
 	bool is_block = group->depth > 0;
 	out->rows[out->rows_count++] = (struct hg_path_row){
-		.node = paths_node(m->paths, group->first),
+		.node = graph_paths_node(m->paths, group->first),
 		.depth = group->depth,
 		.location = is_block ? group->key >> 8 : 0,
 		.tag = is_block ? (uint8_t)(group->key & 0xff) : 0,
@@ -234,13 +234,13 @@ static enum hg_status merge(
 static hg_node largest(struct hg_snapshot *snapshot, const struct hg_selection *selection)
 {
 	const struct graph *g = &snapshot->graph;
-	uint32_t best = GRAPH_NONE;
+	struct graph_position best = {GRAPH_NONE};
 	hg_node node = HG_NO_NODE;
 	for (size_t i = 0; i < selection->count; i++) {
-		uint32_t position = query_position(snapshot, selection->nodes[i]);
-		if (position == GRAPH_NONE)
+		struct graph_position position = query_position(snapshot, selection->nodes[i]);
+		if (!graph_reaches(position))
 			continue;
-		if (best == GRAPH_NONE || graph_retained(g, position) > graph_retained(g, best)) {
+		if (!graph_reaches(best) || graph_retained(g, position) > graph_retained(g, best)) {
 			best = position;
 			node = selection->nodes[i];
 		}
@@ -248,24 +248,24 @@ static hg_node largest(struct hg_snapshot *snapshot, const struct hg_selection *
 	return node;
 }
 
-static enum hg_status add_steps(
-	struct hg_snapshot *snapshot, const struct paths *paths, hg_node target, struct hg_why *out)
+static enum hg_status add_steps(struct hg_snapshot *snapshot, const struct graph_paths *paths,
+	hg_node target, struct hg_why *out)
 {
-	uint32_t number = target == HG_NO_NODE ? 0 : paths_number(paths, target);
+	uint32_t number = target == HG_NO_NODE ? 0 : graph_paths_number(paths, target);
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
 		out->steps_count++;
 	BASE_TRY(
 		query_alloc(snapshot, out->steps_count, sizeof(*out->steps), (void **)&out->steps));
 	size_t at = out->steps_count;
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
-		out->steps[--at] = (struct hg_step){paths_node(paths, n), HG_UNKNOWN};
+		out->steps[--at] = (struct hg_step){graph_paths_node(paths, n), HG_UNKNOWN};
 	for (size_t i = 1; i < out->steps_count; i++)
 		out->steps[i].field =
 			query_field_to(snapshot, out->steps[i - 1].node, out->steps[i].node);
 	return HG_OK;
 }
 
-static enum hg_status explain(struct hg_snapshot *snapshot, const struct paths *paths,
+static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_paths *paths,
 	const struct hg_selection *selection, struct hg_why *out)
 {
 	struct merger m = {.snapshot = snapshot, .paths = paths};
@@ -286,12 +286,12 @@ static enum hg_status explain(struct hg_snapshot *snapshot, const struct paths *
 enum hg_status hg_why(
 	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out)
 {
-	struct paths paths;
+	struct graph_paths paths;
 	*out = (struct hg_why){.selected = selection->count};
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(paths_open(&paths, &snapshot->graph, &snapshot->session->error));
+	BASE_TRY(graph_paths_open(&paths, &snapshot->graph, &snapshot->session->error));
 	enum hg_status status = explain(snapshot, &paths, selection, out);
-	paths_close(&paths);
+	graph_paths_close(&paths);
 	if (status != HG_OK)
 		hg_why_release(out);
 	return status;

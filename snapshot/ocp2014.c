@@ -1072,8 +1072,8 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
  * The first 8 bytes of strings, padded with NULs: those at the end of a shorter string cannot be
  * told from its own.
  */
-static size_t content(
-	const struct snap *snap, uint32_t rank, uint64_t bytes, const uint8_t **out, bool *cut)
+static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
+	const uint8_t **out, bool *cut)
 {
 	const struct ocp *ocp = snap->format_data;
 	struct string key = {.address = snap_ranks_word(&snap->ranks, rank) << 3};

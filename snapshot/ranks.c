@@ -157,18 +157,18 @@ static uint64_t find_line(const struct snap_ranks *ranks, uint32_t number, bool 
 	return low;
 }
 
-uint64_t snap_ranks_word(const struct snap_ranks *ranks, uint32_t rank)
+uint64_t snap_ranks_word(const struct snap_ranks *ranks, struct snap_rank rank)
 {
-	uint64_t line = find_line(ranks, rank, false);
+	uint64_t line = find_line(ranks, rank.n, false);
 	const struct snap_line *l = &ranks->lines[line];
-	return line_word(ranks, line) + select_bit(l->header & l->kept, rank - l->blocks_before);
+	return line_word(ranks, line) + select_bit(l->header & l->kept, rank.n - l->blocks_before);
 }
 
-uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, uint32_t slot)
+uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, struct snap_slot slot)
 {
-	uint64_t line = find_line(ranks, slot, true);
+	uint64_t line = find_line(ranks, slot.n, true);
 	const struct snap_line *l = &ranks->lines[line];
-	return line_word(ranks, line) + select_bit(l->kept, slot - l->kept_before);
+	return line_word(ranks, line) + select_bit(l->kept, slot.n - l->kept_before);
 }
 
 /* First granule behind a number: for words between granules. */
@@ -185,7 +185,7 @@ static uint64_t granules_up_to(const struct snap_ranks *ranks, uint64_t number)
 	return low;
 }
 
-bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint32_t *rank)
+bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, struct snap_rank *rank)
 {
 	uint64_t number = word >> (SNAP_GRANULE_SHIFT - 3);
 	uint64_t behind = granules_up_to(ranks, number);
@@ -206,7 +206,7 @@ bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint
 	}
 	if (before == 0)
 		return false;
-	*rank = before - 1;
+	rank->n = before - 1;
 	return true;
 }
 

@@ -33,6 +33,14 @@ enum {
 	SNAP_TOP_ENTRIES = 1 << (48 - SNAP_GRANULE_SHIFT - SNAP_LEAF_SHIFT)
 };
 
+/* Numbers of different kinds are different types, so that none can pass for another. */
+struct snap_rank {
+	uint32_t n;
+};
+struct snap_slot {
+	uint32_t n;
+};
+
 struct snap_line {
 	uint64_t header;
 	uint64_t kept;
@@ -91,24 +99,25 @@ static inline bool snap_line_is_block(const struct snap_line *line, uint64_t wor
 	return (line->header & line->kept) >> (word & 63) & 1;
 }
 
-static inline uint32_t snap_line_slot(const struct snap_line *line, uint64_t word)
+static inline struct snap_slot snap_line_slot(const struct snap_line *line, uint64_t word)
 {
 	uint64_t below = ((uint64_t)1 << (word & 63)) - 1;
-	return line->kept_before + (uint32_t)__builtin_popcountll(line->kept & below);
+	uint32_t in_line = (uint32_t)__builtin_popcountll(line->kept & below);
+	return (struct snap_slot){line->kept_before + in_line};
 }
 
-static inline uint32_t snap_line_rank(const struct snap_line *line, uint64_t word)
+static inline struct snap_rank snap_line_rank(const struct snap_line *line, uint64_t word)
 {
 	uint64_t below = ((uint64_t)1 << (word & 63)) - 1;
-	return line->blocks_before +
-	       (uint32_t)__builtin_popcountll(line->header & line->kept & below);
+	uint32_t in_line = (uint32_t)__builtin_popcountll(line->header & line->kept & below);
+	return (struct snap_rank){line->blocks_before + in_line};
 }
 
 /* Word of the header of the block with this rank, which must exist. */
-uint64_t snap_ranks_word(const struct snap_ranks *ranks, uint32_t rank);
+uint64_t snap_ranks_word(const struct snap_ranks *ranks, struct snap_rank rank);
 
 /* Word of a slot, and the number of the last block whose header is at or before a word. */
-uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, uint32_t slot);
-bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, uint32_t *rank);
+uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, struct snap_slot slot);
+bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, struct snap_rank *rank);
 
 #endif

@@ -123,7 +123,7 @@ bool snap_in_chunk(const struct snap *snap, uint64_t address)
 static bool resolve_infix(const struct snap *snap, uint64_t word, uint64_t *header_word)
 {
 	const struct snap_line *line = snap_ranks_line(&snap->ranks, word);
-	uint32_t rank;
+	struct snap_rank rank;
 	if (!((line->header & ~line->kept) >> (word & 63) & 1))
 		return false;
 	if (!snap_ranks_block_before(&snap->ranks, word, &rank))
@@ -158,7 +158,7 @@ uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 	uint64_t word;
 	if (value & 1 || snap_resolve(snap, value, &word) > SNAP_INFIX)
 		return HG_NO_NODE;
-	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word);
+	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
 static const char *base_name(const char *path)

@@ -83,7 +83,7 @@ struct snap_format {
 	/* The next run of a walk, whose place walk.c has set. */
 	bool (*next_run)(struct snap_walk *walk, struct snap_run *run);
 	/* First bytes of an opaque block, at most the given number; NULL: never recorded. */
-	size_t (*content)(const struct snap *snap, uint32_t rank, uint64_t bytes,
+	size_t (*content)(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
 		const uint8_t **out, bool *cut);
 	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
 };

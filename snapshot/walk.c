@@ -76,12 +76,12 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 }
 
 /* The stretch of a block: the last that begins at or before its rank. */
-static uint64_t find_stretch(const struct snap *snap, uint32_t rank)
+static uint64_t find_stretch(const struct snap *snap, struct snap_rank rank)
 {
 	uint64_t low = 0, high = snap->stretch_count;
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
-		if (snap->stretches[middle].first_rank <= rank)
+		if (snap->stretches[middle].first_rank <= rank.n)
 			low = middle;
 		else
 			high = middle;
@@ -89,11 +89,11 @@ static uint64_t find_stretch(const struct snap *snap, uint32_t rank)
 	return low;
 }
 
-bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell)
+bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)
 {
 	uint64_t stretch = find_stretch(walk->snap, rank);
 	struct snap_run run;
-	if (walk->found_next == 0 || walk->found_stretch != stretch || rank < walk->found_next) {
+	if (walk->found_next == 0 || walk->found_stretch != stretch || rank.n < walk->found_next) {
 		walk->found_stretch = stretch;
 		walk->found_next = walk->snap->stretches[stretch].first_rank;
 		walk->scan = (struct snap_scan){0};
@@ -101,7 +101,7 @@ bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell)
 	}
 	for (;;) {
 		while (snap_scan_next(&walk->scan, cell))
-			if (walk->found_next++ == rank)
+			if (walk->found_next++ == rank.n)
 				return true;
 		if (!snap_walk_next(walk, &run)) {
 			walk->found_next = 0;

@@ -102,7 +102,7 @@ static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
  * moves on; use no other function on it in between.  False only if the file changed behind our
  * back.
  */
-bool snap_block(struct snap_walk *walk, uint32_t rank, struct snap_cell *cell);
+bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell);
 
 /* An infix header among the fields of a closure: it tells its own distance from the block. */
 static inline bool snap_is_infix_header(uint64_t word, uint64_t field, unsigned reserved)

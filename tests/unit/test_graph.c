@@ -342,9 +342,9 @@ static void check_links(struct model *m, const char *path, struct random *r)
 	find_truth(m, &t);
 	assert_int_equal(graph_open(&graph, &snap, &error), HG_OK);
 	for (unsigned i = 0; i < m->blocks; i++) {
-		uint32_t p = graph.position[i];
-		assert_int_equal(p != GRAPH_NONE, t.reachable >> i & 1);
-		if (p == GRAPH_NONE)
+		struct graph_position p = graph.position[i];
+		assert_int_equal(graph_reaches(p), t.reachable >> i & 1);
+		if (!graph_reaches(p))
 			continue;
 		assert_int_equal(graph_retained(&graph, p), sum_bytes(m, t.dominated[i]));
 		uint64_t offheap = 0;
@@ -352,7 +352,8 @@ static void check_links(struct model *m, const char *path, struct random *r)
 			offheap += m->offheap[__builtin_ctzll(left)];
 		if (graph.offheap)
 			assert_int_equal(
-				graph.offheap[p + graph.extent[p]] - graph.offheap[p], offheap);
+				graph.offheap[p.n + graph.extent[p.n]] - graph.offheap[p.n],
+				offheap);
 		else
 			assert_int_equal(snap.offheap_count, 0);
 	}
@@ -402,9 +403,9 @@ static void check_last_roots(struct model *m, const char *path, unsigned strong)
 	find_truth(m, &t);
 	assert_int_equal(graph_open(&graph, &snap, &error), HG_OK);
 	for (unsigned i = 0; i < m->blocks; i++) {
-		uint32_t p = graph.position[i];
-		assert_int_equal(p != GRAPH_NONE, t.reachable >> i & 1);
-		if (p != GRAPH_NONE)
+		struct graph_position p = graph.position[i];
+		assert_int_equal(graph_reaches(p), t.reachable >> i & 1);
+		if (graph_reaches(p))
 			assert_int_equal(graph_retained(&graph, p), sum_bytes(m, t.dominated[i]));
 	}
 	graph_close(&graph);
@@ -427,35 +428,36 @@ static void roots_that_come_last(void **state)
 }
 
 /* A list of n cells, all of them also in a table: climbing alone needs n^2 steps here. */
-static void make_list_in_table(uint32_t n, uint32_t *parent, uint32_t *first, uint32_t *sources)
+static void make_list_in_table(
+	uint32_t n, struct graph_preorder *parent, uint32_t *first, struct graph_preorder *sources)
 {
 	/* 0 leads to the first cell, 1, and then to the table, n - 1; cell i to cell i + 1. */
-	parent[0] = parent[n - 1] = 0;
+	parent[0].n = parent[n - 1].n = 0;
 	first[0] = first[1] = 0;
 	for (uint32_t i = 1; i < n - 1; i++) {
-		parent[i] = i - 1;
-		sources[i - 1] = n - 1;
+		parent[i].n = i - 1;
+		sources[i - 1].n = n - 1;
 		first[i + 1] = i;
 	}
 	first[n] = first[n - 1];
 }
 
-static void compare_methods(const struct flow *flow, bool climb_too)
+static void compare_methods(const struct graph_flow *flow, bool climb_too)
 {
 	struct hg_error error;
 	struct base_budget budget = {0};
 	struct base_arena arena;
-	uint32_t *idom[3];
-	enum dominators_method methods[] = {
-		DOMINATORS_ADAPTIVE, DOMINATORS_BUCKETS, DOMINATORS_CLIMB};
+	struct graph_preorder *idom[3];
+	enum graph_method methods[] = {
+		GRAPH_METHOD_ADAPTIVE, GRAPH_METHOD_BUCKETS, GRAPH_METHOD_CLIMB};
 	assert_int_equal(base_arena_init(&arena, &budget, "test", &error), HG_OK);
 	for (unsigned i = 0; i < (climb_too ? 3 : 2); i++) {
 		void *scratch;
 		assert_int_equal(
-			base_arena_alloc(&arena, flow->count, DOMINATORS_SCRATCH, &scratch, &error),
+			base_arena_alloc(&arena, flow->count, GRAPH_SCRATCH, &scratch, &error),
 			HG_OK);
 		assert_int_equal(
-			dominators_compute(flow, methods[i], scratch, &arena, &idom[i], &error),
+			graph_dominators(flow, methods[i], scratch, &arena, &idom[i], &error),
 			HG_OK);
 		assert_memory_equal(idom[0], idom[i], flow->count * sizeof(**idom));
 	}
@@ -466,11 +468,11 @@ static void methods_agree_on_lists_in_tables(void **state)
 {
 	(void)state;
 	for (uint32_t n = 3; n < 2000000; n = n * 5 + 1) {
-		uint32_t *parent = calloc(n, sizeof(*parent)),
-			 *sources = calloc(n, sizeof(*sources));
+		struct graph_preorder *parent = calloc(n, sizeof(*parent));
+		struct graph_preorder *sources = calloc(n, sizeof(*sources));
 		uint32_t *first = calloc((size_t)n + 1, sizeof(*first));
 		make_list_in_table(n, parent, first, sources);
-		struct flow flow = {n, parent, first, sources};
+		struct graph_flow flow = {n, parent, first, sources};
 		compare_methods(&flow, n < 10000);
 		free(parent);
 		free(sources);
@@ -486,30 +488,31 @@ static void methods_agree_on_random_flows(void **state)
 	for (unsigned round = 0; round < 300; round++) {
 		enum { MOST = 400 };
 		uint32_t n = 2 + (uint32_t)below(&r, MOST - 2), edges = 0;
-		uint32_t parent[MOST], from[4 * MOST], to[4 * MOST];
-		uint32_t first[MOST + 1] = {0}, sources[4 * MOST], last[MOST];
-		parent[0] = 0;
+		struct graph_preorder parent[MOST], from[4 * MOST], to[4 * MOST];
+		struct graph_preorder sources[4 * MOST];
+		uint32_t first[MOST + 1] = {0}, last[MOST];
+		parent[0].n = 0;
 		/* Preorder: each node hangs on the path to the one before. */
 		for (uint32_t v = 1; v < n; v++) {
-			parent[v] = v - 1;
-			while (parent[v] && below(&r, 3) == 0)
-				parent[v] = parent[parent[v]];
+			parent[v].n = v - 1;
+			while (parent[v].n && below(&r, 3) == 0)
+				parent[v] = parent[parent[v].n];
 		}
 		/* An edge u -> v of a depth-first search has v < u, or v below u. */
 		for (uint32_t v = 0; v < n; v++)
 			last[v] = v;
 		for (uint32_t v = n - 1; v > 0; v--)
-			if (last[v] > last[parent[v]])
-				last[parent[v]] = last[v];
+			if (last[v] > last[parent[v].n])
+				last[parent[v].n] = last[v];
 		for (uint32_t i = 0; i < 3 * n; i++) {
 			uint32_t u = (uint32_t)below(&r, n), v = 1 + (uint32_t)below(&r, n - 1);
 			if (v > last[u])
 				continue;
-			from[edges] = u;
-			to[edges++] = v;
+			from[edges].n = u;
+			to[edges++].n = v;
 		}
-		dominators_group(n, edges, from, to, first, sources);
-		struct flow flow = {n, parent, first, sources};
+		graph_group_edges(n, edges, from, to, first, sources);
+		struct graph_flow flow = {n, parent, first, sources};
 		compare_methods(&flow, true);
 	}
 }

@@ -505,7 +505,7 @@ static void free_memory(void **state)
 	struct snap_cell cell;
 	assert_int_equal(snap_walk_init(&walk, snap, &world.error), HG_OK);
 	for (unsigned i = 0; i < BLOCKS; i += 17) {
-		assert_true(snap_block(&walk, i, &cell));
+		assert_true(snap_block(&walk, (struct snap_rank){i}, &cell));
 		assert_int_equal(cell.address, addresses[(i + BLOCKS / 2) % BLOCKS]);
 	}
 	snap_walk_release(&walk);
@@ -702,7 +702,7 @@ static void no_graph(void **state)
 	assert_int_equal(snap_resolve_node(snap, HEAP + 40 + 1608 + 8), 2);
 	const uint8_t *bytes;
 	bool cut;
-	assert_int_equal(snap->format->content(snap, 1, 100, &bytes, &cut), 0);
+	assert_int_equal(snap->format->content(snap, (struct snap_rank){1}, 100, &bytes, &cut), 0);
 	snap_release(snap);
 }
 
@@ -711,7 +711,9 @@ static void check_content(
 {
 	const uint8_t *bytes;
 	bool said_cut;
-	assert_int_equal(snap->format->content(snap, rank, most, &bytes, &said_cut), strlen(text));
+	assert_int_equal(
+		snap->format->content(snap, (struct snap_rank){rank}, most, &bytes, &said_cut),
+		strlen(text));
 	assert_memory_equal(bytes, text, strlen(text));
 	assert_int_equal(said_cut, cut);
 }
@@ -739,9 +741,11 @@ static void strings(void **state)
 	check_content(snap, 2, 2, "he", true);
 	const uint8_t *bytes;
 	bool cut = true;
-	assert_int_equal(snap->format->content(snap, 1, 8, &bytes, &cut), 0); /* empty */
+	assert_int_equal(
+		snap->format->content(snap, (struct snap_rank){1}, 8, &bytes, &cut), 0); /* empty */
 	assert_false(cut);
-	assert_int_equal(snap->format->content(snap, 3, 8, &bytes, &cut), 0); /* no string */
+	assert_int_equal(snap->format->content(snap, (struct snap_rank){3}, 8, &bytes, &cut),
+		0); /* no string */
 	snap_release(snap);
 	world.dump.sections[STRS].count -= 8;
 	expect_refused("2 strings where 3 should be");
@@ -1047,7 +1051,7 @@ static void use(struct snap *snap)
 		fields += seen[i].cell.field_count;
 		for (uint64_t j = 0; j < seen[i].cell.field_count && j < 64; j++)
 			snap_resolve(snap, seen[i].fields[j], &word);
-		size_t size = snap->format->content(snap, i, 8, &bytes, &cut);
+		size_t size = snap->format->content(snap, (struct snap_rank){i}, 8, &bytes, &cut);
 		for (size_t j = 0; j < size; j++)
 			fields += bytes[j] == 0;
 	}
@@ -1221,7 +1225,8 @@ static void check_roots(const struct snap *snap)
 		if (root->kind != HG_ROOT_FINALISER)
 			continue;
 		assert_int_equal(snap_walk_init(&walk, snap, &world.error), HG_OK);
-		assert_true(snap_block(&walk, snap_resolve_node(snap, root->value), &cell));
+		struct snap_rank rank = {snap_resolve_node(snap, root->value)};
+		assert_true(snap_block(&walk, rank, &cell));
 		assert_int_equal(
 			cell.tag, strcmp(root->name, "function") == 0 ? SNAP_TAG_CLOSURE : 0);
 		snap_walk_release(&walk);
