@@ -1,0 +1,93 @@
+#!/bin/bash
+# diff and trend: what grows between snapshots of the same program.
+# shellcheck disable=SC2016 # programs of awk
+. tests/cli/lib.sh
+
+for key in location tag module root; do
+	for dump in $tiny $cache5 $fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump; do
+		check_run "diff of a dump with itself by $key: runs" 0 \
+			diff --by $key --format csv "$dump" "$dump"
+		check_equal "diff of a dump with itself by $key: empty" "$(wc -l <"$work/out")" 1
+	done
+	run diff --by $key --format csv $cache0 $cache5
+	names=$key
+	[ $key != root ] || names='kind name'
+	# shellcheck disable=SC2086 # words
+	columns $names blocks_old blocks_new bytes_old bytes_new bytes_delta retained_old \
+		retained_new retained_delta <"$work/out" | sort >"$work/forth"
+	run diff --by $key --format csv $cache5 $cache0
+	# shellcheck disable=SC2086 # words
+	columns $names blocks_new blocks_old bytes_new bytes_old bytes_delta retained_new \
+		retained_old retained_delta <"$work/out" |
+		awk -F '\t' -v OFS='\t' '{ $(NF - 3) = -$(NF - 3); $NF = -$NF; print }' |
+		sort >"$work/back"
+	# The cache is held by several roots together, so that no single one of them grows.
+	[ $key = root ] || check "diff by $key: there is growth" test -s "$work/forth"
+	check_same "diff(A,B) = -diff(B,A) by $key" "$work/forth" "$work/back"
+done
+
+# The growth is what top says of the two.
+for dump in $cache0 $cache5; do
+	"$hg" top --format csv "$dump" | columns location blocks bytes retained_bytes |
+		sort >"$work/top.$(index_of "$dump")"
+done
+awk -F '\t' -v OFS='\t' '
+	NR == FNR { blocks[$1] = $2; bytes[$1] = $3; retained[$1] = $4; next }
+	{
+		if ($2 != blocks[$1] || $3 != bytes[$1] || $4 != retained[$1])
+			print $1, blocks[$1] + 0, $2, bytes[$1] + 0, $3, retained[$1] + 0, $4
+		seen[$1] = 1
+	}
+	END {
+		for (name in blocks) if (!(name in seen))
+			print name, blocks[name], 0, bytes[name], 0, retained[name], 0
+	}' "$work/top.0" "$work/top.5" | sort >"$work/wanted"
+run diff --format csv $cache0 $cache5
+columns location blocks_old blocks_new bytes_old bytes_new retained_old retained_new <"$work/out" |
+	sort >"$work/got"
+check_same 'diff has the numbers of top' "$work/got" "$work/wanted"
+
+# cache.ml keeps 500 more sessions a round in a table that is never emptied.
+columns location blocks_old blocks_new bytes_delta <"$work/out" | head -n 13 >"$work/growing"
+for place in cache.ml:30:11-50 cache.ml:30:19-50 cache.ml:30:25-50; do
+	check_equal "cache: $place grows with the sessions, as the program counted them" \
+		"$(awk -F '\t' -v place=$place '$1 == place { print $2, $3 }' "$work/growing")" \
+		"$(sed -nE 's/round [05]: sessions=([0-9]+) .*/\1/p' $v01/cache-dump/stdout.txt |
+			paste -s -d ' ')"
+done
+check 'cache: the buckets of the table grow, too' \
+	grep -q '^hashtbl.ml:98:26-55	' "$work/growing"
+check 'cache: of the program, only lines of the cache grow' awk -F '\t' '
+	$1 ~ /^cache[.]ml:/ && $4 > 10000 && $1 !~ /^cache[.]ml:(28|30):/ { print; exit 1 }' \
+	"$work/growing"
+run diff --by module $cache0 $cache5
+check 'cache: diff --by module names Cache' grep -q 'Cache$' "$work/out"
+run diff $cache0 $cache5
+check 'cache: the text names the lines' grep -q 'cache.ml:30:11-50$' "$work/out"
+
+run trend --format csv $cache0 $cache2 $cache5
+check_equal 'trend: sessions over the snapshots' \
+	"$(columns index location blocks <"$work/out" |
+		awk -F '\t' '$2 == "cache.ml:30:11-50" { print $1 ":" $3 }' | paste -s -d ' ')" \
+	'0:500 1:1500 2:3000'
+
+# All six dumps of the run, where they are
+if has_more; then
+	set --
+	for index in 0 1 2 3 4 5; do
+		set -- "$@" "$more/v01/cache-dump/heap.dump.8975.$index"
+	done
+	run trend --format csv "$@"
+	sed -nE 's/round ([0-9]): sessions=([0-9]+) .*/\1:\2/p' $v01/cache-dump/stdout.txt >"$work/wanted"
+	columns index location blocks <"$work/out" |
+		awk -F '\t' '$2 == "cache.ml:30:11-50" { print $1 ":" $3 }' >"$work/got"
+	check_same 'trend over all six dumps: sessions as the program counted them' \
+		"$work/got" "$work/wanted"
+	while [ $# -gt 1 ]; do
+		run diff --format csv "$1" "$2"
+		check_equal "diff $(basename "$1") $(basename "$2"): 500 sessions more" \
+			"$(columns location blocks_old blocks_new <"$work/out" |
+				awk -F '\t' '$1 == "cache.ml:30:11-50" { print $3 - $2 }')" 500
+		shift
+	done
+fi

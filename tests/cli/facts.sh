@@ -1,0 +1,151 @@
+#!/bin/bash
+# The facts of every dump - totals, roots, kinds of fields, tags, locations - equal those that an
+# independent reader counted: expected/indep-N.txt beside the dumps.
+# shellcheck disable=SC2016 # conditions of awk
+. tests/cli/lib.sh
+
+# fact KEY [SUBKEY]: a number of the independent reader, 0 if it has none.
+fact() {
+	awk -F '\t' -v key="$1" -v sub_key="${2-}" '
+		$1 == key && (sub_key == "" || $2 == sub_key) { value = sub_key == "" ? $2 : $3; exit }
+		END { print value + 0 }' "$truth"
+}
+
+# total NAME: a number of summary's totals, 0 if it has none.
+total() {
+	jq -r ".totals.$1 // 0" "$work/summary"
+}
+
+# site_sum AWK-CONDITION: blocks of the sites for which it holds.
+site_sum() {
+	awk -F '\t' "\$1 == \"site\" && \$2 ~ /^[0-9]/ && $1 { sum += \$2 } END { print sum + 0 }" \
+		"$truth"
+}
+
+# The columns of a 'site' line: 2 blocks, 3 reachable, 4 words, 5 how, 6 id, 7 location, 8 tag.
+# Id 0 is that of blocks without any; the reader counts it among the predefined ones.
+is_predefined='($5 == "predefined" && $6 != 0)'
+is_recovered='($5 == "bit21" && $7 != "none")'
+is_located="($is_predefined || \$5 != \"predefined\" && \$5 != \"unknown\" && \$7 != \"none\")"
+
+# by_location COLUMN FACTOR: location, blocks and another column's sum of the located sites; all
+# without a location are one of the name "".
+by_location() {
+	awk -F '\t' -v column="$1" -v factor="$2" "
+		\$1 == \"site\" && \$2 ~ /^[0-9]/ && !$is_predefined {
+			name = $is_located ? \$7 : \"\"
+			blocks[name] += \$2; sum[name] += \$column
+		}
+		END { for (name in sum) print name \"\t\" blocks[name] \"\t\" sum[name] * factor }" \
+		"$truth" | sort
+}
+
+check_totals() {
+	{
+		echo "blocks $(fact blocks)"
+		echo "bytes $(($(fact words) * 8))"
+		echo "reachable_blocks $(fact reachable_blocks)"
+		echo "reachable_bytes $(($(fact reachable_words) * 8))"
+		echo "unreachable_blocks $(fact unreachable_blocks)"
+		echo "pointers $(($(fact field block) + $(fact field infix)))"
+		echo "infix_pointers $(fact field infix)"
+		echo "dangling_pointers $(fact field chunk_other)"
+		echo "immediates $(($(fact field immediate) + $(fact field zero)))"
+		echo "code_pointers $(fact field code)"
+		echo "outside_pointers $(fact field outside)"
+		echo "chunk_bytes $(fact chunk_bytes)"
+		echo "recovered_blocks $(site_sum "$is_recovered")"
+		echo "located_blocks $(site_sum "$is_located")"
+	} >"$work/wanted"
+	while read -r key _; do
+		echo "$key $(total "$key")"
+	done <"$work/wanted" >"$work/got"
+	check_same "$name: totals" "$work/got" "$work/wanted"
+}
+
+check_tags() {
+	run top --by tag --format csv "$dump"
+	columns tag blocks bytes <"$work/out" | sort -n >"$work/got"
+	awk -F '\t' '$1 == "tag" { print $2 "\t" $3 "\t" $4 * 8 }' "$truth" | sort -n >"$work/wanted"
+	cut -f 1,2 "$work/got" >"$work/got.tags"
+	cut -f 1,2 "$work/wanted" >"$work/wanted.tags"
+	check_same "$name: blocks of each tag" "$work/got.tags" "$work/wanted.tags"
+}
+
+check_roots() {
+	run info --format json "$dump"
+	check_equal "$name: entries of the stack" "$(jq '.roots.stack // 0' "$work/out")" \
+		"$(fact stack_entries)"
+	check_equal "$name: chunks" "$(jq '.heap.chunks' "$work/out")" "$(fact chunks)"
+}
+
+check_locations() {
+	run top --by location --format csv "$dump"
+	columns location blocks bytes <"$work/out" >"$work/rows"
+	grep -v '^\[' "$work/rows" | sort >"$work/got"
+	by_location 4 8 >"$work/wanted"
+	check_same "$name: blocks and bytes of each location, recovered ids included" \
+		"$work/got" "$work/wanted"
+	check_equal "$name: blocks with a predefined id" \
+		"$(awk -F '\t' '/^\[/ { sum += $2 } END { print sum + 0 }' "$work/rows")" \
+		"$(site_sum "$is_predefined")"
+	run objects --format csv "$dump"
+	columns location reachable <"$work/out" | awk -F '\t' '$1 !~ /^\[/ { sum[$1] += $2 }
+		END { for (name in sum) print name "\t" sum[name] }' | sort >"$work/got"
+	by_location 3 1 | cut -f 1,3 >"$work/wanted"
+	check_same "$name: reachable blocks of each location" "$work/got" "$work/wanted"
+}
+
+# The reader of OCP dumps has other facts; that of Gc.stat is recorded in the dump itself.  Section
+# FINA has five one-byte numbers and then the finalisation functions and their values, a word each.
+check_ocp() {
+	jq -r '.totals | .blocks, .bytes / 8, .live_blocks, .live_words, .pointers,
+		.code_pointers, .immediates // 0' "$work/summary" >"$work/got"
+	{
+		fact blocks
+		fact words
+		fact gc_stat live_blocks
+		fact gc_stat live_words
+		fact field ptr
+		fact field fun
+		fact field int
+	} >"$work/wanted"
+	check_same "$name: totals, and Gc.stat as recorded" "$work/got" "$work/wanted"
+	run info --format json "$dump"
+	jq -r '.roots.stack // 0, .roots.finaliser // 0, .heap.chunks' "$work/out" >"$work/got"
+	{
+		fact roots stack
+		echo $((($(fact fina_bytes) - 5) / 8))
+		fact chunks
+	} >"$work/wanted"
+	check_same "$name: roots and chunks" "$work/got" "$work/wanted"
+}
+
+check_facts() {
+	local folder=$1
+	for dump in $(dumps_in "$folder"); do
+		truth=$(dirname "$dump")/expected/indep-$(index_of "$dump").txt
+		name=${dump#"$folder/"}
+		if [ ! -f "$truth" ]; then
+			not_ok "$name" "no facts"
+			continue
+		fi
+		run summary --format json "$dump"
+		cp "$work/out" "$work/summary"
+		case $name in
+		ocp/*)
+			check_ocp
+			check_tags
+			;;
+		*)
+			check_totals
+			check_roots
+			check_tags
+			check_locations
+			;;
+		esac
+	done
+}
+
+check_facts "$fixtures"
+! has_more || check_facts "$more"

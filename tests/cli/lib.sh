@@ -1,0 +1,211 @@
+# Helpers of tests/cli/*.sh, which run from the top of the repository with BUILD in the environment:
+#
+#     . tests/cli/lib.sh
+#     check 'name of the check' command arguments...
+#
+# Every check prints one line: 'ok NAME', 'not ok NAME: why' or 'skip NAME: why'.
+# shellcheck shell=bash disable=SC2034 # variables are for the scripts
+set -eu
+export LC_ALL=C
+unset NO_COLOR TERM
+
+BUILD=$(cd "${BUILD:-build}" && pwd)
+top=$PWD
+hg=$BUILD/heapgraph
+fixtures=tests/fixtures
+v01=$fixtures/v01
+tiny=$v01/tiny/heap.dump.29370.0
+cache0=$v01/cache-dump/heap.dump.8975.0
+cache2=$v01/cache-dump/heap.dump.8975.2.zst
+cache5=$v01/cache-dump/heap.dump.8975.5.zst
+# More dumps, with the same layout as tests/fixtures; used where they are.
+more=${MORE_DUMPS:-../shared/data/legacy}
+
+export LSAN_OPTIONS=suppressions=$top/tests/cli/leaks.supp:print_suppressions=0
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+ok() {
+	echo "ok $1"
+}
+
+not_ok() {
+	echo "not ok $1: $2"
+}
+
+skip() {
+	echo "skip $1: $2"
+}
+
+# The first lines of a file in one line, for reasons.
+gist() {
+	head -n "${2:-3}" "$1" | tr '\n\t' '| ' | tr -dc '[:print:]' | cut -c 1-200
+}
+
+# check NAME COMMAND...: the command succeeds.
+check() {
+	local name=$1
+	shift
+	if "$@" >"$work/check.out" 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name" "exit $? of '$*' $(gist "$work/check.out")"
+	fi
+}
+
+# check_same NAME FILE1 FILE2: they are equal.
+check_same() {
+	if diff "$2" "$3" >"$work/check.diff" 2>&1; then
+		ok "$1"
+	else
+		not_ok "$1" "$(gist "$work/check.diff" 4)"
+	fi
+}
+
+# check_equal NAME GOT WANTED
+check_equal() {
+	if [ "$2" = "$3" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "got '$2', wanted '$3'"
+	fi
+}
+
+# run ARGUMENT...: runs heapgraph; output in $work/out and $work/err, exit status in $status.
+run() {
+	status=0
+	timeout 120 "$hg" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# check_run NAME STATUS ARGUMENT...: heapgraph ends with this status, and is quiet on stderr if it
+# is 0.
+check_run() {
+	local name=$1 wanted=$2
+	shift 2
+	run "$@"
+	if [ "$status" -ne "$wanted" ]; then
+		not_ok "$name" "exit $status, not $wanted: $(gist "$work/err")"
+	elif [ "$wanted" -eq 0 ] && [ -s "$work/err" ]; then
+		not_ok "$name" "stderr: $(gist "$work/err")"
+	else
+		ok "$name"
+	fi
+}
+
+# one_line: stderr of the last run is one line that begins 'heapgraph: '.
+one_line() {
+	[ "$(wc -l <"$work/err")" -eq 1 ] && grep -q '^heapgraph: ' "$work/err"
+}
+
+# refuses NAME STATUS ARGUMENT...: heapgraph fails with this status, one line on stderr and nothing
+# on stdout; with 'offset' as third argument before those of heapgraph, the line names an offset.
+refuses() {
+	local name=$1 wanted=$2 offset=no
+	shift 2
+	if [ "$1" = offset ]; then
+		offset=yes
+		shift
+	fi
+	run "$@"
+	if [ "$status" -ne "$wanted" ]; then
+		not_ok "$name" "exit $status, not $wanted: $(gist "$work/err")"
+	elif ! one_line; then
+		not_ok "$name" "not one line on stderr: $(gist "$work/err")"
+	elif [ -s "$work/out" ]; then
+		not_ok "$name" "on stdout: $(gist "$work/out")"
+	elif [ "$offset" = yes ] && ! grep -q ', at offset [0-9]*$' "$work/err"; then
+		not_ok "$name" "no offset: $(gist "$work/err")"
+	else
+		ok "$name"
+	fi
+}
+
+# columns NAME...: prints these columns of the CSV on stdin (RFC 4180, one record a line), separated
+# by tabs, without the header.
+columns() {
+	awk -v names="$*" '
+	function split_record(line,    n, i, c, quoted, field) {
+		if (index(line, "\"") == 0)
+			return split(line, cell, ",")
+		n = 0; quoted = 0; field = ""
+		for (i = 1; i <= length(line); i++) {
+			c = substr(line, i, 1)
+			if (quoted && c == "\"" && substr(line, i + 1, 1) == "\"") { field = field c; i++ }
+			else if (c == "\"") quoted = !quoted
+			else if (c == "," && !quoted) { cell[++n] = field; field = "" }
+			else field = field c
+		}
+		cell[++n] = field
+		return n
+	}
+	{ sub(/\r$/, "") }
+	NR == 1 {
+		n = split_record($0)
+		for (i = 1; i <= n; i++) at[cell[i]] = i
+		wanted = split(names, name, " ")
+		for (i = 1; i <= wanted; i++)
+			if (!(name[i] in at)) { print "no column " name[i]; exit 1 }
+		next
+	}
+	{
+		split_record($0)
+		row = cell[at[name[1]]]
+		for (i = 2; i <= wanted; i++) row = row "\t" cell[at[name[i]]]
+		print row
+	}'
+}
+
+# Pieces of a 0.1 dump, for files made by hand: a byte, a word, and records of words.
+byte() {
+	printf '%b' "\\0$(printf '%o' "$1")"
+}
+
+word() {
+	local number=$1 text='' i
+	for i in 0 8 16 24 32 40 48 56; do
+		text="$text\\0$(printf '%o' $((number >> i & 255)))"
+	done
+	printf '%b' "$text"
+}
+
+words() {
+	local number
+	for number; do
+		word "$number"
+	done
+}
+
+# plain FILE: path of the dump, decompressed if need be.
+plain() {
+	case $1 in
+	*.zst)
+		local path
+		path=$work/$(basename "$(dirname "$1")")-$(basename "$1" .zst)
+		[ -f "$path" ] || zstd -dqf "$1" -o "$path"
+		echo "$path"
+		;;
+	*) echo "$1" ;;
+	esac
+}
+
+# dumps_in FOLDER: the dumps below it, by name.
+dumps_in() {
+	find "$1" -type f \( -name 'heap.dump.*' -o -name 'memprof.*.dump' -o -name 'memprof.*.dump.zst' \) | sort
+}
+
+# index_of DUMP: its number N, as in expected/indep-N.txt.
+index_of() {
+	basename "$1" .zst | sed -nE 's/^heap\.dump\.[0-9]+\.([0-9]+)$/\1/p
+		s/^memprof\.[0-9]+\.([^.]*\.)?([0-9]+)(\.[^.]*)?\.dump$/\2/p'
+}
+
+# has_more: there are more dumps, and time for them.
+has_more() {
+	[ -d "$more" ] && ! is_sanitized
+}
+
+# is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.
+is_sanitized() {
+	ldd "$hg" | grep -q libasan
+}

@@ -1,0 +1,84 @@
+#!/bin/bash
+# The manual page, the help and the completion come from one table and cover everything.
+# shellcheck disable=SC2034 # COMP_WORDS and COMP_CWORD are read by the completion
+. tests/cli/lib.sh
+
+check_run 'the manual page is written' 0 man
+cp "$work/out" "$work/heapgraph.1"
+check 'the manual page is correct' mandoc -Tlint -W style "$work/heapgraph.1"
+if [ -f docs/heapgraph.1 ]; then
+	check_same 'docs/heapgraph.1 is that page' docs/heapgraph.1 "$work/heapgraph.1"
+fi
+mandoc -Tascii "$work/heapgraph.1" | sed 's/.\x08//g' >"$work/page"
+
+# options_of VERB: those that its help explains.
+options_of() {
+	"$hg" help "$1" | sed -nE 's/^ *(-[a-z], )?(--[a-z-]+).*/\2/p'
+}
+
+run --help
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
+check 'help lists verbs' test "$(echo "$verbs" | wc -w)" -ge 12
+for verb in $verbs; do
+	missing=''
+	for option in $(options_of "$verb"); do
+		grep -q -e "$option" "$work/page" || missing="$missing $option"
+	done
+	grep -q "^ *heapgraph $verb" "$work/page" || missing="$missing $verb"
+	check_equal "the page has $verb and its options" "$missing" ''
+done
+for option in -heap -heaps -loc -prof -v; do
+	check "the page has the historical $option" grep -q "^ *$option" "$work/page"
+done
+for code in 0 1 2 3 4 5 70; do
+	check "the page has exit code $code" grep -q "^ *$code  *[a-z]" "$work/page"
+done
+
+# Every CSV header of the contract stands in the page.
+tr -s ' \n' '  ' <"$work/page" >"$work/line"
+for verb in objects tree why; do
+	operand=
+	[ $verb != why ] || operand=loc:x
+	# shellcheck disable=SC2086 # words
+	run $verb $operand --format csv $tiny
+	check "the page has the columns of $verb" \
+		grep -qF "$(head -n 1 "$work/out" | sed 's/,/, /g')" "$work/line"
+done
+
+# completes WORD...: what bash offers for the last word.
+completes() {
+	COMP_WORDS=("$@")
+	COMP_CWORD=$(($# - 1))
+	COMPREPLY=()
+	_heapgraph
+	echo "${COMPREPLY[*]-}"
+}
+# Needs a command line that is being completed.
+compopt() {
+	:
+}
+check_run 'completion bash' 0 completion bash
+check 'completion is a shell script' bash -n "$work/out"
+# shellcheck source=/dev/null
+. "$work/out"
+check_equal 'completion: su' "$(completes heapgraph su)" summary
+check_equal 'completion: t' "$(completes heapgraph t)" 'top tree trend'
+check_equal 'completion: top --by l' "$(completes heapgraph top --by l)" location
+check_equal 'completion: top --format=c' "$(completes heapgraph top --format = c)" csv
+check_equal 'completion: top --for' "$(completes heapgraph top --for)" --format
+check_equal 'completion: -h' "$(completes heapgraph -hea)" '-heap -heaps'
+check_equal 'completion: help ob' "$(completes heapgraph help ob)" 'object objects'
+missing=''
+for verb in $verbs; do
+	case " $(completes heapgraph '') " in
+	*" $verb "*) ;;
+	*) missing="$missing $verb" ;;
+	esac
+	for option in $(options_of "$verb"); do
+		case " $(completes heapgraph "$verb" --) " in
+		*" $option "*) ;;
+		*) missing="$missing $verb:$option" ;;
+		esac
+	done
+done
+check_equal 'completion: every verb and option of the help' "$missing" ''
