@@ -1,5 +1,6 @@
 #include "base/arena.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,6 @@ static void backend_free(struct base_arena *arena, struct base_array *array)
 static void backend_release(struct base_arena *arena)
 {
 	(void)arena;
-}
-
-static void backend_shrink(struct base_arena *arena, struct base_array *array, size_t bytes)
-{
-	(void)arena, (void)array, (void)bytes;
 }
 
 void base_arena_backend(char *buffer, size_t size)
@@ -99,28 +95,23 @@ static void destroy_extent(
 	unmap_extent(hooks, address, size, committed, arena);
 }
 
-/* Any part of a mapping can be unmapped by itself, and neighbours as one. */
-static bool split_extent(extent_hooks_t *hooks, void *address, size_t size, size_t size_a,
-	size_t size_b, bool committed, unsigned arena)
-{
-	(void)hooks, (void)address, (void)size, (void)size_a, (void)size_b;
-	(void)committed, (void)arena;
-	return false;
-}
+/*
+ * No split and merge: an extent is one array, all its life.  With a split hook jemalloc 5.3 maps
+ * more than asked for, keeps the rest, and crashes over it in arena.<i>.destroy; the limit below
+ * keeps it from trying.
+ */
+static extent_hooks_t hooks = {
+	.alloc = map_extent, .dalloc = unmap_extent, .destroy = destroy_extent};
 
-static bool merge_extents(extent_hooks_t *hooks, void *address_a, size_t size_a, void *address_b,
-	size_t size_b, bool committed, unsigned arena)
+static int no_spare_mappings(unsigned index)
 {
-	(void)hooks, (void)address_a, (void)size_a, (void)address_b, (void)size_b;
-	(void)committed, (void)arena;
-	return false;
+	char name[64];
+	size_t limit = (size_t)sysconf(_SC_PAGESIZE);
+	snprintf(name, sizeof(name), "arena.%u.retain_grow_limit", index);
+	int trouble = mallctl(name, NULL, NULL, &limit, sizeof(limit));
+	/* A jemalloc told not to retain anything has no such limit. */
+	return trouble == ENOENT ? 0 : trouble;
 }
-
-static extent_hooks_t hooks = {.alloc = map_extent,
-	.dalloc = unmap_extent,
-	.destroy = destroy_extent,
-	.split = split_extent,
-	.merge = merge_extents};
 
 /* Freed pages must not linger: the next phase needs the memory. */
 static int decay_at_once(unsigned index, const char *which)
@@ -137,7 +128,8 @@ static enum hg_status backend_init(struct base_arena *arena, struct hg_error *er
 	size_t size = sizeof(index);
 	extent_hooks_t *ours = &hooks;
 	if (mallctl("arenas.create", &index, &size, &ours, sizeof(ours)) ||
-		decay_at_once(index, "dirty_decay_ms") || decay_at_once(index, "muzzy_decay_ms"))
+		no_spare_mappings(index) || decay_at_once(index, "dirty_decay_ms") ||
+		decay_at_once(index, "muzzy_decay_ms"))
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"jemalloc gives no arena for phase '%s'", arena->phase);
 	arena->jemalloc_index = index;
@@ -164,11 +156,6 @@ static void backend_release(struct base_arena *arena)
 	char name[64];
 	snprintf(name, sizeof(name), "arena.%u.destroy", arena->jemalloc_index);
 	mallctl(name, NULL, NULL, NULL, 0);
-}
-
-static void backend_shrink(struct base_arena *arena, struct base_array *array, size_t bytes)
-{
-	xallocx(array->data, bytes, 0, arena_flags(arena));
 }
 
 void base_arena_backend(char *buffer, size_t size)
@@ -276,12 +263,22 @@ void base_arena_free(struct base_arena *arena, void *data)
 	}
 }
 
+/* Pages wholly inside; the address space stays. */
+static void give_back(char *start, size_t bytes)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t from = ((uintptr_t)start + page - 1) & ~(page - 1);
+	uintptr_t to = ((uintptr_t)start + bytes) & ~(page - 1);
+	if (from < to)
+		madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
 void base_arena_shrink(struct base_arena *arena, void *data, uint64_t bytes)
 {
 	for (struct base_array *array = arena->arrays; array; array = array->next) {
 		if (array->data != data || bytes >= array->bytes)
 			continue;
-		backend_shrink(arena, array, (size_t)bytes);
+		give_back((char *)data + bytes, array->bytes - bytes);
 		arena->budget->used -= array->charged;
 		array->charged = array->charged < bytes ? array->charged : bytes;
 		arena->budget->used += array->charged;

@@ -53,7 +53,7 @@ enum hg_status base_arena_reserve(
 /* Frees one array before its arena ends; NULL is ignored. */
 void base_arena_free(struct base_arena *arena, void *array);
 
-/* Keeps only the first 'bytes' bytes of an array, which stays where it is. */
+/* Keeps the contents of only the first 'bytes' bytes of an array, which stays where it is. */
 void base_arena_shrink(struct base_arena *arena, void *array, uint64_t bytes);
 
 /* What serves the arenas: "jemalloc" with its version, or "system". */
