@@ -1,6 +1,5 @@
 #include "base/arena.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,66 +52,6 @@ void base_arena_backend(char *buffer, size_t size)
 
 #include <jemalloc/jemalloc.h>
 
-/* Large mappings are 2 MiB aligned and in huge pages: random access to the arrays is cheaper. */
-static void *map_extent(extent_hooks_t *hooks, void *wanted, size_t size, size_t alignment,
-	bool *zero, bool *commit, unsigned arena)
-{
-	(void)hooks;
-	(void)arena;
-	if (wanted)
-		return NULL;
-	size_t align = size >= HUGE_PAGE && alignment < HUGE_PAGE ? HUGE_PAGE : alignment;
-	size_t room;
-	if (__builtin_add_overflow(size, align, &room))
-		return NULL;
-	char *start = mmap(NULL, room, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (start == MAP_FAILED)
-		return NULL;
-	size_t head = (align - (size_t)start % align) % align;
-	if (head)
-		munmap(start, head);
-	munmap(start + head + size, room - head - size);
-	if (size > HUGE_PAGE)
-		madvise(start + head, size, MADV_HUGEPAGE);
-	*zero = true;
-	*commit = true;
-	return start + head;
-}
-
-static bool unmap_extent(
-	extent_hooks_t *hooks, void *address, size_t size, bool committed, unsigned arena)
-{
-	(void)hooks;
-	(void)committed;
-	(void)arena;
-	return munmap(address, size) != 0;
-}
-
-static void destroy_extent(
-	extent_hooks_t *hooks, void *address, size_t size, bool committed, unsigned arena)
-{
-	unmap_extent(hooks, address, size, committed, arena);
-}
-
-/*
- * No split and merge: an extent is one array, all its life.  With a split hook jemalloc 5.3 maps
- * more than asked for, keeps the rest, and crashes over it in arena.<i>.destroy; the limit below
- * keeps it from trying.
- */
-static extent_hooks_t hooks = {
-	.alloc = map_extent, .dalloc = unmap_extent, .destroy = destroy_extent};
-
-static int no_spare_mappings(unsigned index)
-{
-	char name[64];
-	size_t limit = (size_t)sysconf(_SC_PAGESIZE);
-	snprintf(name, sizeof(name), "arena.%u.retain_grow_limit", index);
-	int trouble = mallctl(name, NULL, NULL, &limit, sizeof(limit));
-	/* A jemalloc told not to retain anything has no such limit. */
-	return trouble == ENOENT ? 0 : trouble;
-}
-
 /* Freed pages must not linger: the next phase needs the memory. */
 static int decay_at_once(unsigned index, const char *which)
 {
@@ -122,14 +61,14 @@ static int decay_at_once(unsigned index, const char *which)
 	return mallctl(name, NULL, NULL, &now, sizeof(now));
 }
 
+/* Extent hooks of our own would do as well, but jemalloc 5.3 crashes when it destroys such arenas.
+ */
 static enum hg_status backend_init(struct base_arena *arena, struct hg_error *error)
 {
 	unsigned index;
 	size_t size = sizeof(index);
-	extent_hooks_t *ours = &hooks;
-	if (mallctl("arenas.create", &index, &size, &ours, sizeof(ours)) ||
-		no_spare_mappings(index) || decay_at_once(index, "dirty_decay_ms") ||
-		decay_at_once(index, "muzzy_decay_ms"))
+	if (mallctl("arenas.create", &index, &size, NULL, 0) ||
+		decay_at_once(index, "dirty_decay_ms") || decay_at_once(index, "muzzy_decay_ms"))
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"jemalloc gives no arena for phase '%s'", arena->phase);
 	arena->jemalloc_index = index;
@@ -143,7 +82,14 @@ static int arena_flags(const struct base_arena *arena)
 
 static void *backend_alloc(struct base_arena *arena, size_t bytes, bool zero)
 {
-	return mallocx(bytes, arena_flags(arena) | (zero ? MALLOCX_ZERO : 0));
+	int flags = arena_flags(arena) | (zero ? MALLOCX_ZERO : 0);
+	if (bytes <= HUGE_PAGE)
+		return mallocx(bytes, flags);
+	/* Random access to arrays is a fifth cheaper in huge pages. */
+	void *data = mallocx(bytes, flags | MALLOCX_ALIGN(HUGE_PAGE));
+	if (data)
+		madvise(data, sallocx(data, flags), MADV_HUGEPAGE);
+	return data;
 }
 
 static void backend_free(struct base_arena *arena, struct base_array *array)
@@ -246,6 +192,18 @@ enum hg_status base_arena_reserve(
 	uintptr_t end = ((uintptr_t)*out + count * size) & ~(page - 1);
 	if (start < end)
 		madvise((void *)start, end - start, MADV_NOHUGEPAGE);
+	return HG_OK;
+}
+
+enum hg_status base_arena_touch(
+	struct base_arena *arena, void *data, uint64_t bytes, struct hg_error *error)
+{
+	for (struct base_array *array = arena->arrays; array; array = array->next) {
+		if (array->data != data || bytes <= array->charged)
+			continue;
+		BASE_TRY(charge(arena, bytes - array->charged, error));
+		array->charged = bytes;
+	}
 	return HG_OK;
 }
 

@@ -3,8 +3,8 @@
  *
  * Large arrays lie in transparent huge pages, which are only taken from the system when they are
  * touched, so that an array may be sized by an upper bound, and go back to it when the array is
- * freed; all goes with the arena.  Behind it stands a jemalloc arena of its own with extent hooks
- * (jemalloc(3), "arena.<i>.extent_hooks"), or the system's allocator in builds for sanitizers and
+ * freed; all goes with the arena.  Behind it stands a jemalloc arena of its own that keeps no freed
+ * pages (jemalloc(3), "arenas.create"), or the system's allocator in builds for sanitizers and
  * valgrind (-DBASE_ARENA_SYSTEM).
  *
  * A budget is shared by the arenas of one session: base_arena_alloc() fails with HG_ERROR_LIMIT
@@ -49,6 +49,10 @@ enum hg_status base_arena_zalloc(
  */
 enum hg_status base_arena_reserve(
 	struct base_arena *arena, uint64_t count, size_t size, void **out, struct hg_error *error);
+
+/* Charges the budget for the first 'bytes' bytes of a reserved array, which have been touched. */
+enum hg_status base_arena_touch(
+	struct base_arena *arena, void *array, uint64_t bytes, struct hg_error *error);
 
 /* Frees one array before its arena ends; NULL is ignored. */
 void base_arena_free(struct base_arena *arena, void *array);

@@ -216,7 +216,7 @@ enum hg_status base_output_open(
 	*output = (struct base_output){0};
 	size_t size = strlen(path) + sizeof(".XXXXXX");
 	output->path = strdup(path);
-	output->temporary = malloc(size);
+	output->temporary = calloc(1, size);
 	if (!output->path || !output->temporary) {
 		base_output_abandon(output);
 		return base_no_memory(error, size);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -86,6 +87,17 @@ static enum hg_status open_device(struct cli_sink *sink, const char *path, struc
 	return HG_OK;
 }
 
+/*
+ * A file behind a link is replaced where it is, and the link stays.  Links below /dev and /proc
+ * lead to what is open already.  'real' has room for PATH_MAX bytes.
+ */
+static bool follow_link(const char *path, char *real, bool *is_open)
+{
+	struct stat about;
+	*is_open = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+	return lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && realpath(path, real);
+}
+
 enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_error *error)
 {
 	struct stat about;
@@ -98,9 +110,14 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 		return output_error(error, path, "cannot be written: is a directory", 0);
 	if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
 		return open_device(sink, path, error);
+	char real[PATH_MAX];
+	bool is_open;
+	bool is_link = follow_link(path, real, &is_open);
+	if (is_link && is_open)
+		return open_device(sink, path, error);
 	sigset_t before;
 	block_signals(&before);
-	enum hg_status status = base_output_open(&sink->file, path, error);
+	enum hg_status status = base_output_open(&sink->file, is_link ? real : path, error);
 	if (status == HG_OK) {
 		sink->is_file = true;
 		sink->stream = sink->file.stream;

@@ -1,5 +1,7 @@
 #include "cli/verbs.h"
 
+#include <string.h>
+
 static const struct {
 	const char *name;
 	enum rep_sort sort;
@@ -15,6 +17,21 @@ static const char *column_name(unsigned index)
 	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
 }
 
+/* Comparing two programs is legal, and mostly a mistake. */
+static void note_programs(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot)
+{
+	struct hg_info before, after;
+	struct rep_text text = {0};
+	hg_snapshot_info(old_snapshot, &before);
+	hg_snapshot_info(new_snapshot, &after);
+	if (strcmp(before.program, after.program) != 0) {
+		rep_text_printf(&text, "is of the program '%s', %s of '%s'", before.program,
+			after.path, after.program);
+		cli_print_note(before.path, rep_text_string(&text));
+	}
+	rep_text_release(&text);
+}
+
 static enum hg_status run_diff(struct cli_run *run)
 {
 	BASE_TRY(cli_begin(run));
@@ -24,6 +41,8 @@ static enum hg_status run_diff(struct cli_run *run)
 	enum hg_status status = cli_open(run, run->operands[1], true);
 	enum rep_sort sort =
 		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
+	if (status == HG_OK)
+		note_programs(old_snapshot, run->context.snapshot);
 	if (status == HG_OK)
 		status = rep_diff(&run->context, old_snapshot,
 			(enum hg_key)cli_number(run->values.by, HG_BY_LOCATION), sort,

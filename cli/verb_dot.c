@@ -1,16 +1,26 @@
 #include "cli/verbs.h"
 
 #include <string.h>
+#include <strings.h>
 
-/* The format that the name of the output file asks for; NULL is DOT. */
-static const char *picture_format(const char *path)
+/*
+ * The format that the name of the output file asks for; NULL is DOT.  False for other pictures,
+ * which would otherwise be files of DOT with a misleading name.
+ */
+static bool picture_format(const char *path, const char **format)
 {
 	static const char *const formats[] = {"svg", "png", "pdf"};
+	static const char *const others[] = {
+		"jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "eps", "ps", "html"};
 	const char *dot = path ? strrchr(path, '.') : NULL;
+	*format = NULL;
 	for (size_t i = 0; dot && i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcmp(dot + 1, formats[i]) == 0)
-			return formats[i];
-	return NULL;
+		if (strcasecmp(dot + 1, formats[i]) == 0)
+			*format = formats[i];
+	for (size_t i = 0; dot && i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcasecmp(dot + 1, others[i]) == 0)
+			return false;
+	return true;
 }
 
 /* A picture is not a table: that it is partial stands in its title, and is said here, too. */
@@ -35,9 +45,10 @@ static enum hg_status run_dot(struct cli_run *run)
 		return cli_usage_error(run, "--nodes: from 1 to 100000");
 	struct rep_dot_request request = {
 		.max_nodes = (uint32_t)nodes,
-		.min_share = cli_number(values->min, 1000),
-		.picture = picture_format(values->output),
+		.min_share = cli_number(values->min, 5000),
 	};
+	if (!picture_format(values->output, &request.picture))
+		return cli_usage_error(run, "-o: pictures are .svg, .png or .pdf");
 	BASE_TRY(cli_begin_with_snapshot(run));
 	BASE_TRY(cli_from_node(run, &request.from));
 	say_partial(run);
@@ -53,7 +64,7 @@ static const struct cli_option own[] = {
 		"are folded into one note for each holder, and so are siblings that look alike, "
 		"from the fifth on"},
 	{"min", 0, CLI_PERCENT, offsetof(struct cli_values, min), "PERCENT", NULL,
-		"fold what retains less than this share of the reachable memory: default 0.1"},
+		"fold what retains less than this share of the reachable memory: default 0.5"},
 	{"from", 0, CLI_STRING, offsetof(struct cli_values, from), "PATTERN", NULL,
 		"draw what this block or root holds: 0x1234, root:RE or loc:RE; of several the "
 		"one that retains most"},

@@ -4,8 +4,13 @@
 static enum hg_status add_all(
 	struct cli_run *run, struct rep_trend *trend, int count, const char *const *paths)
 {
+	struct hg_info before = {.pid = HG_UNKNOWN, .index = 0}, now;
 	for (int i = 0; i < count; i++) {
 		BASE_TRY(cli_open(run, paths[i], true));
+		hg_snapshot_info(run->context.snapshot, &now);
+		if (now.pid != HG_UNKNOWN && now.pid == before.pid && now.index < before.index)
+			cli_print_note(paths[i], "comes after a later dump of the same process");
+		before = now;
 		BASE_TRY(rep_trend_add(trend, &run->context));
 		cli_close(run, NULL);
 	}

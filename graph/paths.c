@@ -9,7 +9,8 @@
 static void meet(struct graph_paths *p, uint32_t holder, struct snap_slot slot)
 {
 	uint32_t *header = &p->compact.words[slot.n];
-	if (*header & GRAPH_VISITED)
+	/* More nodes than were live: the file has changed since. */
+	if (*header & GRAPH_VISITED || p->count == p->most)
 		return;
 	p->slot[p->count] = slot.n | (*header & GRAPH_LEAF ? 0 : HAS_EDGES);
 	p->holder[p->count] = holder;
@@ -59,6 +60,7 @@ static enum hg_status search(struct graph_paths *p, struct graph *graph, struct 
 		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->holder, error));
 	const struct snap *snap = graph->snap;
 	uint32_t number = 0;
+	p->most = graph->live_count;
 	meet(p, 0, graph_compact_virtual_root(&p->compact));
 	while (number < p->count)
 		follow(p, number++);

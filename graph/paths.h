@@ -14,6 +14,7 @@ struct graph_paths {
 	struct base_arena arena;
 	struct graph_compact compact;
 	uint32_t count;   /* nodes met; 0 is the virtual root */
+	uint32_t most;    /* that there is room for: all live nodes */
 	uint32_t *slot;   /* of each */
 	uint32_t *holder; /* number of the node it was met from; holder[0] = 0 */
 };

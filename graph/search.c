@@ -12,6 +12,7 @@ struct searcher {
 	struct graph_compact *compact;
 	uint64_t *stack; /* parent << 32 | slot */
 	uint64_t depth;
+	uint64_t deepest;        /* entries of the stack that have been used */
 	struct snap_walk lookup; /* for the sizes of huge blocks */
 	uint32_t first_last;     /* number of the first root that is last and leads somewhere */
 	struct hg_error *error;
@@ -94,10 +95,17 @@ static enum hg_status visit_special(
 	return HG_OK;
 }
 
-static enum hg_status tell_progress(const struct searcher *s, uint32_t v)
+/* Tells how far the search is, and accounts for what it has touched of arrays sized by a bound. */
+static enum hg_status tell_progress(const struct searcher *s, uint32_t v, uint64_t edges)
 {
 	const struct snap *snap = s->compact->snap;
-	return base_progress(snap->session, "searching", v, snap->block_count);
+	struct graph_search *search = s->search;
+	uint64_t bytes = edges * sizeof(*search->edge_from);
+	BASE_TRY(base_arena_touch(search->arena, search->edge_from, bytes, s->error));
+	BASE_TRY(base_arena_touch(search->arena, search->edge_to, bytes, s->error));
+	BASE_TRY(base_arena_touch(
+		search->arena, s->stack, s->deepest * sizeof(*s->stack), s->error));
+	return base_progress(snap->session, "searching", v, snap_virtual_root(snap) + 1);
 }
 
 /* The state of the loop is in locals: it runs once per edge. */
@@ -129,14 +137,17 @@ static enum hg_status run(struct searcher *s)
 		}
 		search->parent[v].n = parent;
 		search->size[v] = size;
-		if (!(header & GRAPH_LEAF))
+		if (!(header & GRAPH_LEAF)) {
 			depth = push_edges(stack, depth, words, v, slot);
+			if (depth > s->deepest)
+				s->deepest = depth;
+		}
 		if (++v % PROGRESS_NODES == 0)
-			BASE_TRY(tell_progress(s, v));
+			BASE_TRY(tell_progress(s, v, edges));
 	}
 	search->count = v;
 	search->edge_count = edges;
-	return HG_OK;
+	return tell_progress(s, v, edges);
 }
 
 /* Reads the numbers back out of the headers, in order of ranks. */

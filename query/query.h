@@ -13,6 +13,7 @@ struct hg_snapshot {
 	struct graph graph;      /* once analysed */
 	struct snap_walk lookup; /* for single blocks */
 	bool analysed;
+	bool spent; /* an analysis began and did not end: what it used up is gone */
 };
 
 /* HG_ERROR_USAGE unless hg_snapshot_analyse() has succeeded; clears the session's error. */

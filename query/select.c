@@ -13,6 +13,7 @@ enum what { BY_ADDRESS, BY_LOCATION, BY_ROOT };
 struct pattern {
 	enum what what;
 	uint64_t address;
+	const char *literal; /* a location as reports print it, or its file or line; or NULL */
 	regex_t regex;
 };
 
@@ -41,12 +42,32 @@ static enum hg_status parse_regex(
 {
 	char message[200];
 	out->what = what;
+	if (!*text)
+		return usage(snapshot, "an empty pattern%s", text);
 	int trouble = regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
 	if (!trouble)
 		return HG_OK;
 	regerror(trouble, &out->regex, message, sizeof(message));
 	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 		"'%.200s' is no regular expression: %s", text, message);
+}
+
+/* The whole name, or what stands before one of its colons: the file, the file and line. */
+static bool is_name_or_part(const char *name, const char *text)
+{
+	size_t length = strlen(text);
+	return strncmp(name, text, length) == 0 && (name[length] == '\0' || name[length] == ':');
+}
+
+static bool is_location(struct hg_snapshot *snapshot, const char *text)
+{
+	char name[LONGEST_NAME];
+	for (uint32_t i = 1; i < snapshot->snap.sites.count && *text; i++) {
+		hg_location_name(snapshot, i, name, sizeof(name));
+		if (is_name_or_part(name, text))
+			return true;
+	}
+	return false;
 }
 
 static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, struct pattern *out)
@@ -59,6 +80,14 @@ static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, stru
 		return parse_regex(snapshot, BY_LOCATION, text + 4, out);
 	if (strncmp(text, "root:", 5) == 0)
 		return parse_regex(snapshot, BY_ROOT, text + 5, out);
+	if (strncmp(text, "type:", 5) == 0)
+		return usage(snapshot, "'%.200s': this snapshot has no types", text);
+	/* Copied from a report it means what it says, though it may look like an expression. */
+	if (is_location(snapshot, text)) {
+		out->what = BY_LOCATION;
+		out->literal = text;
+		return HG_OK;
+	}
 	return parse_regex(snapshot, BY_LOCATION, text, out);
 }
 
@@ -105,14 +134,15 @@ static enum hg_status select_roots(struct selecting *s, const regex_t *regex)
 
 /* Which locations match: each is asked once, not once for each block. */
 static enum hg_status match_locations(
-	struct hg_snapshot *snapshot, const regex_t *regex, bool **out)
+	struct hg_snapshot *snapshot, const struct pattern *pattern, bool **out)
 {
 	uint32_t count = snapshot->snap.sites.count;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(**out), (void **)out));
 	for (uint32_t i = 1; i < count; i++) {
 		char name[LONGEST_NAME];
 		hg_location_name(snapshot, i, name, sizeof(name));
-		(*out)[i] = regexec(regex, name, 0, NULL, 0) == 0;
+		(*out)[i] = pattern->literal ? is_name_or_part(name, pattern->literal)
+					     : regexec(&pattern->regex, name, 0, NULL, 0) == 0;
 	}
 	return HG_OK;
 }
@@ -139,10 +169,10 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched)
 	return status;
 }
 
-static enum hg_status select_locations(struct selecting *s, const regex_t *regex)
+static enum hg_status select_locations(struct selecting *s, const struct pattern *pattern)
 {
 	bool *matched;
-	BASE_TRY(match_locations(s->snapshot, regex, &matched));
+	BASE_TRY(match_locations(s->snapshot, pattern, &matched));
 	enum hg_status status = select_matched(s, matched);
 	free(matched);
 	return status;
@@ -183,7 +213,7 @@ static enum hg_status select_by(struct selecting *s, const struct pattern *patte
 	case BY_ROOT:
 		return select_roots(s, &pattern->regex);
 	default:
-		return select_locations(s, &pattern->regex);
+		return select_locations(s, pattern);
 	}
 }
 
@@ -197,7 +227,7 @@ enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct 
 	enum hg_status status = select_by(&s, &pattern);
 	if (status == HG_OK && out->count)
 		status = sum_retained(snapshot, out);
-	if (pattern.what != BY_ADDRESS)
+	if (pattern.what != BY_ADDRESS && !pattern.literal)
 		regfree(&pattern.regex);
 	if (status != HG_OK)
 		hg_selection_release(out);

@@ -16,9 +16,12 @@ enum hg_status hg_snapshot_open(
 	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out)
 {
 	struct hg_input in = {0};
-	memcpy(&in, input, input->size < sizeof(in) ? input->size : sizeof(in));
 	*out = NULL;
 	base_error_clear(&session->error);
+	if (input && input->size >= offsetof(struct hg_input, format))
+		memcpy(&in, input, input->size < sizeof(in) ? input->size : sizeof(in));
+	if (!in.path)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
 	struct hg_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	if (!snapshot)
 		return base_no_memory(&session->error, sizeof(*snapshot));
@@ -123,7 +126,11 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 	if (snapshot->analysed)
 		return HG_OK;
 	base_error_clear(error);
+	if (snapshot->spent)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"an analysis of this snapshot failed; open it again");
 	BASE_TRY(check_budget(snapshot));
+	snapshot->spent = true;
 	enum hg_status status = graph_open(&snapshot->graph, &snapshot->snap, error);
 	if (status == HG_OK)
 		status = snap_walk_init(&snapshot->lookup, &snapshot->snap, error);

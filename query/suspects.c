@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096 };
+enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096, SHORTEST_LIST = 16 };
 
 /* The location that retains most among the children; sampled from the largest of them. */
 static enum hg_status main_location(
@@ -44,6 +44,14 @@ static enum hg_status largest_child(
 	return HG_OK;
 }
 
+static bool keeps_most(const struct hg_snapshot *snapshot, struct graph_position holder,
+	struct graph_position child)
+{
+	const struct graph *g = &snapshot->graph;
+	return graph_reaches(child) &&
+	       10 * graph_retained(g, child) >= DROP_TENTHS * graph_retained(g, holder);
+}
+
 /* Cells of a list, nodes of a tree: the same place of allocation, tag and size. */
 static bool are_alike(
 	struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b)
@@ -55,33 +63,32 @@ static bool are_alike(
 	       x.words == y.words;
 }
 
-/*
- * Goes down, but not into a chain of blocks that are alike: the memory is gathered in the chain,
- * whose length is counted.
- */
+/* How many blocks from here on are alike, each keeping nearly all of what the one before keeps. */
+static enum hg_status chain_length(
+	struct hg_snapshot *snapshot, struct graph_position at, uint64_t *length)
+{
+	for (*length = 1; *length < HG_LONGEST_CHAIN; ++*length) {
+		struct graph_position child;
+		BASE_TRY(largest_child(snapshot, at, &child));
+		if (!keeps_most(snapshot, at, child) || !are_alike(snapshot, at, child))
+			return HG_OK;
+		at = child;
+	}
+	return HG_OK;
+}
+
+/* Goes down, but not into a list: what it keeps is gathered in the list. */
 static enum hg_status accumulation_point(struct hg_snapshot *snapshot,
 	struct graph_position position, struct graph_position *point, uint64_t *chain)
 {
-	const struct graph *g = &snapshot->graph;
-	struct graph_position at = position;
 	*point = position;
-	*chain = 1;
-	for (unsigned depth = 0; depth < MOST_DEPTH && *chain < HG_LONGEST_CHAIN;) {
+	for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
 		struct graph_position child;
-		BASE_TRY(largest_child(snapshot, at, &child));
-		if (!graph_reaches(child))
+		BASE_TRY(chain_length(snapshot, *point, chain));
+		BASE_TRY(largest_child(snapshot, *point, &child));
+		if (*chain >= SHORTEST_LIST || !keeps_most(snapshot, *point, child))
 			return HG_OK;
-		bool alike = are_alike(snapshot, at, child);
-		if (!alike && (*chain > 1 || 10 * graph_retained(g, child) <
-						     DROP_TENTHS * graph_retained(g, at)))
-			return HG_OK;
-		at = child;
-		if (alike) {
-			++*chain;
-		} else {
-			*point = child;
-			depth++;
-		}
+		*point = child;
 	}
 	return HG_OK;
 }

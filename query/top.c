@@ -144,7 +144,12 @@ static int by_change(const void *a, const void *b)
 	const struct grown *x = a, *y = b;
 	if (change(&x->growth) != change(&y->growth))
 		return change(&x->growth) > change(&y->growth) ? -1 : 1;
-	return strcmp(x->name, y->name);
+	int order = strcmp(x->name, y->name);
+	if (order)
+		return order;
+	if (x->growth.old_id != y->growth.old_id)
+		return x->growth.old_id < y->growth.old_id ? -1 : 1;
+	return (x->growth.new_id > y->growth.new_id) - (x->growth.new_id < y->growth.new_id);
 }
 
 static struct hg_growth pair(const struct named *old_row, const struct named *new_row)

@@ -54,7 +54,9 @@ static void add_targets(struct merger *m, const struct hg_selection *selection, 
 	const struct graph *g = &m->snapshot->graph;
 	for (size_t i = 0; i < selection->count; i++) {
 		hg_node node = selection->nodes[i];
-		uint32_t number = graph_paths_number(m->paths, node);
+		uint32_t number = node < m->snapshot->graph.node_count
+					  ? graph_paths_number(m->paths, node)
+					  : GRAPH_NONE;
 		if (number == GRAPH_NONE) {
 			out->unreachable++;
 			continue;

@@ -168,10 +168,12 @@ void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kin
 }
 
 void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snapshot,
-	enum hg_key key, uint32_t id)
+	enum hg_key key, uint32_t id, enum hg_confidence confidence)
 {
 	struct rep_text name = {0};
 	rep_name_class(&name, snapshot, key, id);
+	if (emitter->format == REP_FORMAT_TEXT && confidence == HG_GUESSED)
+		rep_text_put(&name, REP_GUESS_MARK);
 	emitter->failed |= name.failed;
 	const char *kind = key == HG_BY_ROOT ? hg_root_kind_name(hg_root_kind(snapshot, id)) : "";
 	rep_key_cells(emitter, key, kind, rep_text_string(&name));

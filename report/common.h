@@ -34,9 +34,9 @@ unsigned rep_key_columns(enum hg_key key, struct rep_column *columns);
 /* Their cells; 'kind' is used for roots only. */
 void rep_key_cells(
 	struct rep_emitter *emitter, enum hg_key key, const char *kind, const char *name);
-/* The same for a class of a snapshot. */
+/* The same for a class of a snapshot; in text a guess is marked. */
 void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snapshot,
-	enum hg_key key, uint32_t id);
+	enum hg_key key, uint32_t id, enum hg_confidence confidence);
 
 /* "locations", "tags", ...: what the rows are. */
 const char *rep_key_plural(enum hg_key key);

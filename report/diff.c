@@ -107,7 +107,7 @@ static void write_rows(struct rep_context *context, const struct comparison *com
 		const struct hg_growth *row = &comparison->diff.rows[ranked[i].position];
 		uint32_t id;
 		const struct hg_snapshot *snapshot = namer(comparison, row, &id);
-		rep_class_cells(emitter, snapshot, comparison->diff.key, id);
+		rep_class_cells(emitter, snapshot, comparison->diff.key, id, HG_EXACT);
 		rep_cell_number(emitter, row->blocks_old);
 		rep_cell_number(emitter, row->blocks_new);
 		rep_cell_change(emitter, row->blocks_old, row->blocks_new);
@@ -158,8 +158,11 @@ static void write_head(struct rep_context *context, const struct comparison *com
 	total_line(emitter, "reachable", from->reachable_blocks, to->reachable_blocks,
 		from->reachable_bytes, to->reachable_bytes);
 	if (comparison->diff.count == 0)
-		rep_prose(emitter, REP_PLAIN, "\nNo difference by %s.\n",
-			hg_key_name(comparison->diff.key));
+		rep_prose(emitter, REP_PLAIN, "\nNo difference by %s%s.\n",
+			hg_key_name(comparison->diff.key),
+			comparison->diff.key == HG_BY_ROOT && from->bytes != to->bytes
+				? ": what changed is held by several roots or by none"
+				: "");
 	else
 		rep_prose(emitter, REP_PLAIN, "\n");
 	rep_text_release(&old_name);

@@ -79,6 +79,8 @@ void rep_name_label(
 	rep_text_put(text, " ");
 	if (block->location) {
 		rep_name_location(text, snapshot, block->location);
+		if (block->location_confidence == HG_GUESSED)
+			rep_text_put(text, REP_GUESS_MARK);
 		rep_text_put(text, ", ");
 	}
 	rep_name_shape(text, block);

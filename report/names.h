@@ -9,6 +9,13 @@
 
 #include "heapgraph.h"
 
+/* Behind a location in text that the writer of the snapshot may have got wrong, and what it means.
+ */
+#define REP_GUESS_MARK " ?"
+#define REP_GUESS_MEANING                                                                          \
+	"? a guess: the writer of this format gives closures and some other blocks wrong "         \
+	"locations"
+
 void rep_name_location(
 	struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location);
 /* "0x..." for a block, "kind name" for a root, "root" for the virtual root. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SHOWN_LOCATIONS = 8, SHOWN_DOMINATORS = 5, SHOWN_SUSPECTS = 3 };
+enum { SHOWN_LOCATIONS = 8, SHOWN_DOMINATORS = 5, SHOWN_SUSPECTS = 3, SHORTEST_CHAIN = 16 };
 
 /* All that the summary asks of the library, so that nothing is written before it is complete. */
 struct findings {
@@ -147,6 +147,30 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 	rep_text_release(&recovered);
 }
 
+/*
+ * A dump made at an arbitrary point misses the stack, or the young blocks that hold the rest: what
+ * follows is then about a small part, which must be said.
+ */
+static void write_warning(struct rep_emitter *emitter, const struct findings *findings)
+{
+	const struct hg_totals *totals = &findings->totals;
+	struct rep_text line = {0};
+	if (2 * totals->unreachable_bytes <= totals->bytes)
+		return;
+	rep_text_percent(&line, totals->unreachable_bytes, totals->bytes);
+	rep_text_put(&line, " of the memory hangs from no recorded root");
+	if (totals->outside_pointers) {
+		rep_text_put(&line, "; ");
+		rep_name_amount(&line, totals->outside_pointers, "pointer leads", "pointers lead");
+		rep_text_put(&line, " out of the recorded heap");
+	}
+	rep_prose(emitter, REP_BOLD, "\n  NOTE      %s.\n", rep_text_string(&line));
+	rep_prose(emitter, REP_PLAIN,
+		"            Retained sizes below are of the other part; 'top --sort bytes' ranks "
+		"all of it.\n");
+	rep_text_release(&line);
+}
+
 static void known_total(struct rep_emitter *emitter, const char *key, uint64_t number)
 {
 	if (number != HG_UNKNOWN)
@@ -256,7 +280,8 @@ static void write_locations(struct rep_context *context, const struct findings *
 	rep_table_begin(emitter, "locations", columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct hg_class *row = &top->rows[i];
-		rep_class_cells(emitter, context->snapshot, HG_BY_LOCATION, row->id);
+		rep_class_cells(
+			emitter, context->snapshot, HG_BY_LOCATION, row->id, row->confidence);
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
@@ -379,14 +404,14 @@ static void suspect_text(
 	rep_text_clear(&line);
 	hg_block(context->snapshot, suspect->accumulation, &block);
 	if (suspect->accumulation == suspect->node) {
-		rep_text_put(&line, "directly below it are ");
+		rep_text_put(&line, "it holds ");
 	} else {
 		rep_text_put(&line, "gathered in ");
 		rep_name_label(&line, context->snapshot, &block);
 		rep_text_put(&line, ", which holds ");
 	}
 	rep_name_amount(&line, suspect->children, "block", "blocks");
-	if (suspect->chain > 1) {
+	if (suspect->chain >= SHORTEST_CHAIN) {
 		rep_text_put(&line, " and is the first of ");
 		rep_name_amount(&line, suspect->chain, "block", "blocks");
 		if (suspect->chain == HG_LONGEST_CHAIN)
@@ -395,7 +420,8 @@ static void suspect_text(
 	}
 	rep_prose(context->emitter, REP_PLAIN, "    %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
-	if (suspect->location) {
+	/* Below a tenth it explains nothing. */
+	if (suspect->location && 10 * suspect->location_bytes >= suspect->retained_bytes) {
 		rep_text_clear(&line);
 		rep_name_location(&line, context->snapshot, suspect->location);
 		bool most = 2 * suspect->location_bytes > suspect->retained_bytes;
@@ -406,6 +432,11 @@ static void suspect_text(
 		rep_text_size(&line, suspect->location_bytes);
 		rep_prose(context->emitter, REP_PLAIN, " (%s)\n", rep_text_string(&line));
 	}
+	rep_text_clear(&line);
+	rep_text_put(&line, "heapgraph why ");
+	rep_name_node(&line, context->snapshot, suspect->node);
+	rep_prose(context->emitter, REP_PLAIN, "    who holds it: %s SNAPSHOT\n",
+		rep_text_string(&line));
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
@@ -482,6 +513,7 @@ enum hg_status rep_summary(struct rep_context *context)
 		} else {
 			write_head(emitter, &findings.info);
 			write_total_table(emitter, &findings);
+			write_warning(emitter, &findings);
 		}
 		if (!write_reconciliation(emitter, &findings))
 			status = base_fail(context->error, HG_ERROR_INTERNAL, HG_NO_OFFSET,

@@ -146,18 +146,24 @@ void rep_text_address(struct rep_text *text, uint64_t address)
 	rep_text_add(text, at, (size_t)(buffer + sizeof(buffer) - at));
 }
 
-uint64_t rep_basis_points(uint64_t part, uint64_t whole)
+/* part / whole in units of 1 / parts, rounded. */
+static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t parts)
 {
 	if (whole == 0)
 		return 0;
 	__extension__ unsigned __int128 scaled = part;
-	return (uint64_t)((scaled * 10000 + whole / 2) / whole);
+	return (uint64_t)((scaled * parts + whole / 2) / whole);
+}
+
+uint64_t rep_basis_points(uint64_t part, uint64_t whole)
+{
+	return share_of(part, whole, 10000);
 }
 
 void rep_text_percent(struct rep_text *text, uint64_t part, uint64_t whole)
 {
-	uint64_t points = rep_basis_points(part, whole);
-	uint64_t tenths = (points + 5) / 10;
+	/* From the numbers themselves: basis points are rounded already. */
+	uint64_t tenths = share_of(part, whole, 1000);
 	if (part && tenths == 0)
 		rep_text_put(text, "<0.1 %");
 	else if (tenths == 1000 && part < whole)

@@ -68,10 +68,12 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 	columns[count++] = (struct rep_column){"retained_bytes", "retained", REP_BYTES, 0};
 	columns[count++] = (struct rep_column){"retained_share", "  share", REP_SHARE, REP_NOT_CSV};
 	columns[count++] = (struct rep_column){"confidence", NULL, REP_WORD, 0};
+	bool guessed = false;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_class *row = &top->rows[ranked[i].position];
-		rep_class_cells(emitter, context->snapshot, top->key, row->id);
+		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
+		guessed |= row->confidence == HG_GUESSED;
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
@@ -80,6 +82,8 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
+	if (guessed && emitter->format == REP_FORMAT_TEXT)
+		rep_prose(emitter, REP_PLAIN, "  " REP_GUESS_MEANING "\n");
 }
 
 static void write_headline(struct rep_context *context, const struct hg_top *top)

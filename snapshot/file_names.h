@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SNAP_NAME_PARTS = 8 };
+enum { SNAP_NAME_PARTS = 128 };
 
 /* A base name cut at its dots; parts are not NUL-terminated. */
 struct snap_name {

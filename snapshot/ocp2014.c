@@ -524,7 +524,7 @@ static enum hg_status load_entry(
 	/* Without the graph no block has fields to number. */
 	unsigned tag = snap->no_fields ? SNAP_TAG_ABSTRACT : e.tag;
 	BASE_TRY(snap_add_block(snap, address, offset, e.wosize, tag, *apart, l->error));
-	*apart = false;
+	*apart = snap_tag_has_fields(tag) && e.wosize >= SNAP_STRETCH_WORDS;
 	return HG_OK;
 }
 
@@ -1034,7 +1034,9 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	while (walk->blocks_left) {
 		const uint8_t *start = c.next;
 		struct entry e;
-		if (!read_entry(&c, ocp->id_bits, &e)) {
+		/* Only a file that changes under its mapping gets out of bounds here. */
+		if (!read_entry(&c, ocp->id_bits, &e) ||
+			e.wosize >= (SNAP_ADDRESS_LIMIT - address) / 8) {
 			walk->blocks_left = 0;
 			break;
 		}

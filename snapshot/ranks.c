@@ -6,8 +6,11 @@
 
 #include <string.h>
 
-/* Beyond this much per byte of file, and a constant, the blocks are not a heap. */
-enum { BYTES_PER_FILE_BYTE = 64, FREE_BYTES = 64 << 20 };
+/*
+ * Lines cost at most 1,536 bytes for each block with fields or header in a granule of its own.
+ * Leaves beyond this much per block, and a constant, mean blocks 128 MB apart: no heap.
+ */
+enum { LEAF_BYTES_PER_BLOCK = 2048, FREE_BYTES = 64 << 20 };
 
 enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_address,
 	uint64_t last_address, struct hg_error *error)
@@ -79,13 +82,12 @@ static void fill_table(struct snap_ranks *ranks, const struct snap_granules *gra
 }
 
 enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *granules,
-	struct base_arena *arena, uint64_t file_size, struct hg_error *error)
+	struct base_arena *arena, uint64_t blocks, struct hg_error *error)
 {
 	sort_granules(granules);
 	uint64_t count = granules->count + 1, leaves = count_leaves(granules) + 1;
-	uint64_t line_bytes = count * SNAP_GRANULE_LINES * sizeof(struct snap_line);
 	uint64_t leaf_bytes = leaves * sizeof(uint32_t) << SNAP_LEAF_SHIFT;
-	if (line_bytes + leaf_bytes > file_size * BYTES_PER_FILE_BYTE + FREE_BYTES)
+	if (leaf_bytes > blocks * LEAF_BYTES_PER_BLOCK + FREE_BYTES)
 		return base_corrupt(error, HG_NO_OFFSET,
 			"its blocks are strewn over %llu pieces of 32 KiB, which is no heap",
 			(unsigned long long)granules->count);
@@ -214,6 +216,7 @@ bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, stru
 struct marker {
 	const struct snap *snap;
 	struct snap_ranks ranks; /* a copy: nothing written here can change it */
+	bool shared;             /* other threads write to the same lines */
 	uint64_t at;             /* number of the line: word >> 6 */
 	uint64_t header, kept;
 	struct snap_census strays;
@@ -224,8 +227,13 @@ static inline void flush_marks(struct marker *m)
 	if (!(m->header | m->kept))
 		return;
 	struct snap_line *line = snap_ranks_line(&m->ranks, m->at << 6);
-	__atomic_fetch_or(&line->header, m->header, __ATOMIC_RELAXED);
-	__atomic_fetch_or(&line->kept, m->kept, __ATOMIC_RELAXED);
+	if (m->shared) {
+		__atomic_fetch_or(&line->header, m->header, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&line->kept, m->kept, __ATOMIC_RELAXED);
+	} else {
+		line->header |= m->header;
+		line->kept |= m->kept;
+	}
 	m->header = m->kept = 0;
 }
 
@@ -309,7 +317,7 @@ static void mark_slice(void *context, unsigned slice, unsigned slices)
 	struct marking *marking = context;
 	struct snap *snap = marking->snap;
 	struct snap_walk *walk = &marking->walks[slice];
-	struct marker m = {.snap = snap, .ranks = snap->ranks};
+	struct marker m = {.snap = snap, .ranks = snap->ranks, .shared = slices > 1};
 	struct snap_run run;
 	uint64_t n = snap->stretch_count;
 	snap_walk_range(walk, n * slice / slices, n * (slice + 1) / slices);
@@ -339,7 +347,7 @@ enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
 	struct marking marking = {.snap = snap, .strays = strays};
 	unsigned threads = snap->session->threads;
 	BASE_TRY(snap_ranks_init(
-		&snap->ranks, &snap->granules, &snap->arena, snap->file.size, error));
+		&snap->ranks, &snap->granules, &snap->arena, snap->block_count, error));
 	BASE_TRY(snap_walks_open(snap, threads, &marking.walks, error));
 	base_run_slices(threads, mark_slice, &marking);
 	snap_walks_close(marking.walks, threads);

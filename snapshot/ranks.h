@@ -52,7 +52,7 @@ struct snap_line {
 struct snap_granules {
 	uint32_t *numbers;
 	uint64_t count, capacity;
-	uint64_t last; /* the one added last; 0 before, where no heap is */
+	uint64_t last; /* the one added last; 0 before: chunks begin behind the first page */
 };
 
 struct snap_ranks {
@@ -70,11 +70,11 @@ enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_
 void snap_granules_release(struct snap_granules *granules);
 
 /*
- * Allocates lines for the granules seen (sorting and freeing them).  'file_size' bounds the cost: a
- * file whose few blocks are strewn over the address space is refused as corrupt.
+ * Allocates lines for the granules seen (sorting and freeing them).  The number of blocks bounds
+ * the cost: a file whose few blocks are strewn over the address space is refused as corrupt.
  */
 enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *granules,
-	struct base_arena *arena, uint64_t file_size, struct hg_error *error);
+	struct base_arena *arena, uint64_t blocks, struct hg_error *error);
 
 /* Counts bits, after all are set; the number of blocks comes out at *blocks. */
 enum hg_status snap_ranks_count(struct snap_ranks *ranks, uint64_t *blocks, struct hg_error *error);

@@ -12,6 +12,8 @@ enum { BLOCK_BYTES = 1 + 8 + 1 + 8 + 8 };
 /* Longer program names are taken for damage when nothing else tells the format. */
 enum { LONGEST_NAME = 4096 };
 
+enum { PROGRESS_BYTES = 16 << 20 };
+
 struct block_record {
 	uint64_t address; /* of the header */
 	uint64_t wosize, id;
@@ -33,6 +35,7 @@ struct loader {
 	uint64_t chunk_end; /* of the current chunk */
 	uint64_t next_free; /* address behind the last block; the chunk's start at first */
 	bool apart;         /* the next block begins a stretch */
+	uint64_t told;      /* offset at the last report of progress */
 	struct hg_error *error;
 };
 
@@ -139,7 +142,7 @@ static enum hg_status load_block(struct loader *l, uint64_t offset, bool *ok)
 	}
 	base_cursor_skip(&l->in, fields * 8);
 	BASE_TRY(snap_add_block(l->snap, b.address, offset, b.wosize, b.tag, l->apart, l->error));
-	l->apart = false;
+	l->apart = fields >= SNAP_STRETCH_WORDS;
 	l->next_free = b.address + 8 * (b.wosize + 1);
 	return HG_OK;
 }
@@ -149,9 +152,11 @@ static enum hg_status load_blocks(struct loader *l, bool *ok)
 	for (*ok = true; *ok;) {
 		uint64_t offset = base_cursor_offset(&l->in);
 		uint8_t code;
-		if (offset >> 24 != (offset - 1) >> 24)
+		if (offset >= l->told + PROGRESS_BYTES) {
+			l->told = offset;
 			BASE_TRY(base_progress(
 				l->snap->session, "reading blocks", offset, l->snap->file.size));
+		}
 		if (!base_cursor_u8(&l->in, &code)) {
 			*ok = false;
 			return cut(l, "the block records");
@@ -453,7 +458,8 @@ bool snap_records_next_run(struct snap_walk *walk, struct snap_run *run)
 			walk->blocks_left = 0;
 			return false;
 		}
-		if (fields > (size_t)(end - p - BLOCK_BYTES) / 8)
+		if (fields > (size_t)(end - p - BLOCK_BYTES) / 8 ||
+			b.address >= SNAP_ADDRESS_LIMIT - 8 * fields)
 			break;
 		uint64_t *out = walk->scratch + used;
 		*out = snap_header_make(SNAP_RECORDS_RESERVED, (uint32_t)b.id, b.wosize, b.tag);

@@ -15,6 +15,9 @@ const struct snap_format *snap_format(unsigned index)
 enum hg_status snap_add_chunk(
 	struct snap *snap, uint64_t start, uint64_t end, uint64_t offset, struct hg_error *error)
 {
+	if (start < SNAP_ADDRESS_FIRST)
+		return base_corrupt(error, offset, "a chunk at 0x%llx, where no heap can be",
+			(unsigned long long)start);
 	if (start > end || start % 8 || end % 8 || end > SNAP_ADDRESS_LIMIT)
 		return base_corrupt(error, offset,
 			"a chunk from 0x%llx to 0x%llx, which is no range of words",
@@ -188,7 +191,10 @@ static enum hg_status choose_format(struct snap *snap, const char *named, struct
 static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&snap->arena, &snap->session->budget, "snapshot", error));
-	BASE_TRY(base_file_open(&snap->file, snap->path, 0, error));
+	/* A file of more than 64 times the memory cannot be analysed in it: ranks need more. */
+	uint64_t limit = snap->session->budget.limit;
+	BASE_TRY(base_file_open(
+		&snap->file, snap->path, limit > UINT64_MAX / 64 ? 0 : 64 * limit, error));
 	BASE_TRY(choose_format(snap, input->format, error));
 	base_file_sequential(&snap->file);
 	BASE_TRY(snap->format->load(snap, error));

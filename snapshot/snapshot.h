@@ -20,6 +20,9 @@
 /* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */
 #define SNAP_ADDRESS_LIMIT ((uint64_t)1 << 48)
 
+/* No system maps anything below; granule 0 does not occur, and numbers below are no addresses. */
+#define SNAP_ADDRESS_FIRST ((uint64_t)0x10000)
+
 /* A piece of the address space of the heap; the loaders keep the order of the file. */
 struct snap_chunk {
 	uint64_t start, end; /* bytes; word aligned */
@@ -146,8 +149,9 @@ enum hg_status snap_add_chunk(
 enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
 	uint64_t index, uint64_t value, struct hg_error *error);
 
-/* Blocks per stretch: how far a look-up by rank has to walk, against 24 bytes each. */
-enum { SNAP_STRETCH_BLOCKS = 128 };
+/* Blocks per stretch, and the size of a block that ends it: how far a look-up by rank has to walk,
+ * against 24 bytes each. */
+enum { SNAP_STRETCH_BLOCKS = 128, SNAP_STRETCH_WORDS = 4096 };
 
 /* For snap_add_block(). */
 enum hg_status snap_add_stretch(
@@ -155,7 +159,8 @@ enum hg_status snap_add_stretch(
 
 /*
  * A block whose header is at 'address' and whose entry in the file is at 'offset'; the caller has
- * checked that it lies in its chunk, behind the block before.  'apart' begins a new stretch.
+ * checked that it lies in its chunk, behind the block before.  'apart' begins a new stretch: at the
+ * start of a chunk, and behind a block of SNAP_STRETCH_WORDS fields or more.
  */
 static inline enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset,
 	uint64_t wosize, unsigned tag, bool apart, struct hg_error *error)
