@@ -178,9 +178,9 @@ HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
 
 /*
  * Reachability, dominators and retained sizes; needed once before any question below.  Time and
- * memory are near linear in blocks and pointers, whatever the shape of the heap.  After a failure or
- * a cancellation the snapshot can only be closed.  The file must not be cut while it is open: its
- * pages are read where they are.
+ * memory are near linear in blocks and pointers, whatever the shape of the heap.  After a failure
+ * or a cancellation the snapshot can only be closed.  The file must not be cut while it is open:
+ * its pages are read where they are.
  */
 HG_API enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot);
 
@@ -342,9 +342,9 @@ HG_API void hg_tree_release(struct hg_tree *tree);
 
 /*
  * Patterns: "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with 0x, else a
- * location: as hg_location_name() gives it, or its file, or its file and line; if there is none such,
- * an RE.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks (of a
- * location, at an address) or root nodes.
+ * location: as hg_location_name() gives it, or its file, or its file and line; if there is none
+ * such, an RE.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks
+ * (of a location, at an address) or root nodes.
  */
 struct hg_selection {
 	size_t count;
