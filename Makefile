@@ -25,6 +25,8 @@ cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 
 LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c query/*.c)
 CLI_SOURCES := $(wildcard report/*.c cli/*.c)
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_SECONDS ?= 60
 UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
@@ -32,6 +34,7 @@ cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
 programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
+fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
 static_lib = $(BUILD)/libheapgraph.a
 shared_lib = $(BUILD)/libheapgraph.so.0
@@ -39,7 +42,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check unit bench lint asan format install clean dependencies
+.PHONY: all help demo test check bench lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -50,6 +53,7 @@ help:
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
+	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 
 $(BUILD)/%.o: %.c Makefile
@@ -90,8 +94,16 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(cli_libs)
 
-dependencies:
-	$(Q)scripts/install-packages
+# The kept inputs of a fuzzer as an ordinary test, and the fuzzer itself (only by 'make fuzz').
+$(BUILD)/tests/fuzz_replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/standalone.o \
+		$(static_lib)
+	$(say) LD $@
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
+
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(static_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(lib_libs)
 
 demo:
 	$(Q)scripts/install-packages build
@@ -102,8 +114,8 @@ test:
 	$(Q)scripts/install-packages build test
 	$(Q)$(MAKE) --no-print-directory check
 
-check: all $(unit_tests)
-	$(Q)tests/run $(BUILD) $(UNIT_TESTS)
+check: all $(unit_tests) $(fuzz_replays)
+	$(Q)tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 
 bench: $(BUILD)/gendump $(BUILD)/bench/bench
 	$(Q)bench/run $(BUILD)
@@ -117,6 +129,15 @@ asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 		-fno-sanitize-recover=undefined' check
+
+fuzz:
+	$(Q)scripts/install-packages build lint
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz ARENA=system CC=clang \
+		CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+		-fsanitize=fuzzer-no-link,address,undefined' run-fuzzers
+
+run-fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/fuzz_%)
+	$(Q)tests/fuzz/run $(BUILD) $(FUZZ_SECONDS) $(FUZZ_TARGETS)
 
 format:
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h')

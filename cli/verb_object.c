@@ -32,15 +32,17 @@ static enum hg_status run_object(struct cli_run *run)
 	hg_node node = hg_block_at(run->context.snapshot, address);
 	if (node == HG_NO_NODE)
 		return cli_usage_error(run, "no block at %s", run->operands[0]);
-	return rep_object(&run->context, node, cli_number(run->values.fields, 32),
-		cli_number(run->values.referrers, 10));
+	bool text = cli_number(run->values.format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
+	return rep_object(&run->context, node, cli_number(run->values.fields, text ? 32 : 0),
+		cli_number(run->values.referrers, text ? 10 : 0));
 }
 
 static const struct cli_option own[] = {
 	{"fields", 0, CLI_NUMBER, offsetof(struct cli_values, fields), "N", NULL,
-		"fields to show: default 32; 0 shows all"},
+		"fields to show: default 32 for text, all for csv and json; 0 shows all"},
 	{"referrers", 0, CLI_NUMBER, offsetof(struct cli_values, referrers), "N", NULL,
-		"blocks that point to it to show: default 10; 0 shows all"},
+		"blocks that point to it to show: default 10 for text, all for csv and json; 0 "
+		"shows all"},
 	{0},
 };
 

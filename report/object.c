@@ -191,7 +191,7 @@ static void write_block_values(struct rep_context *context, const struct hg_obje
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, block->bytes);
 	rep_value_string(emitter, "type", NULL, REP_NAME, "");
 	rep_value_string(emitter, "location", NULL, REP_NAME, rep_text_string(&location));
-	rep_value_bool(emitter, "reachable", NULL, block->reachable);
+	rep_value_number(emitter, "reachable", NULL, REP_NUMBER, block->reachable);
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, block->retained_bytes);
 	rep_value_string(emitter, "idom", NULL, REP_NAME, rep_text_string(&idom));
 	rep_value_string(emitter, "segment", NULL, REP_WORD, hg_segment_name(block->segment));

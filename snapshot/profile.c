@@ -14,6 +14,9 @@
 
 enum { DEPTH = 3 };
 
+/* Larger sources do not exist: an id has 22 bits. */
+#define MOST_BYTES ((uint64_t)4 << 30)
+
 /* What is looked for, and what has been met of it. */
 struct search {
 	char wanted[NAME_MAX + 1]; /* base name that fits this snapshot */
@@ -168,7 +171,7 @@ static enum hg_status discover(struct snap *snap, char *path, struct hg_error *e
 static enum hg_status read_profile(struct snap *snap, const char *path, struct hg_error *error)
 {
 	struct base_file file;
-	BASE_TRY(base_file_open(&file, path, 0, error));
+	BASE_TRY(base_file_open(&file, path, MOST_BYTES, error));
 	enum hg_status status = snap_sites_load(&snap->sites, file.bytes, file.size, error);
 	base_file_close(&file);
 	if (status != HG_OK) {
@@ -189,7 +192,10 @@ enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg
 	struct hg_error trouble;
 	base_error_clear(&trouble);
 	enum hg_status status = read_profile(snap, path, &trouble);
-	if (status != HG_ERROR_INPUT) {
+	/* What the file says is at an offset; a want of memory is not. */
+	bool is_unusable = status == HG_ERROR_INPUT ||
+			   (status == HG_ERROR_LIMIT && trouble.offset != HG_NO_OFFSET);
+	if (!is_unusable) {
 		if (status != HG_OK)
 			*error = trouble;
 		return status;

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""
+Makes the seeds of the fuzzers: small files by hand, and small recorded ones from tests/fixtures.
+
+    tests/fuzz/make_corpus.py [FOLDER]
+
+What a target's first bytes mean is said in fuzz_TARGET.c.  Files in the corpus that this does not
+make were found by fuzzing, and show code that no seed reaches, or a mistake that has been mended.
+"""
+
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "golden-bad"))
+sys.dont_write_bytecode = True
+
+import make as bad  # noqa: E402
+from make import BASE, HEAD, IDS_01, STANDARD, block, chunk, words  # noqa: E402
+
+FIXTURES = os.path.join(HERE, "..", "fixtures")
+RECOGNISE, OCP, MEMPROF01, MEMPROF02, PARTIAL, THREADS_3 = 0, 1, 2, 3, 4, 0x20
+
+END = b"\xff" + words(0x1000, 0x2000)
+
+
+def fixture(*path):
+    with open(os.path.join(FIXTURES, *path), "rb") as file:
+        return file.read()
+
+
+def bytecode(blocks, *roots):
+    return HEAD + blocks + END + words(3, roots[0] if roots else 1, 1, 0, *roots) + words(1)
+
+
+def cells(count, step=3):
+    """A list: each cell holds the next; without free space between them if step is 3."""
+    out = b""
+    for i in range(count):
+        rest = BASE + 8 + (i + 1) * 8 * step if i + 1 < count else 1
+        out += block(BASE + 8 + i * 8 * step, 0, 2, 2 * i + 1, rest, site=10 + i % 3)
+    return out
+
+
+def closures():
+    """Two functions in one closure, reached by the second; one code pointer; an atom."""
+    fields = [0x1000, 3, 3 << 10 | 249, 0x2000, 3]
+    out = chunk() + block(BASE + 8, 247, 5, *fields, site=0x1000)
+    out += block(BASE + 56, 0, 3, BASE + 8 + 24, 0x2000, BASE + 0x2000)
+    return out + block(BASE + 88, 246, 1, BASE + 8)
+
+
+def diamond():
+    a, b, c, d = (BASE + 8 + i * 32 for i in range(4))
+    out = chunk() + block(a, 0, 2, b, c, site=0x1000) + block(b, 1, 3, d, 1, a, site=0x1001)
+    return out + block(c, 2, 2, d, c) + block(d, 253, 1)
+
+
+def chunks():
+    """Three of them, not in order, with pointers among them and to nowhere."""
+    far = BASE + (5 << 27)
+    out = chunk(far, far + 64) + block(far + 8, 0, 2, BASE + 8, far + 24)
+    out += chunk(BASE, BASE + 32) + block(BASE + 8, 0, 3, far + 8, BASE - 0x8000, 6)
+    return out + chunk(0x10000, 0x10040) + b"\n\n" + block(0x10008, 0, 1, 0x10010)
+
+
+def snapshots():
+    ocp = bad.Ocp
+    native = bad.Ocp().head
+    native = native[:14] + b"\x01\x00"
+    modules = words(2, BASE + 8, 5) + words(0x100, BASE + 8) + bad.FRAMES + bad.uint(0) * 2
+    plain = ocp(CHKS=words(2) + b"\x00" + words(1, BASE, 64), STRS=words(8),
+                BLKS=bad.ocp_block(2, 0) + bad.OCP_TEXT + bad.OCP_FREE)
+    yield "good-01", MEMPROF01, 0, bad.GOOD01
+    yield "good-02", MEMPROF02, 0, bad.GOOD02
+    yield "good-ocp", RECOGNISE, 0, ocp().dump()
+    yield "good-zstd", RECOGNISE, 0, bad.packed(bad.GOOD01)
+    yield "no-graph-ocp", OCP, 0, plain.dump()
+    yield "native-ocp", OCP, 0, ocp(head=native, ROOT=modules + words(1, 0, 1, 0, 0, 0)).dump()
+    yield "cut", MEMPROF01 | PARTIAL, 0, bad.GOOD01[:-30]
+    yield "no-blocks", MEMPROF01, 0, bytecode(chunk())
+    yield "nothing", MEMPROF01, 0, bytecode(b"")
+    yield "list", MEMPROF01 | THREADS_3, 0, bytecode(chunk() + cells(40), BASE + 8)
+    wide = chunk(BASE, BASE + (1 << 16)) + cells(300, 20)
+    yield "long-list", MEMPROF01 | THREADS_3, 0, bytecode(wide, BASE + 8)
+    low = chunk(0, 64) + block(8, 0, 2, 8, 3)
+    yield "below-32-KiB", MEMPROF01, 0, bytecode(low, 8)
+    low += chunk() + block(BASE + 8, 0, 3, 8, BASE + 0x80008, 0x80008)
+    yield "below-32-KiB-and-above", MEMPROF01, 0, bytecode(low, BASE + 8)
+    yield "unreachable", MEMPROF01, 0, bytecode(chunk() + cells(10))
+    yield "closures", MEMPROF01, 0, bytecode(closures(), BASE + 56, BASE + 88, BASE + 32)
+    yield "diamond", MEMPROF01, 0, bytecode(diamond(), BASE + 8, BASE + 8 + 64)
+    yield "chunks", MEMPROF01, 0, bytecode(chunks(), BASE + 8, BASE + 16)
+    yield "little-memory", MEMPROF01, 0x80, bytecode(diamond(), BASE + 8)
+    yield "tiny", MEMPROF01, 0, fixture("v01", "tiny", "heap.dump.29370.0")
+    yield "cache-m-opt", MEMPROF02, 0, fixture(
+        "v02", "cache-m-opt", "memprof.28975.after_major_collection.0.dump")
+    yield "byte-noloc", OCP, 0, fixture(
+        "ocp", "byte-noloc", "memprof.8911.0.after_major_collection.dump")
+
+
+def items():
+    """Each code of a marshalled value; with ids, 3 bytes of id for each object."""
+    for ids in (False, True):
+        mark = b"\1\2\3" if ids else b""
+        fields = [b"\x40", b"\x00\xff", b"\x01\x80\x00", b"\x02\x80\x00\x00\x00",
+                  b"\x03" + bytes(8), b"\x24" + mark + b"abcd", b"\x09\x02" + mark + b"ab",
+                  b"\x0a\x00\x00\x00\x01" + mark + b"x", b"\x0c" + mark + bytes(8),
+                  b"\x0d\x01" + mark + bytes(8), b"\x12_i\0\x00\x00\x00\x07" + mark,
+                  b"\x12_n\0\x02" + bytes(8) + mark, b"\x04\x01", b"\x05\x00\x02",
+                  b"\x10" + bytes(20), b"\x11\x00\x00\x00\x02\x04\x03", b"\x80"]
+        yield bad.value(bad.record(*fields), 8, magic=IDS_01 if ids else STANDARD)
+
+
+def marshals():
+    t1 = fixture("v01", "tiny", "t1.prof")
+    for i, data in enumerate(items()):
+        yield "items-%d" % i, data
+    yield "two", bad.value(b"@", 0) + bad.value(b"\x20", 1)
+    yield "cycle", bad.value(b"\xa0\x04\x01\x41", 1)
+    yield "deep", bad.value(b"\xa0\x41" * 200 + b"@", 200)
+    yield "table", bad.value(bad.prof(1, bad.entry(10)), 8)
+    yield "t1", t1
+    yield "locations", fixture("v02", "cache-m-opt", "memprof.28975.locations")
+
+
+def profiles():
+    t1 = fixture("v01", "tiny", "t1.prof")
+    two = bad.entry(10, rest=bad.entry(10 | 1 << 21, bad.location(b"b.ml", 7)))
+    array = bad.value(bad.record(bad.location(), bad.location(b"_none_", -1)), 11)
+    described = bad.record(bad.record(bad.location(), b"@"), b"@")
+    table = bad.record(bad.record(b"@", b"@", b"@", b"@", bad.record(described)), tag=3)
+    chunk17 = bad.info_chunk(bad.value(table, 10))
+    yield "one-01", b"\x00" + bad.value(bad.prof(1, bad.entry(10)), 8)
+    yield "twins-01", b"\x00" + bad.value(bad.prof(2, two), 14)
+    yield "buckets-01", b"\x00" + bad.value(bad.prof(2, bad.entry(3), bad.entry(1024)), 14)
+    yield "t1-01", b"\x00" + t1
+    yield "byte-02", b"\x01" + array
+    yield "native-02", b"\x82" + array + array
+    yield "native-real-02", b"\x82" + fixture("v02", "cache-m-opt", "memprof.28975.locations")
+    yield "ocp", b"\x02" + b"OCP-2017P001" + bad.info_chunk(b"abc", b"CMDS") + chunk17
+    yield "real-ocp", b"\x02" + fixture("ocp", "byte-noloc", "memprof.8911.process_info")
+
+
+def write(folder, name, data):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as out:
+        out.write(data)
+
+
+def main():
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
+    for name, flags, memory, data in snapshots():
+        write(os.path.join(folder, "snapshot"), name, bytes([flags, memory]) + data)
+    for name, data in profiles():
+        write(os.path.join(folder, "profile"), name, data)
+    for name, data in marshals():
+        write(os.path.join(folder, "marshal"), name, data)
+
+
+if __name__ == "__main__":
+    main()
