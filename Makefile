@@ -12,7 +12,7 @@ CC       ?= cc
 CFLAGS   ?= -O2 -g
 PKG      ?= pkg-config
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
-PACKAGES := libzstd $(if $(filter jemalloc,$(ARENA)),jemalloc)
+PACKAGES := libzstd libelf libdw capstone $(if $(filter jemalloc,$(ARENA)),jemalloc)
 DRAWING  := libgvc libcgraph
 
 cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \

@@ -6,6 +6,7 @@
  * numbers (a letter for the kind of file, then three digits of version).
  */
 #include "base/cursor.h"
+#include "snapshot/core_name.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>
@@ -385,5 +386,7 @@ enum hg_status hg_identify(struct hg_session *session, const char *path, char *b
 	enum hg_status status = identify(path, &line, &session->error);
 	if (status != HG_OK)
 		base_error_file(&session->error, path);
+	else if (strstr(buffer, "ELF core file"))
+		snap_core_describe(path, buffer, size);
 	return status;
 }

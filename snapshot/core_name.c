@@ -1,0 +1,45 @@
+#include "snapshot/core_name.h"
+
+#include "snapshot/image.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add(char *buffer, size_t size, const char *format, ...) BASE_PRINTF(3, 4);
+
+static void add(char *buffer, size_t size, const char *format, ...)
+{
+	size_t used = strnlen(buffer, size);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(buffer + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+/* Symbols that every native runtime of the version exports (runtime/domain.c). */
+static const char *runtime(struct snap_image *image)
+{
+	struct snap_symbol symbol;
+	if (snap_image_main_symbol(image, "Caml_state", &symbol))
+		return ", native code of OCaml 4";
+	if (snap_image_main_symbol(image, "caml_state", &symbol) && symbol.is_tls)
+		return ", native code of OCaml 5";
+	return "";
+}
+
+void snap_core_describe(const char *path, char *buffer, size_t size)
+{
+	struct snap_image_options options = {.core = path, .partial = true};
+	struct snap_image image;
+	struct hg_error unused;
+	base_error_clear(&unused);
+	if (size == 0 || snap_image_open(&image, &options, &unused) != HG_OK)
+		return;
+	add(buffer, size, ", of '%s', %llu thread%s", image.program,
+		(unsigned long long)image.thread_count, image.thread_count == 1 ? "" : "s");
+	if (image.pid != HG_UNKNOWN)
+		add(buffer, size, ", process %llu", (unsigned long long)image.pid);
+	add(buffer, size, "%s", runtime(&image));
+	snap_image_close(&image);
+}

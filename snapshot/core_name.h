@@ -1,0 +1,15 @@
+/*
+ * Whose core an ELF core file is, for `heapgraph info`.
+ */
+#ifndef SNAPSHOT_CORE_NAME_H
+#define SNAPSHOT_CORE_NAME_H
+
+#include <stddef.h>
+
+/*
+ * Adds program, threads, process and OCaml runtime to the text in the buffer, as far as the core
+ * and the executable it names tell; nothing if they cannot be read.
+ */
+void snap_core_describe(const char *path, char *buffer, size_t size);
+
+#endif
