@@ -20,6 +20,7 @@
 #include "base/grow.h"
 #include "snapshot/file_names.h"
 #include "snapshot/marshal.h"
+#include "snapshot/ocp2014_parts.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -39,9 +40,6 @@ enum {
 	MOST_STRINGS = 65535
 };
 
-/* No chunk and no pointer lies lower, so that the words below cannot be mistaken for addresses. */
-#define LOWEST_ADDRESS ((uint64_t)0x1000)
-
 /* Words that take the place of fields of which only the kind is recorded. */
 enum stand_in {
 	STAND_IN_INTEGER = 1,
@@ -59,10 +57,6 @@ enum {
 	FIELD_CODE = 0xF6,
 	FIELD_RESTART = 0xF7
 };
-
-enum section { BLKS, STRS, CHKS, ROOT, WEAK, FINA, INFO, SECTIONS };
-static const char section_names[SECTIONS][5] = {
-	"BLKS", "STRS", "CHKS", "ROOT", "WEAK", "FINA", "INFO"};
 
 /* A string block whose beginning is recorded. */
 struct string {
@@ -189,89 +183,6 @@ static inline bool read_fields(
 	return true;
 }
 
-/* A frame of a native stack, with the place in the source that its code comes from. */
-struct frame {
-	uint64_t start, bytes; /* of the stack */
-	const uint8_t *file;
-	uint64_t file_length;
-	uint64_t line, first, last; /* columns */
-	const char *name;           /* once a root has asked for it */
-};
-
-/* A group of roots of the form { word address of the slot, word value }, all of which are kept. */
-struct slots {
-	uint64_t count;
-	uint64_t root;         /* number of the first */
-	struct base_cursor at; /* the first in the file */
-};
-
-struct loader {
-	struct snap *snap;
-	struct ocp *ocp;
-	/* From the start of the file to the end of the section, so that offsets are the file's. */
-	struct base_cursor sections[SECTIONS];
-	uint64_t block_count;  /* as CHKS says */
-	uint64_t string_count; /* met in BLKS */
-	struct frame *frames;  /* of one stack, by start */
-	uint64_t frame_count, frame_capacity;
-	struct hg_error *error;
-};
-
-static enum hg_status ends_inside(
-	const struct loader *l, const struct base_cursor *c, const char *what)
-{
-	return base_corrupt(
-		l->error, base_cursor_offset(c), "the section ends in the middle of %s", what);
-}
-
-static enum hg_status read_word(
-	const struct loader *l, struct base_cursor *c, const char *what, uint64_t *out)
-{
-	*out = 0;
-	return base_cursor_u64le(c, out) ? HG_OK : ends_inside(l, c, what);
-}
-
-static enum hg_status read_uint(
-	const struct loader *l, struct base_cursor *c, const char *what, uint64_t *out)
-{
-	uint64_t value = 0;
-	*out = 0;
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		uint8_t byte;
-		if (!base_cursor_u8(c, &byte))
-			return ends_inside(l, c, what);
-		uint64_t bits = byte & 0x7f;
-		if (bits << shift >> shift != bits)
-			break;
-		value |= bits << shift;
-		if (byte & 0x80) {
-			*out = value;
-			return HG_OK;
-		}
-	}
-	return base_corrupt(
-		l->error, base_cursor_offset(c) - 1, "a number of more than 64 bits in %s", what);
-}
-
-static enum hg_status read_text(const struct loader *l, struct base_cursor *c, const char *what,
-	uint64_t length, const uint8_t **bytes)
-{
-	*bytes = NULL;
-	if (base_cursor_bytes(c, length, bytes))
-		return HG_OK;
-	return base_corrupt(l->error, base_cursor_offset(c), "%llu bytes of %s where %zu are left",
-		(unsigned long long)length, what, base_cursor_left(c));
-}
-
-static enum hg_status expect_end(const struct loader *l, enum section section)
-{
-	const struct base_cursor *c = &l->sections[section];
-	if (base_cursor_left(c) == 0)
-		return HG_OK;
-	return base_corrupt(l->error, base_cursor_offset(c), "%zu bytes more at the end of %s",
-		base_cursor_left(c), section_names[section]);
-}
-
 /* memprof . PID . N [. NAME] . dump; the name may hold dots itself. */
 static enum hg_status read_file_name(struct snap *snap, struct hg_error *error)
 {
@@ -286,7 +197,7 @@ static enum hg_status read_file_name(struct snap *snap, struct hg_error *error)
 	return base_pool_string(&snap->pool, start, (uint64_t)(end - start), &snap->trigger, error);
 }
 
-static enum hg_status load_dump_name(struct loader *l, struct base_cursor *c)
+static enum hg_status load_dump_name(struct snap_ocp_loader *l, struct base_cursor *c)
 {
 	uint64_t length;
 	const uint8_t *bytes;
@@ -295,7 +206,7 @@ static enum hg_status load_dump_name(struct loader *l, struct base_cursor *c)
 	return base_pool_string(&l->snap->pool, bytes, length, &l->snap->trigger, l->error);
 }
 
-static enum hg_status load_header(struct loader *l, struct base_cursor *c)
+static enum hg_status load_header(struct snap_ocp_loader *l, struct base_cursor *c)
 {
 	const uint8_t *magic, *p;
 	if (!base_cursor_bytes(c, MAGIC_BYTES, &magic) || memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
@@ -320,7 +231,7 @@ static enum hg_status load_header(struct loader *l, struct base_cursor *c)
 }
 
 static enum hg_status add_section(
-	struct loader *l, const char *name, uint64_t offset, uint64_t start, uint64_t end)
+	struct snap_ocp_loader *l, const char *name, uint64_t offset, uint64_t start, uint64_t end)
 {
 	for (unsigned i = 0; i < SECTIONS; i++) {
 		struct base_cursor *c = &l->sections[i];
@@ -344,7 +255,7 @@ struct footer {
 };
 
 /* 'body' is where the header ends. */
-static enum hg_status read_footer(const struct loader *l, uint64_t body, struct footer *f)
+static enum hg_status read_footer(const struct snap_ocp_loader *l, uint64_t body, struct footer *f)
 {
 	uint64_t size = l->snap->file.size;
 	struct base_cursor c = base_cursor_over(l->snap->file.bytes, size);
@@ -366,7 +277,8 @@ static enum hg_status read_footer(const struct loader *l, uint64_t body, struct 
 	return HG_OK;
 }
 
-static enum hg_status check_footer(const struct loader *l, uint64_t body, const struct footer *f)
+static enum hg_status check_footer(
+	const struct snap_ocp_loader *l, uint64_t body, const struct footer *f)
 {
 	if (f->starts[0] != body)
 		return base_corrupt(l->error, f->offset + 4,
@@ -381,7 +293,7 @@ static enum hg_status check_footer(const struct loader *l, uint64_t body, const 
 	return HG_OK;
 }
 
-static enum hg_status load_footer(struct loader *l, uint64_t body)
+static enum hg_status load_footer(struct snap_ocp_loader *l, uint64_t body)
 {
 	struct footer f = {0};
 	BASE_TRY(read_footer(l, body, &f));
@@ -396,7 +308,7 @@ static enum hg_status load_footer(struct loader *l, uint64_t body)
 	return HG_OK;
 }
 
-static enum hg_status load_chunk(struct loader *l, struct base_cursor *c)
+static enum hg_status load_chunk(struct snap_ocp_loader *l, struct base_cursor *c)
 {
 	uint64_t offset = base_cursor_offset(c), start, bytes;
 	BASE_TRY(read_word(l, c, "a chunk", &start));
@@ -407,7 +319,7 @@ static enum hg_status load_chunk(struct loader *l, struct base_cursor *c)
 	return snap_add_chunk(l->snap, start, start + bytes, offset, l->error);
 }
 
-static enum hg_status load_chunks(struct loader *l)
+static enum hg_status load_chunks(struct snap_ocp_loader *l)
 {
 	struct base_cursor *c = &l->sections[CHKS];
 	uint8_t graph;
@@ -429,7 +341,7 @@ static enum hg_status load_chunks(struct loader *l)
 }
 
 /* The size of the table is checked against BLKS when that has been read. */
-static enum hg_status prepare_strings(struct loader *l)
+static enum hg_status prepare_strings(struct snap_ocp_loader *l)
 {
 	struct base_cursor *c = &l->sections[STRS];
 	uint64_t offset = base_cursor_offset(c), bytes;
@@ -445,7 +357,7 @@ static enum hg_status prepare_strings(struct loader *l)
 }
 
 /* A string of one word has at most 7 bytes, so that the table holds all of it. */
-static void note_string(struct loader *l, uint64_t address, uint64_t wosize)
+static void note_string(struct snap_ocp_loader *l, uint64_t address, uint64_t wosize)
 {
 	uint64_t number = l->string_count++;
 	if (number < l->ocp->string_count)
@@ -458,7 +370,7 @@ static int strings_by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static enum hg_status end_strings(struct loader *l)
+static enum hg_status end_strings(struct snap_ocp_loader *l)
 {
 	struct ocp *ocp = l->ocp;
 	uint64_t expected = l->string_count < MOST_STRINGS ? l->string_count : MOST_STRINGS;
@@ -474,7 +386,7 @@ static enum hg_status end_strings(struct loader *l)
 }
 
 /* Says what is wrong with the field under the cursor of BLKS. */
-static enum hg_status refuse_field(const struct loader *l, uint64_t block)
+static enum hg_status refuse_field(const struct snap_ocp_loader *l, uint64_t block)
 {
 	struct base_cursor c = l->sections[BLKS];
 	uint64_t offset = base_cursor_offset(&c);
@@ -494,7 +406,7 @@ static enum hg_status refuse_field(const struct loader *l, uint64_t block)
 
 /* One entry of BLKS at 'address'; *bytes of it are taken in a chunk that ends at 'end'. */
 static enum hg_status load_entry(
-	struct loader *l, uint64_t address, uint64_t end, bool *apart, uint64_t *bytes)
+	struct snap_ocp_loader *l, uint64_t address, uint64_t end, bool *apart, uint64_t *bytes)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
@@ -528,7 +440,7 @@ static enum hg_status load_entry(
 	return HG_OK;
 }
 
-static enum hg_status load_blocks(struct loader *l)
+static enum hg_status load_blocks(struct snap_ocp_loader *l)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
@@ -556,397 +468,8 @@ static enum hg_status load_blocks(struct loader *l)
 	return snap_end_blocks(snap, l->error);
 }
 
-/* The writer has checked these words to lie in the heap. */
-static enum hg_status add_root(struct loader *l, const struct base_cursor *behind,
-	enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
-{
-	if (value & 1 || !snap_in_chunk(l->snap, value))
-		return base_corrupt(l->error, base_cursor_offset(behind) - 8,
-			"a root to 0x%llx, outside of every chunk", (unsigned long long)value);
-	return snap_add_root(l->snap, kind, name, index, value, l->error);
-}
-
-/* Words of which the writer has kept those too that do not lead into the heap. */
-static enum hg_status load_globals(
-	struct loader *l, struct base_cursor *c, uint64_t count, const char *name)
-{
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t value;
-		BASE_TRY(read_word(l, c, "the globals", &value));
-		if (!(value & 1) && snap_in_chunk(l->snap, value))
-			BASE_TRY(snap_add_root(l->snap, HG_ROOT_GLOBAL, name, i, value, l->error));
-	}
-	return HG_OK;
-}
-
-static enum hg_status load_modules(struct loader *l, struct base_cursor *c, uint64_t count)
-{
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t fields;
-		const char *name;
-		char text[48];
-		BASE_TRY(read_word(l, c, "a module", &fields));
-		if (fields > base_cursor_left(c) / 8)
-			return base_corrupt(l->error, base_cursor_offset(c) - 8,
-				"a module of %llu fields, more than the section holds",
-				(unsigned long long)fields);
-		int length =
-			snprintf(text, sizeof(text), "module[%llu].field", (unsigned long long)i);
-		BASE_TRY(base_pool_string(&l->snap->pool, text, (uint64_t)length, &name, l->error));
-		BASE_TRY(load_globals(l, c, fields, name));
-	}
-	return HG_OK;
-}
-
-static enum hg_status load_bytecode_globals(struct loader *l, struct base_cursor *c)
-{
-	uint64_t value;
-	BASE_TRY(read_word(l, c, "the globals", &value));
-	/* The table of globals is not in the heap before the program has any. */
-	if (value & 1 || !snap_in_chunk(l->snap, value))
-		return HG_OK;
-	return snap_add_root(
-		l->snap, HG_ROOT_GLOBAL, "caml_global_data", HG_UNKNOWN, value, l->error);
-}
-
-static enum hg_status load_slots(struct loader *l, struct base_cursor *c, uint64_t count,
-	enum hg_root_kind kind, const char *name, struct slots *out)
-{
-	*out = (struct slots){count, l->snap->root_count, *c};
-	for (uint64_t i = 0; i < count; i++) {
-		uint64_t slot, value;
-		BASE_TRY(read_word(l, c, "a root", &slot));
-		BASE_TRY(read_word(l, c, "a root", &value));
-		BASE_TRY(add_root(l, c, kind, name, i, value));
-	}
-	return HG_OK;
-}
-
-/* Address of a slot that has been read already. */
-static uint64_t slot_address(const struct slots *slots, uint64_t i)
-{
-	struct base_cursor c = slots->at;
-	uint64_t address = 0;
-	if (base_cursor_skip(&c, 16 * i))
-		base_cursor_u64le(&c, &address);
-	return address;
-}
-
-static int frames_by_start(const void *a, const void *b)
-{
-	const struct frame *x = a, *y = b;
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-enum { FRAMES_UPWARDS, FRAMES_FRAME, FRAMES_END };
-
-static enum hg_status load_frame(struct loader *l, struct base_cursor *c, bool upwards)
-{
-	struct frame f = {0};
-	uint8_t has_location;
-	BASE_TRY(read_word(l, c, "a frame", &f.start));
-	BASE_TRY(read_uint(l, c, "a frame", &f.bytes));
-	if (!base_cursor_u8(c, &has_location))
-		return ends_inside(l, c, "a frame");
-	if (upwards)
-		f.start -= f.bytes - 8; /* slots are counted down from the first word */
-	if (!has_location)
-		return HG_OK;
-	BASE_TRY(read_uint(l, c, "a frame", &f.file_length));
-	BASE_TRY(read_text(l, c, "a file name", f.file_length, &f.file));
-	BASE_TRY(read_uint(l, c, "a frame", &f.line));
-	BASE_TRY(read_uint(l, c, "a frame", &f.first));
-	BASE_TRY(read_uint(l, c, "a frame", &f.last));
-	BASE_TRY(base_grow(
-		&l->frames, l->frame_count, &l->frame_capacity, sizeof(*l->frames), l->error));
-	l->frames[l->frame_count++] = f;
-	return HG_OK;
-}
-
-/* The frames of one stack, in the place of those before. */
-static enum hg_status load_backtrace(struct loader *l, struct base_cursor *c)
-{
-	bool upwards = false;
-	l->frame_count = 0;
-	for (;;) {
-		uint8_t code;
-		if (!base_cursor_u8(c, &code))
-			return ends_inside(l, c, "a stack");
-		if (code == FRAMES_END)
-			break;
-		if (code == FRAMES_UPWARDS)
-			upwards = true;
-		else if (code == FRAMES_FRAME)
-			BASE_TRY(load_frame(l, c, upwards));
-		else
-			return base_corrupt(l->error, base_cursor_offset(c) - 1,
-				"an unknown code 0x%02x in a stack", code);
-	}
-	if (l->frame_count)
-		qsort(l->frames, l->frame_count, sizeof(*l->frames), frames_by_start);
-	return HG_OK;
-}
-
-/* The last frame that begins at or before the slot, if it reaches that far. */
-static struct frame *find_frame(const struct loader *l, uint64_t slot)
-{
-	uint64_t low = 0, high = l->frame_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (l->frames[middle].start <= slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || slot - l->frames[low - 1].start >= l->frames[low - 1].bytes)
-		return NULL;
-	return &l->frames[low - 1];
-}
-
-static enum hg_status name_frame(struct loader *l, struct frame *f)
-{
-	char text[1024];
-	if (f->name)
-		return HG_OK;
-	int most = f->file_length < 900 ? (int)f->file_length : 900;
-	int length = snprintf(text, sizeof(text), "%.*s:%llu:%llu-%llu", most,
-		(const char *)f->file, (unsigned long long)f->line, (unsigned long long)f->first,
-		(unsigned long long)f->last);
-	return base_pool_string(&l->snap->pool, text, (uint64_t)length, &f->name, l->error);
-}
-
-/* Names the roots [from, to) of a group after their frames, where these have a location. */
-static enum hg_status name_by_frames(
-	struct loader *l, const struct slots *slots, uint64_t from, uint64_t to)
-{
-	if (l->frame_count == 0)
-		return HG_OK;
-	for (uint64_t i = from; i < to; i++) {
-		uint64_t slot = slot_address(slots, i);
-		struct frame *frame = find_frame(l, slot);
-		if (!frame)
-			continue;
-		BASE_TRY(name_frame(l, frame));
-		struct snap_root *root = &l->snap->roots[slots->root + i];
-		root->name = frame->name;
-		root->index = (slot - frame->start) / 8;
-	}
-	return HG_OK;
-}
-
-/* Roots [from, to) of the hook are those of a thread that did not run. */
-static enum hg_status name_thread(
-	struct loader *l, const struct slots *hook, uint64_t id, uint64_t from, uint64_t to)
-{
-	char text[32];
-	const char *name;
-	if (from >= to)
-		return HG_OK;
-	int length = snprintf(text, sizeof(text), "thread %llu", (unsigned long long)id);
-	BASE_TRY(base_pool_string(&l->snap->pool, text, (uint64_t)length, &name, l->error));
-	for (uint64_t i = from; i < to; i++) {
-		struct snap_root *root = &l->snap->roots[hook->root + i];
-		root->kind = HG_ROOT_STACK;
-		root->name = name;
-		root->index = i - from;
-	}
-	return name_by_frames(l, hook, from, to);
-}
-
-/* The writer lists threads from the last to the first, so that their roots come downwards. */
-static enum hg_status load_threads(
-	struct loader *l, struct base_cursor *c, const struct slots *hook)
-{
-	uint64_t limit = hook->count;
-	for (;;) {
-		uint64_t offset = base_cursor_offset(c), id, begin, end;
-		BASE_TRY(read_uint(l, c, "a thread", &id));
-		if (id == 0)
-			return HG_OK;
-		BASE_TRY(read_uint(l, c, "a thread", &begin));
-		BASE_TRY(read_uint(l, c, "a thread", &end));
-		if (begin > end || end > limit)
-			return base_corrupt(l->error, offset,
-				"a thread with roots %llu to %llu of the %llu left to threads",
-				(unsigned long long)begin, (unsigned long long)end,
-				(unsigned long long)limit);
-		BASE_TRY(load_backtrace(l, c));
-		BASE_TRY(name_thread(l, hook, id - 1, begin, end));
-		limit = begin;
-	}
-}
-
-/* A slot of a C root, to be looked up by its address. */
-struct c_slot {
-	uint64_t address;
-	uint64_t root;
-};
-
-static int c_slots_by_address(const void *a, const void *b)
-{
-	const struct c_slot *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
-}
-
-static enum hg_status name_c_root(struct loader *l, const struct c_slot *slots, uint64_t count,
-	uint64_t address, const uint8_t *name, uint64_t length)
-{
-	struct c_slot key = {.address = address};
-	const struct c_slot *found =
-		count ? bsearch(&key, slots, count, sizeof(key), c_slots_by_address) : NULL;
-	if (!found)
-		return HG_OK;
-	struct snap_root *root = &l->snap->roots[found->root];
-	root->kind = HG_ROOT_NAMED_VALUE;
-	root->index = HG_UNKNOWN;
-	return base_pool_string(&l->snap->pool, name, length, &root->name, l->error);
-}
-
-/*
- * A named value is a C root too; its entry tells the address of the slot, not the value.  One that
- * is not in the heap has no root.
- */
-static enum hg_status load_named_values(
-	struct loader *l, struct base_cursor *c, const struct slots *roots)
-{
-	struct c_slot *slots;
-	BASE_TRY(base_pool_alloc(
-		&l->snap->pool, roots->count, sizeof(*slots), (void **)&slots, l->error));
-	for (uint64_t i = 0; i < roots->count; i++)
-		slots[i] = (struct c_slot){slot_address(roots, i), roots->root + i};
-	if (roots->count)
-		qsort(slots, roots->count, sizeof(*slots), c_slots_by_address);
-	for (;;) {
-		uint64_t length, slot;
-		const uint8_t *name;
-		BASE_TRY(read_uint(l, c, "a named value", &length));
-		if (length-- == 0)
-			return HG_OK;
-		BASE_TRY(read_text(l, c, "the name of a value", length, &name));
-		BASE_TRY(read_word(l, c, "a named value", &slot));
-		BASE_TRY(name_c_root(l, slots, roots->count, slot, name, length));
-	}
-}
-
-enum root_group { GLOBALS, DYNAMIC, STACK, C_ROOTS, FINALISED, HOOK, ROOT_GROUPS };
-
-/* Cuts the counts off the end of ROOT. */
-static enum hg_status read_root_counts(
-	struct loader *l, struct base_cursor *c, uint64_t counts[ROOT_GROUPS])
-{
-	static const uint8_t least_bytes[ROOT_GROUPS] = {8, 8, 16, 16, 8, 16};
-	struct base_cursor tail = *c;
-	uint64_t left = base_cursor_left(c), bytes = 8 * ROOT_GROUPS;
-	if (left < bytes)
-		return ends_inside(l, c, "the numbers of roots");
-	c->end -= bytes;
-	base_cursor_skip(&tail, left - bytes);
-	for (unsigned i = 0; i < ROOT_GROUPS; i++) {
-		base_cursor_u64le(&tail, &counts[i]);
-		if (counts[i] > (left - bytes) / least_bytes[i])
-			return base_corrupt(l->error, base_cursor_offset(&tail) - 8,
-				"%llu roots, more than the section holds",
-				(unsigned long long)counts[i]);
-	}
-	return HG_OK;
-}
-
-static enum hg_status load_roots(struct loader *l, struct slots *finalised)
-{
-	struct base_cursor *c = &l->sections[ROOT];
-	uint64_t counts[ROOT_GROUPS] = {0};
-	struct slots stack, c_roots, hook;
-	BASE_TRY(read_root_counts(l, c, counts));
-	BASE_TRY(l->snap->native ? load_modules(l, c, counts[GLOBALS])
-				 : load_bytecode_globals(l, c));
-	BASE_TRY(load_globals(l, c, counts[DYNAMIC], "dynamic_global"));
-	BASE_TRY(load_slots(l, c, counts[STACK], HG_ROOT_STACK, "entry", &stack));
-	BASE_TRY(load_slots(l, c, counts[C_ROOTS], HG_ROOT_C_GLOBAL, "slot", &c_roots));
-	*finalised = (struct slots){counts[FINALISED], l->snap->root_count, *c};
-	for (uint64_t i = 0; i < counts[FINALISED]; i++) {
-		uint64_t value;
-		BASE_TRY(read_word(l, c, "a root", &value));
-		BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "function", i, value));
-	}
-	BASE_TRY(load_slots(l, c, counts[HOOK], HG_ROOT_OTHER, "hook", &hook));
-	BASE_TRY(load_backtrace(l, c));
-	BASE_TRY(name_by_frames(l, &stack, 0, stack.count));
-	BASE_TRY(load_threads(l, c, &hook));
-	BASE_TRY(load_named_values(l, c, &c_roots));
-	return expect_end(l, ROOT);
-}
-
-static enum hg_status read_heap_word(
-	const struct loader *l, struct base_cursor *c, const char *what, uint64_t *out)
-{
-	BASE_TRY(read_word(l, c, what, out));
-	if (*out & 1 || !snap_in_chunk(l->snap, *out))
-		return base_corrupt(l->error, base_cursor_offset(c) - 8,
-			"%s, 0x%llx, outside of every chunk", what, (unsigned long long)*out);
-	return HG_OK;
-}
-
-/*
- * { word weak array, uint size, uint n, n words that it refers to } until a word 0.  What is weak
- * holds nothing: it is checked only.
- */
-static enum hg_status check_weak(struct loader *l)
-{
-	struct base_cursor *c = &l->sections[WEAK];
-	for (;;) {
-		struct base_cursor before = *c;
-		uint64_t word, size, count;
-		BASE_TRY(read_word(l, c, "a weak array", &word));
-		if (word == 0)
-			return expect_end(l, WEAK);
-		BASE_TRY(read_heap_word(l, &before, "a weak array", &word));
-		BASE_TRY(read_uint(l, c, "a weak array", &size));
-		BASE_TRY(read_uint(l, c, "a weak array", &count));
-		if (count > size || count > base_cursor_left(c) / 8)
-			return base_corrupt(l->error, base_cursor_offset(&before) - 8,
-				"a weak array of %llu words with %llu pointers",
-				(unsigned long long)size, (unsigned long long)count);
-		while (count--)
-			BASE_TRY(read_heap_word(l, c, "a weak pointer", &word));
-	}
-}
-
-/* Gc.finalise keeps a value that nothing else holds until its function has been called. */
-static enum hg_status add_finalised(
-	struct loader *l, struct base_cursor *c, uint64_t index, uint64_t value)
-{
-	struct snap *snap = l->snap;
-	uint64_t before = snap->root_count;
-	BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "value", index, value));
-	if (snap->root_count > before)
-		snap->roots[before].last = true;
-	return HG_OK;
-}
-
-/*
- * Five numbers, the first of which the writer never resets, then the finalisation functions and
- * their values, function first, except those outside of the heap.  ROOT has told the functions, and
- * what waits for its call, in this order: the others are the values.
- */
-static enum hg_status load_finalised(struct loader *l, const struct slots *finalised)
-{
-	struct base_cursor *c = &l->sections[FINA];
-	uint64_t known = 0, values = 0, word;
-	for (unsigned i = 0; i < 5; i++)
-		BASE_TRY(read_uint(l, c, "its numbers", &word));
-	while (base_cursor_left(c)) {
-		BASE_TRY(read_word(l, c, "a finalised value", &word));
-		if (known < finalised->count &&
-			l->snap->roots[finalised->root + known].value == word)
-			known++;
-		else
-			BASE_TRY(add_finalised(l, c, values++, word));
-	}
-	return HG_OK;
-}
-
 /* (pid, number, kind, Gc.stat, start, end); in Gc.stat come three floats first. */
-static enum hg_status load_info(struct loader *l)
+static enum hg_status load_info(struct snap_ocp_loader *l)
 {
 	static const char *const kinds[] = {"after_major_collection", "signal", "user", "record"};
 	enum { PID, NUMBER, KIND, STAT, LIVE_WORDS = 7, LIVE_BLOCKS = 8 };
@@ -974,24 +497,21 @@ static enum hg_status load_info(struct loader *l)
 	return HG_OK;
 }
 
-static enum hg_status load_all(struct loader *l)
+static enum hg_status load_all(struct snap_ocp_loader *l)
 {
 	struct base_cursor c = base_cursor_over(l->snap->file.bytes, l->snap->file.size);
-	struct slots finalised;
 	BASE_TRY(load_header(l, &c));
 	BASE_TRY(load_footer(l, base_cursor_offset(&c)));
 	BASE_TRY(load_chunks(l));
 	BASE_TRY(prepare_strings(l));
 	BASE_TRY(load_blocks(l));
-	BASE_TRY(load_roots(l, &finalised));
-	BASE_TRY(check_weak(l));
-	BASE_TRY(load_finalised(l, &finalised));
+	BASE_TRY(snap_ocp_load_roots(l));
 	return load_info(l);
 }
 
 static enum hg_status load(struct snap *snap, struct hg_error *error)
 {
-	struct loader l = {.snap = snap, .error = error};
+	struct snap_ocp_loader l = {.snap = snap, .error = error};
 	BASE_TRY(base_pool_alloc(&snap->pool, 1, sizeof(*l.ocp), (void **)&l.ocp, error));
 	snap->format_data = l.ocp;
 	snap->reserved = RESERVED;
