@@ -1,10 +1,11 @@
 #include "snapshot/core_name.h"
 
-#include "snapshot/image.h"
+#include "snapshot/capture_note.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static void add(char *buffer, size_t size, const char *format, ...) BASE_PRINTF(3, 4);
 
@@ -28,6 +29,24 @@ static const char *runtime(struct snap_image *image)
 	return "";
 }
 
+static void add_capture(const struct snap_capture *capture, char *buffer, size_t size)
+{
+	char when[32] = "";
+	time_t seconds = (time_t)(capture->time / 1000000000);
+	struct tm parts;
+	if (!capture->is_ours)
+		return;
+	if (capture->time != HG_UNKNOWN && gmtime_r(&seconds, &parts))
+		strftime(when, sizeof(when), " on %Y-%m-%d at %H:%M:%S UTC", &parts);
+	add(buffer, size, ", written by heapgraph%s", when);
+	if (*capture->trigger)
+		add(buffer, size, ", trigger '%.100s'", capture->trigger);
+	if (*capture->method)
+		add(buffer, size, ", method %.40s", capture->method);
+	if (*capture->consistency)
+		add(buffer, size, ", consistency %.100s", capture->consistency);
+}
+
 void snap_core_describe(const char *path, char *buffer, size_t size)
 {
 	struct snap_image_options options = {.core = path, .partial = true};
@@ -41,5 +60,6 @@ void snap_core_describe(const char *path, char *buffer, size_t size)
 	if (image.pid != HG_UNKNOWN)
 		add(buffer, size, ", process %llu", (unsigned long long)image.pid);
 	add(buffer, size, "%s", runtime(&image));
+	add_capture(image.capture, buffer, size);
 	snap_image_close(&image);
 }

@@ -1,6 +1,7 @@
 #include "snapshot/image_parts.h"
 
 #include "base/grow.h"
+#include "snapshot/capture_note.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -343,7 +344,11 @@ static enum hg_status read_core(
 	if (image->pid == HG_UNKNOWN)
 		image->pid = image->threads[0].id;
 	BASE_TRY(sort_loads(image, error));
-	return snap_sort_maps(image, error);
+	BASE_TRY(snap_sort_maps(image, error));
+	void *capture;
+	BASE_TRY(base_pool_alloc(&image->pool, 1, sizeof(*image->capture), &capture, error));
+	image->capture = capture;
+	return snap_capture_read(image, image->capture, error);
 }
 
 enum hg_status snap_image_open(
@@ -367,6 +372,8 @@ void snap_image_close(struct snap_image *image)
 	for (uint32_t i = 0; i < image->file_count; i++)
 		snap_elf_close(&image->files[i].elf);
 	free(image->threads);
+	if (image->capture)
+		snap_capture_release(image->capture);
 	base_pool_release(&image->pool);
 	base_file_close(&image->core);
 	*image = (struct snap_image){0};

@@ -4,7 +4,8 @@
  *
  * A core holds what the process wrote to; what it only read (.text, .rodata, .eh_frame) is served
  * from the executable and the libraries, which are found by the paths in the core and compared by
- * build-id.  Memory that is in neither is absent, which is not the same as zero.
+ * build-id; our own cores hold copies of them.  Memory that is in neither is absent, which is not
+ * the same as zero.
  *
  * Opening maps the files and reads headers and notes only.  Symbols and unwinding tables are read
  * when first asked for: functions that take a struct snap_image that is not const are for one
@@ -101,6 +102,8 @@ struct snap_image_options {
 	uint64_t max_size;      /* bytes that a compressed file may have decompressed; 0: any */
 };
 
+struct snap_capture; /* capture_note.h */
+
 struct snap_image {
 	struct base_file core;
 	struct snap_elf_view view;
@@ -126,6 +129,7 @@ struct snap_image {
 	const char *program;   /* name without folder */
 	const char *arguments; /* the first 79 bytes of the command line, or "" */
 	uint64_t cut_offset;   /* where the first bytes are missing; HG_NO_OFFSET: none are */
+	struct snap_capture *capture; /* what a core of ours says of itself; never NULL */
 };
 
 /* On failure *image needs no release; the error names the file it is about. */

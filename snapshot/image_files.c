@@ -1,5 +1,7 @@
 #include "snapshot/image_parts.h"
 
+#include "snapshot/capture_note.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,13 +169,32 @@ static bool BASE_PRINTF(2, 3) try_path(struct search *search, const char *format
 	return false;
 }
 
+/* The copy that a core of ours holds. */
+static bool use_copy(struct search *search)
+{
+	const struct snap_image *image = search->image;
+	struct snap_image_file *file = search->file;
+	const struct snap_capture_file *copy =
+		snap_capture_find(image->capture, file->path, &file->build_id);
+	if (!copy)
+		return false;
+	if (snap_elf_over(&file->elf, image->core.bytes + copy->offset, copy->size,
+		    &search->error) != HG_OK ||
+		compare_build_ids(file, &file->elf, &search->error) != HG_OK) {
+		snap_elf_close(&file->elf);
+		return false;
+	}
+	file->found = search->options->core;
+	return true;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
-/* The folder that the user named, the path in the core, the folder of the core. */
+/* The core itself, the folder that the user named, the path in the core, the folder of the core. */
 static bool find_file(struct search *search)
 {
 	const char *path = search->file->path, *name = base_name(path);
@@ -181,6 +202,8 @@ static bool find_file(struct search *search)
 	int folder = (int)(base_name(core) - core);
 	if (*name == '\0')
 		return false;
+	if (use_copy(search))
+		return true;
 	if (libraries && *path == '/' && try_path(search, "%s%s", libraries, path))
 		return true;
 	if (libraries && try_path(search, "%s/%s", libraries, name))

@@ -9,8 +9,9 @@
 
 #include <cmocka.h>
 
+#include "snapshot/arch_x86_64.h"
+#include "snapshot/capture_note.h"
 #include "snapshot/core_writer.h"
-#include "snapshot/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,16 +59,15 @@ static unsigned files_in_folder(void)
 	return count;
 }
 
-/* The registers that unwinding needs, as they are in the caller. */
-__attribute__((noinline)) static struct snap_core_thread own_thread(void)
+/* The registers that unwinding needs; the frame of the function they are of must stay. */
+static struct snap_core_thread thread_at(const ucontext_t *context)
 {
-	ucontext_t context;
+	const greg_t *from = context->uc_mcontext.gregs;
 	struct snap_core_thread thread = {.id = (uint32_t)getpid()};
-	getcontext(&context);
-	thread.registers[SNAP_USER_RIP] = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
-	thread.registers[SNAP_USER_RSP] = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
-	thread.registers[SNAP_USER_RBP] = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
-	thread.registers[SNAP_USER_RBX] = (uint64_t)context.uc_mcontext.gregs[REG_RBX];
+	thread.registers[SNAP_USER_RIP] = (uint64_t)from[REG_RIP];
+	thread.registers[SNAP_USER_RSP] = (uint64_t)from[REG_RSP];
+	thread.registers[SNAP_USER_RBP] = (uint64_t)from[REG_RBP];
+	thread.registers[SNAP_USER_RBX] = (uint64_t)from[REG_RBX];
 	return thread;
 }
 
@@ -98,7 +98,10 @@ static int write_core(
 /* Writes the core from a forked child, as a program does; threads beyond the first are made up. */
 static int fork_and_write(size_t count, bool replace)
 {
-	struct snap_core_thread threads[3] = {own_thread(), {.id = 1000001}, {.id = 1000002}};
+	ucontext_t context;
+	getcontext(&context);
+	struct snap_core_thread threads[3] = {
+		thread_at(&context), {.id = 1000001}, {.id = 1000002}};
 	pid_t origin = getpid(), child = fork();
 	int status = -1;
 	if (child == 0)
@@ -255,6 +258,85 @@ static void test_copy(void **state)
 	snap_image_close(&image);
 }
 
+/* What is read of the core of a program that is not there any more. */
+static void test_deleted_program(void **state)
+{
+	char program[sizeof(folder) + 32], own[PATH_MAX], command[2 * PATH_MAX];
+	struct snap_image image;
+	struct snap_symbol symbol;
+	struct snap_frame frame, caller;
+	uint64_t value = 0, offset;
+	(void)state;
+	snprintf(program, sizeof(program), "%s/program", folder);
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own));
+	assert_true(length > 0);
+	snprintf(command, sizeof(command), "cp '%.*s' %s && %s --write %s", (int)length, own,
+		program, program, path);
+	assert_int_equal(system(command), 0);
+	unlink(program);
+	open_image(&image);
+	assert_string_equal(image.program, "program");
+	assert_string_equal(image.main->found, path);
+	assert_true(image.capture->is_ours);
+	assert_int_equal(image.capture->index, 7);
+	assert_string_equal(image.capture->trigger, "a name\nof 100%");
+	assert_true(snap_image_main_symbol(&image, "in_rodata", &symbol));
+	assert_true(snap_image_u64(&image, symbol.address, &value));
+	assert_int_equal(value, in_rodata);
+	assert_true(snap_image_main_symbol(&image, "in_data", &symbol));
+	assert_true(snap_image_u64(&image, symbol.address, &value));
+	assert_int_equal(value, 4711);
+	/* Through libc, whose tables are in the core too, to where the program began. */
+	enum snap_unwinding result = SNAP_CALLER;
+	snap_frame_of_thread(&image.threads[0], &caller);
+	for (int i = 0; i < 20 && result == SNAP_CALLER; i++) {
+		frame = caller;
+		result = snap_frame_caller(&image, &frame, &caller);
+	}
+	assert_int_equal(result, SNAP_OUTERMOST);
+	assert_true(snap_image_symbol_at(&image, frame.registers[SNAP_RIP], &symbol, &offset));
+	assert_string_equal(symbol.name, "_start");
+	for (uint32_t i = 0; i < image.file_count; i++)
+		if (strcmp(image.files[i].path, "[vdso]") != 0)
+			assert_string_equal(image.files[i].found, path);
+	snap_image_close(&image);
+}
+
+/* Changes one place of the core. */
+static void overwrite(const char *old, const char *new)
+{
+	struct snap_image image;
+	open_image(&image);
+	const uint8_t *found = memmem(image.core.bytes, image.core.size, old, strlen(old));
+	assert_non_null(found);
+	off_t offset = found - image.core.bytes;
+	snap_image_close(&image);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, new, strlen(new), offset), strlen(new));
+	close(fd);
+}
+
+static void refused(const char *old, const char *new, const char *why)
+{
+	struct snap_image image;
+	struct hg_error error = {0};
+	struct snap_image_options options = {.core = path};
+	assert_int_equal(fork_and_write(1, true), 0);
+	overwrite(old, new);
+	assert_int_equal(snap_image_open(&image, &options, &error), HG_ERROR_INPUT);
+	if (!strstr(error.message, why))
+		fail_msg("'%s' does not say '%s'", error.message, why);
+}
+
+static void test_lying_notes(void **state)
+{
+	(void)state;
+	refused("version=1\n", "version=2\n", "format 2");
+	refused("\nindex=7\n", "\nindex=x\n", "index is no number");
+	refused("\nfile=", "\nfile=999", "a file is to end at offset");
+	refused("\nfile=", "\nfile=-", "damaged");
+}
+
 static void test_existing_file(void **state)
 {
 	struct stat before, after;
@@ -278,7 +360,7 @@ static void test_no_room(void **state)
 	unlink(path);
 	struct snap_core core;
 	pid_t self = getpid();
-	struct snap_core_thread thread = own_thread();
+	struct snap_core_thread thread = {.id = 1};
 	struct snap_core_process process = {
 		.id = self, .origin = self, .threads = &thread, .thread_count = 1};
 	assert_int_equal(snap_core_open(&core, path, false), 0);
@@ -306,16 +388,24 @@ static void test_bad_targets(void **state)
 	snap_core_abandon(&core);
 }
 
-int main(void)
+/* With --write CORE it writes its own core. */
+int main(int count, char **arguments)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_copy),
+		cmocka_unit_test(test_deleted_program),
+		cmocka_unit_test(test_lying_notes),
 		cmocka_unit_test(test_existing_file),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_bad_targets),
 	};
+	if (count == 3 && strcmp(arguments[1], "--write") == 0) {
+		in_data = 4711;
+		snprintf(path, sizeof(path), "%s", arguments[2]);
+		return fork_and_write(1, true);
+	}
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
