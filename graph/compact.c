@@ -44,13 +44,15 @@ void graph_compact_links(
 	*end = links_from(c->snap, (uint64_t)node + 1);
 }
 
-/* What one thread emits; 'limit' is where the next slice begins. */
+/*
+ * What one thread emits.  What changes with every block is in locals of the loop and goes through
+ * its functions by value: memory that others may point to is read and written every time.
+ */
 struct emitter {
 	const struct snap *snap;
 	uint32_t *words;
-	uint32_t next, limit;
-	uint64_t link; /* next link from a block of this slice */
-	uint32_t rank;
+	uint32_t limit; /* where the next slice begins */
+	uint64_t link;  /* next link from a block of this slice */
 	struct snap_census census;
 	bool overrun;
 };
@@ -61,75 +63,115 @@ static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 	uint64_t word;
 	enum snap_outcome outcome = snap_resolve(e->snap, value, &word);
 	e->census.outcomes[outcome]++;
+	e->census.outcomes[SNAP_BLOCK]--;
 	if (outcome > SNAP_INFIX)
 		return self;
 	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word).n;
 }
 
+/* The edge of a field that pass 1 has kept. */
+static inline uint32_t emit_edge(
+	struct emitter *e, const struct snap_ranks *ranks, uint64_t value, uint32_t self)
+{
+	/* An address that was kept has 48 bits; should the file have changed, it still has. */
+	uint64_t word = ((value >> 3) - 1) & (SNAP_ADDRESS_LIMIT / 8 - 1);
+	const struct snap_line *line = snap_ranks_line(ranks, word);
+	if (__builtin_expect(snap_line_is_block(line, word), 1))
+		return snap_line_slot(line, word).n;
+	return emit_other(e, value, self);
+}
+
+static void reverse(uint32_t *first, uint32_t *end)
+{
+	while (first + 1 < end) {
+		uint32_t edge = *first;
+		*first++ = *--end;
+		*end = edge;
+	}
+}
+
 /*
- * Writes the edges of a block behind its header, for the fields that pass 1 has kept; returns the
- * slot after them.
+ * Writes the edges of a block behind its header, the last field first, for the fields that pass 1
+ * has kept; returns the slot after them, or 0 when they run over.
  */
 static inline uint32_t emit_fields(struct emitter *e, const struct snap_ranks *ranks,
-	const struct snap_cell *cell, uint32_t self)
+	const struct snap_cell *cell, uint32_t *words, uint32_t self, uint32_t limit)
 {
-	uint32_t next = self + 1, limit = e->limit;
-	uint32_t *words = e->words;
-	uint64_t first = (cell->address >> 3) + 1, blocks = 0;
+	uint32_t next = self + 1;
+	uint64_t first = (cell->address >> 3) + 1;
+	/* Over several lines they are written in order and turned round at the end. */
+	bool spread = (first & 63) + cell->field_count > 64;
 	for (uint64_t j = 0; j < cell->field_count;) {
 		uint64_t left = cell->field_count - j, bit = (first + j) & 63;
 		uint64_t kept = snap_ranks_line(ranks, first + j)->kept >> bit;
 		if (left < 64)
 			kept &= ((uint64_t)1 << left) - 1;
-		if ((uint32_t)__builtin_popcountll(kept) > limit - next) {
-			e->overrun = true;
-			break;
-		}
-		for (; kept; kept &= kept - 1) {
+		uint32_t count = (uint32_t)__builtin_popcountll(kept);
+		if (count > limit - next)
+			return 0;
+		uint32_t *edge = words + (spread ? next : next + count - 1);
+		ptrdiff_t step = spread ? 1 : -1;
+		for (; kept; kept &= kept - 1, edge += step) {
 			uint64_t value = cell->fields[j + (uint64_t)__builtin_ctzll(kept)];
-			uint64_t word = (value >> 3) - 1;
-			/* True unless the file has changed since it was kept. */
-			if (!snap_ranks_spans(ranks, word))
-				word = ranks->first_word;
-			const struct snap_line *line = snap_ranks_line(ranks, word);
-			if (__builtin_expect(snap_line_is_block(line, word), 1)) {
-				words[next++] = snap_line_slot(line, word).n;
-				blocks++;
-			} else {
-				words[next++] = emit_other(e, value, self);
-			}
+			*edge = emit_edge(e, ranks, value, self);
 		}
+		next += count;
 		j += 64 - bit;
 	}
-	e->census.outcomes[SNAP_BLOCK] += blocks;
+	if (spread)
+		reverse(words + self + 1, words + next);
 	return next;
 }
 
-static bool skip_links(struct emitter *e)
+/* The rank of the next block with links; UINT32_MAX if there is none. */
+static uint32_t linked_rank(const struct emitter *e)
 {
 	const struct snap *snap = e->snap;
-	uint64_t first = e->link;
-	while (e->link < snap->link_count && snap->links[e->link].from == e->rank)
-		e->link++;
-	return e->link > first;
+	return e->link < snap->link_count ? snap->links[e->link].from : UINT32_MAX;
 }
 
-static inline void emit_block(
-	struct emitter *e, const struct snap_ranks *ranks, const struct snap_cell *cell)
+static uint32_t skip_links(struct emitter *e, uint32_t rank)
 {
-	uint32_t self = e->next;
-	uint32_t next = emit_fields(e, ranks, cell, self);
-	uint64_t size = cell->wosize + 1;
-	uint32_t header = size < GRAPH_LABEL ? (uint32_t)size : GRAPH_LABEL;
-	if (skip_links(e))
-		header |= GRAPH_LINKS;
-	if (next == self + 1)
-		header |= GRAPH_LEAF;
-	else
-		e->words[next - 1] |= GRAPH_LAST;
-	e->words[self] = header;
-	e->next = next;
-	e->rank++;
+	while (linked_rank(e) == rank)
+		e->link++;
+	return linked_rank(e);
+}
+
+/* Emits the blocks of a walk, which fill the slots [next, e->limit). */
+static void emit_blocks(struct emitter *e, struct snap_walk *walk, uint32_t next, uint32_t rank)
+{
+	const struct snap_ranks ranks = e->snap->ranks;
+	uint32_t *words = e->words;
+	uint32_t limit = e->limit, linked = linked_rank(e);
+	uint64_t edges = 0;
+	struct snap_run run;
+	while (snap_walk_next(walk, &run)) {
+		struct snap_scan scan = snap_scan_run(e->snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			uint32_t self = next;
+			next = self < limit ? emit_fields(e, &ranks, &cell, words, self, limit) : 0;
+			if (next == 0) {
+				e->overrun = true;
+				return;
+			}
+			uint64_t size = cell.wosize + 1;
+			uint32_t header = size < GRAPH_LABEL ? (uint32_t)size : GRAPH_LABEL;
+			if (rank == linked) {
+				linked = skip_links(e, rank);
+				header |= GRAPH_LINKS;
+			}
+			if (next == self + 1)
+				header |= GRAPH_LEAF;
+			else
+				words[next - 1] |= GRAPH_LAST;
+			words[self] = header;
+			edges += next - self - 1;
+			rank++;
+		}
+	}
+	e->overrun = next != limit;
+	e->census.outcomes[SNAP_BLOCK] += edges;
 }
 
 struct emission {
@@ -159,27 +201,14 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 	if (first == end)
 		return;
 	/* A local copy, so that threads do not share cache lines. */
+	uint32_t rank = snap->stretches[first].first_rank;
 	struct emitter e = {.snap = snap,
 		.words = emission->compact->words,
-		.next = stretch_slot(emission, first),
 		.limit = stretch_slot(emission, end),
-		.rank = snap->stretches[first].first_rank};
-	e.link = links_from(snap, e.rank);
-	const struct snap_ranks ranks = snap->ranks;
+		.link = links_from(snap, rank)};
 	struct snap_walk *walk = &emission->walks[slice];
-	struct snap_run run;
 	snap_walk_range(walk, first, end);
-	while (!e.overrun && snap_walk_next(walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		while (!e.overrun && snap_scan_next(&scan, &cell)) {
-			if (e.next >= e.limit)
-				e.overrun = true;
-			else
-				emit_block(&e, &ranks, &cell);
-		}
-	}
-	e.overrun |= e.next != e.limit;
+	emit_blocks(&e, walk, stretch_slot(emission, first), rank);
 	*shared = e;
 }
 
@@ -204,8 +233,8 @@ static void emit_roots(struct graph_compact *c)
 	uint32_t top = graph_compact_virtual_root(c).n, edge = top;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		emit_root(c, i);
-	for (unsigned last = 0; last < 2; last++)
-		for (uint64_t i = 0; i < snap->root_count; i++)
+	for (unsigned last = 2; last-- > 0;)
+		for (uint64_t i = snap->root_count; i-- > 0;)
 			if (snap->roots[i].last == last)
 				c->words[++edge] = graph_compact_root_slot(c, i).n;
 	c->words[top] = edge == top ? GRAPH_LEAF : 0;

@@ -4,13 +4,15 @@
  *
  *     header  bit 31: visited; else bit 30: no edges, bit 29: has links besides its fields,
  *             low 29 bits: a label
- *     edge    bit 31: last of its block; low 31 bits: slot of the target's header.  A field that
- *             turned out to lead nowhere is an edge to its own block.
+ *     edge    bit 31: no more of its block; low 31 bits: slot of the target's header.  A field
+ *             that turned out to lead nowhere is an edge to its own block.
  *
- * Behind the heap's words come those of the nodes that are no blocks: for each root a header and an
- * edge, then the virtual root with an edge to every root; roots that are 'last' come last there,
- * and their headers have the bit of links, because they are looked at closely.  About 10 bytes per
- * block; built for the search, freed, and built again when paths are asked for.
+ * The edge of the last field comes first, so that a stack filled in this order yields the first
+ * field first.  Behind the heap's words come those of the nodes that are no blocks: for each root a
+ * header and an edge, then the virtual root with an edge to every root; the edges of roots that are
+ * 'last' come before the others, and their headers have the bit of links, because they are looked
+ * at closely.  About 10 bytes per block; built for the search, freed, and built again when paths
+ * are asked for.
  */
 #ifndef GRAPH_COMPACT_H
 #define GRAPH_COMPACT_H

@@ -1,5 +1,7 @@
 #include "graph/dominators.h"
 
+#include <string.h>
+
 /* Distance at which memory is asked for before it is needed; measured. */
 enum { AHEAD = 24 };
 
@@ -143,35 +145,32 @@ static void empty_buckets(const struct graph_flow *flow, struct link *forest, co
 			idom[w] = idom[idom[w].n];
 }
 
+/* The scratch is the forest until the dominators, which grow elsewhere, are copied over it. */
 static enum hg_status use_buckets(const struct graph_flow *flow, const uint32_t *semi,
-	struct link *forest, struct base_arena *arena, struct graph_preorder **idom,
-	struct hg_error *error)
+	void *scratch, struct base_arena *arena, struct hg_error *error)
 {
 	uint32_t *bucket, *next;
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(**idom), (void **)idom, error));
+	struct graph_preorder *idom;
+	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*idom), (void **)&idom, error));
 	BASE_TRY(base_arena_zalloc(arena, flow->count, sizeof(*bucket), (void **)&bucket, error));
 	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*next), (void **)&next, error));
-	empty_buckets(flow, forest, semi, bucket, next, *idom);
+	empty_buckets(flow, scratch, semi, bucket, next, idom);
+	memcpy(scratch, idom, flow->count * sizeof(*idom));
 	base_arena_free(arena, next);
 	base_arena_free(arena, bucket);
-	base_arena_free(arena, forest);
+	base_arena_free(arena, idom);
 	return HG_OK;
 }
 
 enum hg_status graph_dominators(const struct graph_flow *flow, enum graph_method method,
-	void *scratch, struct base_arena *arena, struct graph_preorder **idom,
+	void *scratch, uint32_t *semi, struct base_arena *arena, struct graph_preorder **idom,
 	struct hg_error *error)
 {
-	uint32_t *semi;
-	BASE_TRY(base_arena_alloc(arena, flow->count, sizeof(*semi), (void **)&semi, error));
 	find_semidominators(flow, scratch, semi);
 	/* The forest has done its work: dominators grow in its place. */
 	*idom = scratch;
 	if (method == GRAPH_METHOD_BUCKETS ||
 		!climb(flow, semi, method == GRAPH_METHOD_ADAPTIVE, *idom))
-		BASE_TRY(use_buckets(flow, semi, scratch, arena, idom, error));
-	else
-		base_arena_shrink(arena, scratch, (uint64_t)flow->count * sizeof(**idom));
-	base_arena_free(arena, semi);
+		return use_buckets(flow, semi, scratch, arena, error);
 	return HG_OK;
 }

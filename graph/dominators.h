@@ -37,12 +37,12 @@ enum graph_method {
 enum { GRAPH_SCRATCH = 8 };
 
 /*
- * Gives the immediate dominator of every node in *idom; idom[0] = 0.  Takes the scratch, an array
- * of the arena, and returns *idom in its place.  Needs 4 bytes per node beside it in between, 12
- * more when the buckets take over.
+ * Leaves the immediate dominator of every node in the first half of the scratch, which is returned
+ * as *idom; idom[0] = 0.  'semi' has 4 bytes per node, with any contents before and after.  Needs
+ * 12 bytes per node beside them, from the arena, when the buckets take over.
  */
 enum hg_status graph_dominators(const struct graph_flow *flow, enum graph_method method,
-	void *scratch, struct base_arena *arena, struct graph_preorder **idom,
+	void *scratch, uint32_t *semi, struct base_arena *arena, struct graph_preorder **idom,
 	struct hg_error *error);
 
 /* Sorts edges by target: first has count + 1 entries, sources those of all edges. */

@@ -14,8 +14,9 @@
 		&(graph)->arena, (count), sizeof(*(array)), (void **)&(array), (error)))
 
 /*
- * Reachability: builds the compact graph and searches it.  Its memory, 10 bytes per block, is kept
- * as the scratch of the dominators, which would need as much anew.
+ * Memory that one step leaves behind serves the next ones: nothing is cheaper than pages that are
+ * there already.  The compact graph becomes the forest of the dominators, then dominators and sizes
+ * of subtrees side by side, and in the end the sums of bytes, which stay.
  */
 static enum hg_status search_heap(
 	struct graph *g, struct graph_search *search, void **scratch, struct hg_error *error)
@@ -26,35 +27,55 @@ static enum hg_status search_heap(
 	BASE_TRY(graph_compact_build(&compact, g->snap, &g->arena, &g->census, error));
 	BASE_TRY(base_progress(g->snap->session, "searching", 0, g->snap->block_count));
 	BASE_TRY(graph_search_run(search, &compact, g->node_count, &g->arena, error));
-	uint64_t needed = (uint64_t)search->count * GRAPH_SCRATCH;
+	_Static_assert(sizeof(*g->bytes) == GRAPH_SCRATCH, "the sums take the place of the forest");
+	uint64_t needed = ((uint64_t)search->count + 1) * GRAPH_SCRATCH;
 	if (compact.count * sizeof(*compact.words) >= needed) {
 		base_arena_shrink(&g->arena, compact.words, needed);
 		*scratch = compact.words;
 		return HG_OK;
 	}
 	base_arena_free(&g->arena, compact.words);
-	return base_arena_alloc(&g->arena, search->count, GRAPH_SCRATCH, scratch, error);
+	return base_arena_alloc(
+		&g->arena, (uint64_t)search->count + 1, GRAPH_SCRATCH, scratch, error);
 }
 
-/* Immediate dominators in preorder; frees all of the search but sizes and numbers. */
-static enum hg_status find_dominators(struct graph *g, struct graph_search *search, void *scratch,
-	struct graph_preorder **idom, struct hg_error *error)
+/* Where the search leaves its arrays to the steps after it; all have 4 bytes per live node. */
+struct spare {
+	uint32_t *parent, *first, *semi;
+};
+
+/* The list of edges, once sorted, is room for the semidominators if it is long enough. */
+static enum hg_status take_edges(
+	struct graph *g, struct graph_search *search, uint32_t **semi, struct hg_error *error)
 {
-	uint32_t *first;
+	uint64_t bytes = (uint64_t)search->count * sizeof(**semi);
+	base_arena_free(&g->arena, search->edge_to);
+	if (search->edge_capacity >= search->count) {
+		*semi = (uint32_t *)search->edge_from;
+		base_arena_shrink(&g->arena, *semi, bytes);
+		return base_arena_touch(&g->arena, *semi, bytes, error);
+	}
+	base_arena_free(&g->arena, search->edge_from);
+	return base_arena_alloc(&g->arena, search->count, sizeof(**semi), (void **)semi, error);
+}
+
+/* Immediate dominators in preorder, in the first half of the scratch. */
+static enum hg_status find_dominators(struct graph *g, struct graph_search *search, void *scratch,
+	struct graph_preorder **idom, struct spare *spare, struct hg_error *error)
+{
 	struct graph_preorder *sources;
 	BASE_TRY(base_progress(g->snap->session, "grouping", 0, 0));
-	ZALLOC(g, (uint64_t)search->count + 1, first, error);
+	ZALLOC(g, (uint64_t)search->count + 1, spare->first, error);
 	ALLOC(g, search->edge_count, sources, error);
 	graph_group_edges(search->count, search->edge_count, search->edge_from, search->edge_to,
-		first, sources);
-	base_arena_free(&g->arena, search->edge_from);
-	base_arena_free(&g->arena, search->edge_to);
+		spare->first, sources);
+	BASE_TRY(take_edges(g, search, &spare->semi, error));
 	BASE_TRY(base_progress(g->snap->session, "dominators", 0, 0));
-	struct graph_flow flow = {search->count, search->parent, first, sources};
-	BASE_TRY(graph_dominators(&flow, GRAPH_METHOD_ADAPTIVE, scratch, &g->arena, idom, error));
+	struct graph_flow flow = {search->count, search->parent, spare->first, sources};
+	BASE_TRY(graph_dominators(
+		&flow, GRAPH_METHOD_ADAPTIVE, scratch, spare->semi, &g->arena, idom, error));
 	base_arena_free(&g->arena, sources);
-	base_arena_free(&g->arena, first);
-	base_arena_free(&g->arena, search->parent);
+	spare->parent = (uint32_t *)search->parent;
 	return HG_OK;
 }
 
@@ -67,17 +88,23 @@ static void count_subtrees(uint32_t count, const struct graph_preorder *idom, ui
 		subtree[idom[v].n] += subtree[v];
 }
 
-/* Gives each node its place: behind its dominator and the subtrees of earlier siblings. */
-static void place(uint32_t count, const struct graph_preorder *idom, const uint32_t *subtree,
-	uint32_t *next, struct graph_position *position)
+/*
+ * Gives each node its place, inside the interval of its dominator: children fill it from its end,
+ * and 'subtree' counts down to what is left of it.
+ */
+static void place(struct graph *g, const struct graph_preorder *idom, uint32_t *subtree,
+	struct graph_position *position)
 {
 	position[0].n = 0;
-	next[0] = 1;
-	for (uint32_t v = 1; v < count; v++) {
-		uint32_t at = next[idom[v].n];
+	g->idom[0].n = 0;
+	g->extent[0] = subtree[0];
+	for (uint32_t v = 1; v < g->live_count; v++) {
+		uint32_t d = idom[v].n, above = position[d].n, size = subtree[v];
+		uint32_t left = subtree[d] - size, at = above + left;
+		subtree[d] = left;
 		position[v].n = at;
-		next[idom[v].n] = at + subtree[v];
-		next[v] = at + 1;
+		g->idom[at].n = above;
+		g->extent[at] = size;
 	}
 }
 
@@ -104,34 +131,23 @@ static void sum_bytes(
 		g->bytes[p + 1] += g->bytes[p];
 }
 
-/* Renumbers from preorder to positions and sums up. */
-static enum hg_status settle(struct graph *g, struct graph_search *search,
-	struct graph_preorder *idom, struct hg_error *error)
+/* Renumbers from preorder to positions and sums up, all of it in spare memory. */
+static void settle(struct graph *g, struct graph_search *search, struct graph_preorder *idom,
+	const struct spare *spare)
 {
 	uint32_t count = search->count;
-	uint32_t *subtree, *next;
-	struct graph_position *position;
-	ALLOC(g, count, subtree, error);
-	ALLOC(g, count, position, error);
-	ALLOC(g, count, next, error);
+	uint32_t *subtree = (uint32_t *)idom + count;
+	struct graph_position *position = (struct graph_position *)spare->parent;
+	g->live_count = count;
+	g->idom = (struct graph_position *)spare->first;
+	g->extent = spare->semi;
 	count_subtrees(count, idom, subtree);
-	place(count, idom, subtree, next, position);
-	/* What comes next is not needed any more: dominators take its place. */
-	g->idom = (struct graph_position *)next;
-	ALLOC(g, count, g->extent, error);
-	for (uint32_t v = 0; v < count; v++) {
-		g->idom[position[v].n] = position[idom[v].n];
-		g->extent[position[v].n] = subtree[v];
-	}
-	base_arena_free(&g->arena, idom);
-	base_arena_free(&g->arena, subtree);
-	ALLOC(g, (uint64_t)count + 1, g->bytes, error);
+	place(g, idom, subtree, position);
+	g->bytes = (uint64_t *)idom;
 	sum_bytes(g, search, position);
 	base_arena_free(&g->arena, search->size);
 	g->position = renumber_nodes(g, search->preorder, position);
 	base_arena_free(&g->arena, position);
-	g->live_count = count;
-	return HG_OK;
 }
 
 static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
@@ -153,14 +169,15 @@ static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
 static enum hg_status analyse(struct graph *g, struct graph_search *search, struct hg_error *error)
 {
 	struct graph_preorder *idom;
+	struct spare spare;
 	void *scratch;
 	struct hg_session *session = g->snap->session;
 	BASE_TRY(base_progress(session, "ranking", 0, 0));
 	BASE_TRY(snap_rank(g->snap, error));
 	BASE_TRY(search_heap(g, search, &scratch, error));
-	BASE_TRY(find_dominators(g, search, scratch, &idom, error));
+	BASE_TRY(find_dominators(g, search, scratch, &idom, &spare, error));
 	BASE_TRY(base_progress(session, "summing", 0, 0));
-	BASE_TRY(settle(g, search, idom, error));
+	settle(g, search, idom, &spare);
 	return sum_offheap(g, error);
 }
 

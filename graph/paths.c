@@ -35,17 +35,20 @@ static bool must_wait(const struct graph_paths *p, uint32_t number, struct snap_
 	return root && root->last;
 }
 
+/* The first field first: edges lie in the opposite order. */
 static void follow(struct graph_paths *p, uint32_t number)
 {
 	struct snap_slot slot = {p->slot[number] & ~HAS_EDGES};
 	bool has_edges = p->slot[number] & HAS_EDGES;
+	const uint32_t *header = p->compact.words + slot.n, *edge = header;
 	p->slot[number] = slot.n;
-	for (const uint32_t *edge = p->compact.words + slot.n + 1; has_edges; edge++) {
+	if (has_edges)
+		while (!(*++edge & GRAPH_LAST))
+			;
+	for (; edge > header; edge--) {
 		struct snap_slot target = {*edge & GRAPH_TARGET};
 		if (!must_wait(p, number, target))
 			meet(p, number, target);
-		if (*edge & GRAPH_LAST)
-			break;
 	}
 	follow_links(p, number, slot);
 }

@@ -28,19 +28,17 @@ static void push_links(struct searcher *s, uint32_t v, struct snap_slot slot)
 			(uint64_t)v << 32 | graph_compact_slot(c, c->snap->links[i].to).n;
 }
 
-/* Pushes the edges of a block so that the first field is popped first; returns the depth. */
+/* Pushes the edges of a block, its first field on top; returns the depth. */
 static inline uint64_t push_edges(
 	uint64_t *stack, uint64_t depth, const uint32_t *words, uint32_t v, struct snap_slot slot)
 {
-	const uint32_t *first = words + slot.n + 1, *edge = first;
-	while (!(*edge & GRAPH_LAST))
-		edge++;
-	for (;; edge--) {
+	for (const uint32_t *edge = words + slot.n + 1;; edge++) {
 		uint32_t target = *edge & GRAPH_TARGET;
+		__builtin_prefetch(&words[target], 1);
 		stack[depth] = (uint64_t)v << 32 | target;
 		/* A field that leads nowhere points to its own block. */
 		depth += target != slot.n;
-		if (edge == first)
+		if (*edge & GRAPH_LAST)
 			return depth;
 	}
 }
@@ -180,6 +178,7 @@ static enum hg_status allocate(struct searcher *s, uint32_t node_count)
 	const struct snap *snap = s->compact->snap;
 	/* Every edge is pushed once, and is in the tree or outside of it. */
 	uint64_t edges = s->compact->count - snap->block_count + snap->link_count + 1;
+	search->edge_capacity = edges;
 	BASE_TRY(base_arena_alloc(
 		arena, node_count, sizeof(uint32_t), (void **)&search->parent, s->error));
 	BASE_TRY(base_arena_alloc(

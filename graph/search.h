@@ -23,6 +23,7 @@ struct graph_search {
 	uint64_t huge_count, huge_capacity;
 	struct graph_preorder *preorder; /* of a node; GRAPH_NONE if unreachable */
 	uint64_t edge_count;             /* outside the tree, in order of their sources */
+	uint64_t edge_capacity;
 	struct graph_preorder *edge_from, *edge_to;
 };
 

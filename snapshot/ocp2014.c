@@ -405,8 +405,8 @@ static enum hg_status refuse_field(const struct snap_ocp_loader *l, uint64_t blo
 }
 
 /* One entry of BLKS at 'address'; *bytes of it are taken in a chunk that ends at 'end'. */
-static enum hg_status load_entry(
-	struct snap_ocp_loader *l, uint64_t address, uint64_t end, bool *apart, uint64_t *bytes)
+static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *adder,
+	uint64_t address, uint64_t end, uint64_t *bytes)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
@@ -435,22 +435,20 @@ static enum hg_status load_entry(
 		note_string(l, address, e.wosize);
 	/* Without the graph no block has fields to number. */
 	unsigned tag = snap->no_fields ? SNAP_TAG_ABSTRACT : e.tag;
-	BASE_TRY(snap_add_block(snap, address, offset, e.wosize, tag, *apart, l->error));
-	*apart = snap_tag_has_fields(tag) && e.wosize >= SNAP_STRETCH_WORDS;
-	return HG_OK;
+	return snap_adder_block(adder, address, offset, e.wosize, tag, l->error);
 }
 
 static enum hg_status load_blocks(struct snap_ocp_loader *l)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
+	struct snap_adder adder = snap_adder_start(snap);
 	uint64_t told = 0;
 	snap->free_bytes = 0;
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {
 		uint64_t end = snap->chunks[i].end, bytes = 0;
-		bool apart = true;
 		for (uint64_t address = snap->chunks[i].start; address < end; address += bytes) {
-			BASE_TRY(load_entry(l, address, end, &apart, &bytes));
+			BASE_TRY(load_entry(l, &adder, address, end, &bytes));
 			uint64_t offset = base_cursor_offset(c);
 			if (offset >> 24 == told)
 				continue;
@@ -458,6 +456,7 @@ static enum hg_status load_blocks(struct snap_ocp_loader *l)
 			BASE_TRY(base_progress(
 				snap->session, "reading blocks", offset, snap->file.size));
 		}
+		snap_adder_settle(&adder);
 	}
 	BASE_TRY(expect_end(l, BLKS));
 	if (snap->block_count != l->block_count)

@@ -27,9 +27,12 @@ struct search {
 	struct stat other_file; /* which it is: a folder may be looked at twice */
 };
 
-static bool is_folder(const char *path)
+/* File systems that do not tell the kinds of entries are asked for each. */
+static bool is_folder(const struct dirent *entry, const char *path)
 {
 	struct stat about;
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
 	return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
@@ -49,14 +52,16 @@ static bool has_suffix(const char *name, const char *suffix)
 static void look_at(struct search *search, const char *path, const char *name)
 {
 	struct stat about;
+	bool wanted = strcmp(name, search->wanted) == 0;
+	if (!wanted && !(search->suffix && has_suffix(name, search->suffix)))
+		return;
 	if (stat(path, &about) || !S_ISREG(about.st_mode))
 		return;
-	if (strcmp(name, search->wanted) == 0) {
+	if (wanted) {
 		/* Folders are read in any order: the first by name is chosen. */
 		if (!search->found[0] || strcmp(path, search->found) < 0)
 			snprintf(search->found, sizeof(search->found), "%s", path);
-	} else if (search->suffix && has_suffix(name, search->suffix) &&
-		   !(search->others && about.st_ino == search->other_file.st_ino &&
+	} else if (!(search->others && about.st_ino == search->other_file.st_ino &&
 			   about.st_dev == search->other_file.st_dev)) {
 		search->others++;
 		search->other_file = about;
@@ -74,7 +79,7 @@ static void look_in(struct search *search, const char *folder, unsigned levels)
 		if (entry->d_name[0] == '.' || !join(path, folder, entry->d_name))
 			continue;
 		look_at(search, path, entry->d_name);
-		if (levels && is_folder(path))
+		if (levels && is_folder(entry, path))
 			look_in(search, path, levels - 1);
 	}
 	if (stream)

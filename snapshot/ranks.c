@@ -271,25 +271,25 @@ static void count_strays(struct marker *m, const uint64_t *fields, uint64_t coun
 
 /*
  * Marks the fields that may be pointers, a line at a time and without branches: whether a field is
- * an integer or a pointer is nothing a processor could predict.
+ * an integer or a pointer is nothing a processor could predict.  Turned right by 3 bits, a word
+ * that is no word address becomes a huge number, so that one comparison tells both.
  */
 static inline void mark_fields(
 	struct marker *m, uint64_t word, const uint64_t *fields, uint64_t count)
 {
+	uint64_t first = m->ranks.first_word + 1, span = m->ranks.word_span;
 	uint64_t immediates = 0, candidates = 0;
 	for (uint64_t j = 0; j < count;) {
 		move_marks(m, word + j);
-		uint64_t bit = (word + j) & 63;
-		uint64_t end = count - j < 64 - bit ? count : j + 64 - bit;
-		uint64_t kept = 0;
-		for (; j < end; j++, bit++) {
-			uint64_t value = fields[j];
-			uint64_t is_candidate =
-				((value & 7) == 0) & snap_ranks_spans(&m->ranks, (value >> 3) - 1);
+		uint64_t bit = (uint64_t)1 << ((word + j) & 63), kept = 0;
+		do {
+			uint64_t value = fields[j++];
+			uint64_t turned = value >> 3 | value << 61;
 			immediates += value & 1;
-			candidates += is_candidate;
-			kept |= is_candidate << bit;
-		}
+			kept |= turned - first < span ? bit : 0;
+			bit <<= 1;
+		} while (bit && j < count);
+		candidates += (uint64_t)__builtin_popcountll(kept);
 		m->kept |= kept;
 	}
 	m->strays.immediates += immediates;

@@ -34,7 +34,6 @@ struct loader {
 	struct base_cursor in;
 	uint64_t chunk_end; /* of the current chunk */
 	uint64_t next_free; /* address behind the last block; the chunk's start at first */
-	bool apart;         /* the next block begins a stretch */
 	uint64_t told;      /* offset at the last report of progress */
 	struct hg_error *error;
 };
@@ -87,7 +86,6 @@ static enum hg_status load_chunk(struct loader *l, uint64_t offset, bool *ok)
 	BASE_TRY(snap_add_chunk(l->snap, start, end, offset, l->error));
 	l->next_free = start;
 	l->chunk_end = end;
-	l->apart = true;
 	return HG_OK;
 }
 
@@ -126,43 +124,62 @@ static inline bool block_is_sound(const struct loader *l, const struct block_rec
 	       8 * (b->wosize + 1) <= l->chunk_end - b->address;
 }
 
-static enum hg_status load_block(struct loader *l, uint64_t offset, bool *ok)
+/*
+ * Reads block records one after the other, which is nearly all of a dump, and stops before anything
+ * else: another record, one that is not sound, the end, or after PROGRESS_BYTES.
+ */
+static enum hg_status load_block_records(struct loader *l)
+{
+	struct snap_adder adder = snap_adder_start(l->snap);
+	const uint8_t *p = l->in.next, *end = l->in.end, *start = l->in.start;
+	const uint8_t *pause = end - p > PROGRESS_BYTES ? p + PROGRESS_BYTES : end;
+	enum hg_status status = HG_OK;
+	while (p < pause && status == HG_OK && *p == CODE_BLOCK && end - p >= BLOCK_BYTES) {
+		struct block_record b = read_block(p);
+		uint64_t fields = snap_tag_has_fields(b.tag) ? b.wosize : 0;
+		if (!block_is_sound(l, &b) || fields > (size_t)(end - p - BLOCK_BYTES) / 8)
+			break;
+		status = snap_adder_block(
+			&adder, b.address, (uint64_t)(p - start), b.wosize, b.tag, l->error);
+		l->next_free = b.address + 8 * (b.wosize + 1);
+		p += BLOCK_BYTES + 8 * fields;
+	}
+	snap_adder_settle(&adder);
+	l->in.next = p;
+	return status;
+}
+
+/* A block record, behind its code, that load_block_records() has left alone: what is wrong. */
+static enum hg_status refuse_record(struct loader *l, uint64_t offset, bool *ok)
 {
 	const uint8_t *p;
-	*ok = base_cursor_bytes(&l->in, BLOCK_BYTES - 1, &p);
-	if (!*ok)
+	*ok = false;
+	if (!base_cursor_bytes(&l->in, BLOCK_BYTES - 1, &p))
 		return cut(l, "a block record");
 	struct block_record b = read_block(p - 1);
 	if (!block_is_sound(l, &b))
 		return refuse_block(l, &b, offset);
-	uint64_t fields = snap_tag_has_fields(b.tag) ? b.wosize : 0;
-	if (fields > base_cursor_left(&l->in) / 8) {
-		*ok = false;
-		return cut(l, "the fields of a block");
-	}
-	base_cursor_skip(&l->in, fields * 8);
-	BASE_TRY(snap_add_block(l->snap, b.address, offset, b.wosize, b.tag, l->apart, l->error));
-	l->apart = fields >= SNAP_STRETCH_WORDS;
-	l->next_free = b.address + 8 * (b.wosize + 1);
-	return HG_OK;
+	return cut(l, "the fields of a block");
 }
 
 static enum hg_status load_blocks(struct loader *l, bool *ok)
 {
 	for (*ok = true; *ok;) {
-		uint64_t offset = base_cursor_offset(&l->in);
 		uint8_t code;
+		BASE_TRY(load_block_records(l));
+		uint64_t offset = base_cursor_offset(&l->in);
 		if (offset >= l->told + PROGRESS_BYTES) {
 			l->told = offset;
 			BASE_TRY(base_progress(
 				l->snap->session, "reading blocks", offset, l->snap->file.size));
+			continue;
 		}
 		if (!base_cursor_u8(&l->in, &code)) {
 			*ok = false;
 			return cut(l, "the block records");
 		}
 		if (code == CODE_BLOCK)
-			BASE_TRY(load_block(l, offset, ok));
+			BASE_TRY(refuse_record(l, offset, ok));
 		else if (code == CODE_CHUNK)
 			BASE_TRY(load_chunk(l, offset, ok));
 		else if (code == CODE_END)
@@ -439,41 +456,37 @@ static inline void copy_fields(uint64_t *to, const uint8_t *from, uint64_t count
 bool snap_records_next_run(struct snap_walk *walk, struct snap_run *run)
 {
 	const uint8_t *p = walk->cursor.next, *end = walk->cursor.end;
+	uint64_t *const scratch = walk->scratch;
+	const size_t room = walk->scratch_words;
+	uint32_t left = walk->blocks_left;
 	size_t used = 0;
-	uint64_t next_address = 0;
-	while (walk->blocks_left && (size_t)(end - p) >= BLOCK_BYTES) {
+	uint64_t address = 0, next_address = 0;
+	while (left && (size_t)(end - p) >= BLOCK_BYTES) {
 		if (*p == CODE_NOTHING) {
 			p++;
 			continue;
 		}
 		struct block_record b = read_block(p);
 		if (used == 0)
-			run->address = b.address;
+			address = b.address;
 		else if (b.address != next_address)
 			break;
 		uint64_t fields = snap_tag_has_fields(b.tag) ? b.wosize : 0;
-		if (fields >= walk->scratch_words - used) {
-			if (used)
-				break;
-			walk->blocks_left = 0;
-			return false;
-		}
+		if (fields >= room - used)
+			break;
 		if (fields > (size_t)(end - p - BLOCK_BYTES) / 8 ||
 			b.address >= SNAP_ADDRESS_LIMIT - 8 * fields)
 			break;
-		uint64_t *out = walk->scratch + used;
-		*out = snap_header_make(SNAP_RECORDS_RESERVED, (uint32_t)b.id, b.wosize, b.tag);
-		copy_fields(out + 1, p + BLOCK_BYTES, fields);
+		scratch[used] =
+			snap_header_make(SNAP_RECORDS_RESERVED, (uint32_t)b.id, b.wosize, b.tag);
+		copy_fields(scratch + used + 1, p + BLOCK_BYTES, fields);
 		used += 1 + fields;
 		next_address = b.address + 8 * (b.wosize + 1);
 		p += BLOCK_BYTES + 8 * fields;
-		walk->blocks_left--;
+		left--;
 	}
 	walk->cursor.next = p;
-	if (used == 0)
-		walk->blocks_left = 0;
-	run->words = walk->scratch;
-	run->count = used;
-	run->elided = true;
+	walk->blocks_left = used ? left : 0;
+	*run = (struct snap_run){address, scratch, used, true};
 	return used != 0;
 }

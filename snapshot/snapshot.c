@@ -46,7 +46,8 @@ enum hg_status snap_add_stretch(
 			"more blocks than the 2^32 that this version can number");
 	BASE_TRY(base_grow(&snap->stretches, snap->stretch_count, &snap->stretch_capacity,
 		sizeof(*snap->stretches), error));
-	snap->stretches[snap->stretch_count++] = (struct snap_stretch){address, offset, 0, 0};
+	snap->stretches[snap->stretch_count++] =
+		(struct snap_stretch){address, offset, 0, SNAP_STRETCH_BLOCKS};
 	return HG_OK;
 }
 

@@ -153,36 +153,70 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
  * against 24 bytes each. */
 enum { SNAP_STRETCH_BLOCKS = 128, SNAP_STRETCH_WORDS = 4096 };
 
-/* For snap_add_block(). */
+/* For snap_adder_block(): a stretch of SNAP_STRETCH_BLOCKS blocks. */
 enum hg_status snap_add_stretch(
 	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error);
 
+/* Takes the blocks of a loader; what it counts stays in registers until it is settled. */
+struct snap_adder {
+	struct snap *snap;
+	uint64_t blocks, words, fields, largest;
+	uint64_t granule; /* the last one seen */
+	uint32_t room;    /* blocks that the current stretch still takes */
+};
+
+static inline struct snap_adder snap_adder_start(struct snap *snap)
+{
+	return (struct snap_adder){.snap = snap, .granule = snap->granules.last};
+}
+
+/* Ends the stretch and adds up: where blocks do not follow each other, and behind the last one. */
+static inline void snap_adder_settle(struct snap_adder *a)
+{
+	struct snap *snap = a->snap;
+	if (a->room)
+		snap->stretches[snap->stretch_count - 1].blocks -= a->room;
+	snap->block_count += a->blocks;
+	snap->word_count += a->words;
+	snap->field_count += a->fields;
+	if (a->largest > snap->largest_block)
+		snap->largest_block = a->largest;
+	*a = snap_adder_start(snap);
+}
+
 /*
  * A block whose header is at 'address' and whose entry in the file is at 'offset'; the caller has
- * checked that it lies in its chunk, behind the block before.  'apart' begins a new stretch: at the
- * start of a chunk, and behind a block of SNAP_STRETCH_WORDS fields or more.
+ * checked that it lies in its chunk, behind the block before, and settles where a chunk begins.
  */
-static inline enum hg_status snap_add_block(struct snap *snap, uint64_t address, uint64_t offset,
-	uint64_t wosize, unsigned tag, bool apart, struct hg_error *error)
+static inline enum hg_status snap_adder_block(struct snap_adder *a, uint64_t address,
+	uint64_t offset, uint64_t wosize, unsigned tag, struct hg_error *error)
 {
-	uint64_t count = snap->stretch_count;
-	if (apart || count == 0 || snap->stretches[count - 1].blocks == SNAP_STRETCH_BLOCKS) {
-		enum hg_status status = snap_add_stretch(snap, address, offset, error);
+	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
+	if (a->room == 0) {
+		snap_adder_settle(a);
+		enum hg_status status = snap_add_stretch(a->snap, address, offset, error);
 		if (status != HG_OK)
 			return status;
-		count = snap->stretch_count;
+		a->room = SNAP_STRETCH_BLOCKS;
 	}
-	snap->stretches[count - 1].blocks++;
-	snap->block_count++;
-	snap->word_count += wosize + 1;
-	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
-	snap->field_count += fields;
-	if (fields + 1 > snap->largest_block)
-		snap->largest_block = fields + 1;
-	uint64_t end = address + 8 * fields, seen = snap->granules.last;
-	if (address >> SNAP_GRANULE_SHIFT == seen && end >> SNAP_GRANULE_SHIFT == seen)
-		return HG_OK;
-	return snap_granules_add(&snap->granules, address, end, error);
+	a->room--;
+	a->blocks++;
+	a->words += wosize + 1;
+	a->fields += fields;
+	if (fields + 1 > a->largest)
+		a->largest = fields + 1;
+	uint64_t end = address + 8 * fields;
+	if (address >> SNAP_GRANULE_SHIFT != a->granule ||
+		end >> SNAP_GRANULE_SHIFT != a->granule) {
+		enum hg_status status = snap_granules_add(&a->snap->granules, address, end, error);
+		if (status != HG_OK)
+			return status;
+		a->granule = a->snap->granules.last;
+	}
+	/* The walk to a block behind this one would be long. */
+	if (fields >= SNAP_STRETCH_WORDS)
+		snap_adder_settle(a);
+	return HG_OK;
 }
 
 /*

@@ -452,12 +452,15 @@ static void compare_methods(const struct graph_flow *flow, bool climb_too)
 		GRAPH_METHOD_ADAPTIVE, GRAPH_METHOD_BUCKETS, GRAPH_METHOD_CLIMB};
 	assert_int_equal(base_arena_init(&arena, &budget, "test", &error), HG_OK);
 	for (unsigned i = 0; i < (climb_too ? 3 : 2); i++) {
-		void *scratch;
+		void *scratch, *semi;
 		assert_int_equal(
 			base_arena_alloc(&arena, flow->count, GRAPH_SCRATCH, &scratch, &error),
 			HG_OK);
 		assert_int_equal(
-			graph_dominators(flow, methods[i], scratch, &arena, &idom[i], &error),
+			base_arena_alloc(&arena, flow->count, sizeof(uint32_t), &semi, &error),
+			HG_OK);
+		assert_int_equal(
+			graph_dominators(flow, methods[i], scratch, semi, &arena, &idom[i], &error),
 			HG_OK);
 		assert_memory_equal(idom[0], idom[i], flow->count * sizeof(**idom));
 	}
