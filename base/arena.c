@@ -80,11 +80,20 @@ static int arena_flags(const struct base_arena *arena)
 	return MALLOCX_ARENA((int)arena->jemalloc_index) | MALLOCX_TCACHE_NONE;
 }
 
+/* Zeroes what nobody has touched, or need not keep, by giving its pages back. */
+static void zero_pages(char *data, size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = bytes - bytes % page;
+	if (madvise(data, whole, MADV_DONTNEED))
+		memset(data, 0, whole);
+	memset(data + whole, 0, bytes - whole);
+}
+
 static void *backend_alloc(struct base_arena *arena, size_t bytes, bool zero)
 {
-	int flags = arena_flags(arena) | (zero ? MALLOCX_ZERO : 0);
+	int flags = arena_flags(arena);
 	if (bytes <= HUGE_PAGE)
-		return mallocx(bytes, flags);
+		return mallocx(bytes, flags | (zero ? MALLOCX_ZERO : 0));
 	/* Random access is a fifth cheaper in huge pages; the last only if half of it is used. */
 	void *data = mallocx(bytes, flags | MALLOCX_ALIGN(HUGE_PAGE));
 	if (!data)
@@ -92,6 +101,9 @@ static void *backend_alloc(struct base_arena *arena, size_t bytes, bool zero)
 	size_t tail = bytes % HUGE_PAGE, usable = sallocx(data, flags);
 	size_t huge = tail > HUGE_PAGE / 2 ? bytes - tail + HUGE_PAGE : bytes - tail;
 	madvise(data, huge < usable ? huge : usable, MADV_HUGEPAGE);
+	/* jemalloc would touch the pages while they are still small. */
+	if (zero)
+		zero_pages(data, bytes);
 	return data;
 }
 
