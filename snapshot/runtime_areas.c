@@ -1,0 +1,121 @@
+/* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
+#include "snapshot/runtime_parts.h"
+
+/* Max_young_wosize and its header, with up to a few allocations combined in one step. */
+enum { MOST_YOUNG_WORDS = 257, MOST_SKIPPED_WORDS = 600 };
+
+enum hg_status snap_add_area(
+	struct snap_runtime *runtime, const struct snap_area *area, struct hg_error *error)
+{
+	if (area->end <= area->start)
+		return HG_OK;
+	BASE_TRY(base_grow(&runtime->areas, runtime->area_count, &runtime->area_capacity,
+		sizeof(*runtime->areas), error));
+	runtime->areas[runtime->area_count++] = *area;
+	return HG_OK;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct snap_area *x = a, *y = b;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+void snap_sort_areas(struct snap_runtime *runtime)
+{
+	uint64_t kept = 0, dropped = 0;
+	if (runtime->area_count)
+		qsort(runtime->areas, runtime->area_count, sizeof(*runtime->areas), by_start);
+	for (uint64_t i = 0; i < runtime->area_count; i++) {
+		if (kept && runtime->areas[i].start < runtime->areas[kept - 1].end)
+			dropped++;
+		else
+			runtime->areas[kept++] = runtime->areas[i];
+	}
+	runtime->area_count = kept;
+	if (dropped)
+		snap_note_line(runtime, "%llu areas of the heap overlap others and were left out",
+			(unsigned long long)dropped);
+}
+
+const struct snap_area *snap_runtime_area(const struct snap_runtime *runtime, uint64_t address)
+{
+	uint64_t low = 0, high = runtime->area_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (runtime->areas[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < runtime->area_count && address >= runtime->areas[low].start
+		       ? &runtime->areas[low]
+		       : NULL;
+}
+
+/* Words of the block whose header is at an address of a minor heap, forwarded or not; 0: none. */
+static uint64_t young_words(const struct snap_runtime *runtime, uint64_t address)
+{
+	uint64_t header, copy;
+	if (!snap_image_u64(runtime->image, address, &header))
+		return 0;
+	if (header == 0) {
+		/* During a minor collection: field 0 is the address of the promoted block. */
+		if (!snap_image_u64(runtime->image, address + 8, &copy) || copy % 8 || copy == 0)
+			return 0;
+		const struct snap_area *area = snap_runtime_area(runtime, copy - 8);
+		if (!area || area->kind == SNAP_AREA_MINOR ||
+			!snap_image_u64(runtime->image, copy - 8, &header))
+			return 0;
+	}
+	uint64_t words = snap_runtime_wosize(runtime, header) + 1;
+	return words > 1 && words <= MOST_YOUNG_WORDS ? words : 0;
+}
+
+static bool walks_to(const struct snap_runtime *runtime, uint64_t start, uint64_t end)
+{
+	while (start < end) {
+		uint64_t words = young_words(runtime, start);
+		if (words == 0)
+			return false;
+		start += 8 * words;
+	}
+	return start == end;
+}
+
+/*
+ * Where the blocks begin.  A thread that was stopped between moving the pointer and writing the
+ * header has left words in front of the first block.
+ */
+enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain,
+	uint64_t young_ptr, uint64_t end, struct hg_error *error)
+{
+	const struct snap_domain *d = &runtime->domains[domain];
+	struct snap_area area = {
+		.start = young_ptr, .end = end, .kind = SNAP_AREA_MINOR, .domain = domain};
+	/* OCaml code keeps the pointer in r15, and what is saved lags behind. */
+	if (d->top && d->top->is_repaired && snap_frame_knows(&d->top->frame, SNAP_R15)) {
+		uint64_t r15 = d->top->frame.registers[SNAP_R15];
+		if (r15 % 8 == 0 && r15 >= d->minor.start && r15 <= young_ptr)
+			area.start = r15;
+	}
+	/* The pointer may run past the start before anybody notices that the heap is full. */
+	if (area.start < d->minor.start && d->minor.start - area.start <= 8 * MOST_SKIPPED_WORDS)
+		area.start = d->minor.start;
+	if (area.start < d->minor.start || area.end > d->minor.end || area.start > area.end) {
+		snap_note_line(runtime, "the minor heap of domain %llu is damaged",
+			(unsigned long long)d->id);
+		return HG_OK;
+	}
+	uint64_t start = area.start;
+	for (unsigned i = 0; i <= MOST_SKIPPED_WORDS && start < end; i++, start += 8)
+		if (walks_to(runtime, start, end))
+			break;
+	if (start < end && !walks_to(runtime, start, end))
+		snap_note_line(runtime,
+			"the minor heap of domain %llu cannot be walked from end to end",
+			(unsigned long long)d->id);
+	else
+		area.start = start > end ? end : start;
+	return snap_add_area(runtime, &area, error);
+}

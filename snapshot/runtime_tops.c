@@ -1,0 +1,183 @@
+/*
+ * Where threads left OCaml code.  The runtime knows the top of a stack only if it was left through
+ * caml_c_call or caml_call_gc; in OCaml code, and in C functions that were called directly because
+ * they do not allocate, what it has saved is stale.  Then the unwinding tables of the compiler
+ * tell.
+ */
+#include "snapshot/runtime_parts.h"
+
+enum { MOST_C_FRAMES = 512, MOST_ODD_FRAMES = 64 };
+
+static bool begins_with_any(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (strncmp(name, *prefixes, strlen(*prefixes)) == 0)
+			return true;
+	return false;
+}
+
+/* What the function of a frame says about the process. */
+static void look_at_function(
+	struct snap_runtime *runtime, uint64_t rip, struct snap_thread_top *top)
+{
+	static const char *const minor[] = {"caml_empty_minor_heap", "caml_oldify", "oldify_",
+		"caml_minor_collection", "empty_minor_heap", NULL};
+	static const char *const compaction[] = {
+		"caml_compact_heap", "do_compaction", "compact_", NULL};
+	static const char *const entries[] = {"caml_c_call", "caml_call_gc", "caml_alloc1",
+		"caml_alloc2", "caml_alloc3", "caml_allocN", NULL};
+	struct snap_symbol symbol;
+	uint64_t offset;
+	if (!snap_image_symbol_at(runtime->image, rip, &symbol, &offset))
+		return;
+	runtime->in_minor_collection |= begins_with_any(symbol.name, minor);
+	runtime->in_compaction |= begins_with_any(symbol.name, compaction);
+	top->entered |= begins_with_any(symbol.name, entries);
+}
+
+static void find_top(
+	struct snap_runtime *runtime, const struct snap_thread *thread, struct snap_thread_top *top)
+{
+	struct snap_frame frame, caller;
+	snap_frame_of_thread(thread, &frame);
+	for (unsigned n = 0; n < MOST_C_FRAMES; n++) {
+		if (snap_runtime_is_code(runtime, frame.registers[SNAP_RIP])) {
+			top->has_ocaml = true;
+			top->in_ocaml = n == 0;
+			top->frame = frame;
+			return;
+		}
+		look_at_function(runtime, frame.registers[SNAP_RIP], top);
+		if (snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+			return;
+		frame = caller;
+	}
+}
+
+/* From the innermost OCaml frame to the first that has a descriptor. */
+static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top)
+{
+	struct snap_frame frame = top->frame, caller;
+	struct snap_descriptor descriptor;
+	top->words_start = frame.registers[SNAP_RSP];
+	for (unsigned n = 0; n < MOST_ODD_FRAMES; n++) {
+		if (snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+			return false;
+		top->words_end = frame.cfa - 8;
+		if (snap_find_descriptor(runtime, caller.registers[SNAP_RIP], &descriptor)) {
+			top->start_sp = caller.registers[SNAP_RSP];
+			top->start_return = caller.registers[SNAP_RIP];
+			return true;
+		}
+		frame = caller;
+	}
+	return false;
+}
+
+static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
+{
+	if (find_start(runtime, top))
+		top->is_repaired = true;
+	else
+		snap_note_line(runtime, "a running thread was not unwound to a frame with a "
+					"descriptor: roots on its "
+					"stack may be missing");
+}
+
+/* 4.x: whether an address is on the stack of a thread that waits for the master lock. */
+static bool on_waiting_stack(struct snap_runtime *runtime, uint64_t sp)
+{
+	const struct snap_layout *l = runtime->layout;
+	const struct snap_load *load = snap_image_load(runtime->image, sp);
+	uint64_t current = snap_variable_word(runtime, "curr_thread");
+	struct snap_list walk = {0};
+	if (!current || !load)
+		return false;
+	for (uint64_t t = snap_word(runtime, current + l->caml_thread_struct_next);
+		t != current && snap_list_goes_on(&walk, t);
+		t = snap_word(runtime, t + l->caml_thread_struct_next)) {
+		uint64_t bottom = snap_word(runtime, t + l->caml_thread_struct_bottom_of_stack);
+		if (bottom >= load->address && bottom < load->end)
+			return true;
+	}
+	return false;
+}
+
+static bool is_current4(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	const struct snap_layout *l = runtime->layout;
+	uint64_t saved_sp =
+		snap_word(runtime, domain->state + l->caml_domain_state_bottom_of_stack);
+	uint64_t saved_return =
+		snap_word(runtime, domain->state + l->caml_domain_state_last_return_address);
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	if (on_waiting_stack(runtime, sp))
+		return false;
+	if (!top->in_ocaml && sp == saved_sp && top->frame.registers[SNAP_RIP] == saved_return)
+		return true;
+	repair(runtime, top);
+	return true;
+}
+
+/*
+ * 5.x: a C function that does not allocate runs on the C stack of the domain; the OCaml code that
+ * called it keeps the stack pointer of its fiber in a register, as its tables say for its frame,
+ * but not as rsp.
+ */
+static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *domain,
+	struct snap_thread_top *top, uint64_t stack, uint64_t handler)
+{
+	const struct snap_layout *l = runtime->layout;
+	enum snap_register keeper = (enum snap_register)l->noalloc_register;
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	if (sp > stack && sp <= handler)
+		return true;
+	if (top->in_ocaml ||
+		sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
+		!snap_frame_knows(&top->frame, keeper))
+		return false;
+	sp = top->frame.registers[keeper];
+	if (sp <= stack || sp > handler)
+		return false;
+	top->frame.registers[SNAP_RSP] = sp;
+	return true;
+}
+
+static bool is_current5(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	const struct snap_layout *l = runtime->layout;
+	uint64_t stack = snap_word(runtime, domain->state + l->caml_domain_state_current_stack);
+	uint64_t saved_sp = snap_word(runtime, stack + l->stack_info_sp);
+	uint64_t handler = snap_word(runtime, stack + l->stack_info_handler);
+	if (!switch_back(runtime, domain, top, stack, handler))
+		return false;
+	/* Behind the return address is where the saved frame begins. */
+	if (!top->entered && (top->in_ocaml || top->frame.registers[SNAP_RSP] != saved_sp + 8))
+		repair(runtime, top);
+	return true;
+}
+
+enum hg_status snap_read_tops(struct snap_runtime *runtime, struct hg_error *error)
+{
+	void *tops;
+	BASE_TRY(base_pool_alloc(&runtime->pool, runtime->image->thread_count,
+		sizeof(struct snap_thread_top), &tops, error));
+	runtime->tops = tops;
+	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
+		find_top(runtime, &runtime->image->threads[i], &runtime->tops[i]);
+	for (uint32_t d = 0; d < runtime->domain_count; d++) {
+		struct snap_domain *domain = &runtime->domains[d];
+		for (uint64_t i = 0; i < runtime->image->thread_count && !domain->top; i++) {
+			struct snap_thread_top *top = &runtime->tops[i];
+			/* OCaml code keeps the address of its domain's state in r14. */
+			if (top->has_ocaml && snap_frame_knows(&top->frame, SNAP_R14) &&
+				top->frame.registers[SNAP_R14] == domain->state &&
+				(runtime->is_5 ? is_current5(runtime, domain, top)
+					       : is_current4(runtime, domain, top)))
+				domain->top = top;
+		}
+	}
+	return HG_OK;
+}
