@@ -26,7 +26,7 @@ static enum hg_status add_entry(
 		sizeof(*runtime->samples), error));
 	if (!(flags >> l->memprof_deallocated_bit & 1))
 		runtime->samples[runtime->sample_count++] = sample;
-	return snap_add_root(runtime, &user_data, slot, HG_UNKNOWN, error);
+	return snap_read_root(runtime, &user_data, slot, HG_UNKNOWN, error);
 }
 
 static enum hg_status read_entries(
@@ -71,7 +71,7 @@ static enum hg_status read_profile5(
 {
 	struct snap_root_source config = user_data;
 	config.name = "Gc.Memprof profile";
-	BASE_TRY(snap_add_root(
+	BASE_TRY(snap_read_root(
 		runtime, &config, entries + runtime->layout->entries_s_config, HG_UNKNOWN, error));
 	return read_entries(runtime, entries, error);
 }

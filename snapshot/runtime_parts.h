@@ -109,7 +109,7 @@ struct snap_root_source {
 	bool last;
 };
 /* Reads the slot at an address; integers are counted but not kept. */
-enum hg_status snap_add_root(struct snap_runtime *runtime, const struct snap_root_source *source,
+enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_root_source *source,
 	uint64_t slot_address, uint64_t index, struct hg_error *error);
 enum hg_status snap_push_root(
 	struct snap_roots *roots, const struct snap_root *root, struct hg_error *error);

@@ -12,7 +12,7 @@ enum hg_status snap_push_root(
 	return HG_OK;
 }
 
-enum hg_status snap_add_root(struct snap_runtime *runtime, const struct snap_root_source *source,
+enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_root_source *source,
 	uint64_t slot_address, uint64_t index, struct hg_error *error)
 {
 	uint64_t value;
@@ -61,7 +61,7 @@ static enum hg_status read_units(
 		}
 		source.name = name_of_block(runtime, block);
 		for (uint64_t i = 0; i < wosize; i++)
-			BASE_TRY(snap_add_root(runtime, &source, block + 8 * i, i, error));
+			BASE_TRY(snap_read_root(runtime, &source, block + 8 * i, i, error));
 	}
 	return HG_OK;
 }
@@ -116,7 +116,7 @@ static enum hg_status read_c_roots(
 		cell = snap_word(runtime, cell + l->skipcell_forward)) {
 		uint64_t slot = snap_word(runtime, cell + l->skipcell_key);
 		source.name = name_of_slot(runtime, slot);
-		BASE_TRY(snap_add_root(runtime, &source, slot, HG_UNKNOWN, error));
+		BASE_TRY(snap_read_root(runtime, &source, slot, HG_UNKNOWN, error));
 	}
 	return HG_OK;
 }
@@ -136,7 +136,7 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 				    sizeof(name)))
 				name[0] = '\0';
 			source.name = snap_print(runtime, "%s", name);
-			BASE_TRY(snap_add_root(
+			BASE_TRY(snap_read_root(
 				runtime, &source, value + l->named_value_val, HG_UNKNOWN, error));
 		}
 	}
@@ -173,7 +173,7 @@ enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t loca
 				continue;
 			}
 			for (uint64_t i = 0; i < items; i++)
-				BASE_TRY(snap_add_root(
+				BASE_TRY(snap_read_root(
 					runtime, &source, table + 8 * i, HG_UNKNOWN, error));
 		}
 	}
@@ -187,10 +187,10 @@ enum hg_status snap_read_thread_roots(
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {
 		.kind = HG_ROOT_OTHER, .name = "thread descriptor", .stack = SNAP_NO_INDEX};
-	BASE_TRY(snap_add_root(
+	BASE_TRY(snap_read_root(
 		runtime, &source, thread + l->caml_thread_struct_descr, HG_UNKNOWN, error));
 	source.name = "last exception";
-	return snap_add_root(runtime, &source, thread + l->caml_thread_struct_backtrace_last_exn,
+	return snap_read_root(runtime, &source, thread + l->caml_thread_struct_backtrace_last_exn,
 		HG_UNKNOWN, error);
 }
 
@@ -217,8 +217,8 @@ enum hg_status snap_read_finalisers(struct snap_runtime *runtime, uint64_t table
 		return HG_OK;
 	}
 	for (uint64_t i = 0; i < count; i++, table += l->sizeof_final) {
-		BASE_TRY(snap_add_root(runtime, &function, table + l->final_fun, i, error));
-		BASE_TRY(snap_add_root(runtime, &value, table + l->final_val, i, error));
+		BASE_TRY(snap_read_root(runtime, &function, table + l->final_fun, i, error));
+		BASE_TRY(snap_read_root(runtime, &value, table + l->final_val, i, error));
 	}
 	return HG_OK;
 }

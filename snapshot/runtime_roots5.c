@@ -101,10 +101,10 @@ static enum hg_status read_domain(
 		source.name = snap_print(runtime, "Domain.DLS (domain %llu)",
 			(unsigned long long)runtime->domains[domain].id);
 	BASE_TRY(read_threads(runtime, domain, error));
-	BASE_TRY(snap_add_root(
+	BASE_TRY(snap_read_root(
 		runtime, &source, state + l->caml_domain_state_dls_root, HG_UNKNOWN, error));
 	source.name = "last exception";
-	BASE_TRY(snap_add_root(runtime, &source, state + l->caml_domain_state_backtrace_last_exn,
+	BASE_TRY(snap_read_root(runtime, &source, state + l->caml_domain_state_backtrace_last_exn,
 		HG_UNKNOWN, error));
 	uint64_t finalisers = snap_word(runtime, state + l->caml_domain_state_final_info);
 	if (finalisers)
