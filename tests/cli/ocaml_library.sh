@@ -1,0 +1,254 @@
+# The OCaml library: builds, dumps by every trigger, disturbs nothing, and what it writes is read.
+# With the compiler of the PATH, and with those that scripts/ocaml-versions has built.
+# shellcheck shell=bash
+. tests/cli/lib.sh
+
+programs=$top/tests/ocaml_lib
+cache=${OCAML_VERSIONS:-${XDG_CACHE_HOME:-$HOME/.cache}/heapgraph/ocaml}
+unset HEAPGRAPH OCAMLRUNPARAM OCAMLFIND_CONF OCAMLPATH
+
+# check_lines NAME FILE LINE...: the file is these lines.
+check_lines() {
+	local name=$1 file=$2
+	shift 2
+	printf '%s\n' "$@" >"$work/wanted"
+	check_same "$name" "$file" "$work/wanted"
+}
+
+# act NAME ARGUMENT...: runs a program in an empty folder; all it says is in $work/said.  Variables
+# of the environment come before: HEAPGRAPH=m act ...
+act() {
+	local name=$1 program=$2
+	shift 2
+	rm -rf "$work/here"
+	mkdir "$work/here"
+	status=0
+	(cd "$work/here" && timeout 120 "$folder/$program" "$@") >"$work/said" 2>"$work/complaints" \
+		</dev/null || status=$?
+	check_equal "$name: ends well, says nothing else" \
+		"$status $(gist "$work/complaints")" '0 '
+}
+
+dumps_here() {
+	find "$work/here" -type f | wc -l
+}
+
+# readable NAME FILE: heapgraph knows whose it is.
+readable() {
+	run info --format csv "$2"
+	if grep -q "OCaml ${version%%.*}" "$work/out" && grep -q 'written by heapgraph' "$work/out"; then
+		ok "$1"
+	else
+		not_ok "$1" "$(gist "$work/out" 9) $(gist "$work/err")"
+	fi
+}
+
+# compile PROGRAM LIBRARY...: with the library and others of the compiler, without findlib.
+compile() {
+	local program=$1
+	shift
+	cp "$programs/$program.ml" "$folder/"
+	(cd "$folder" && "$opt" -g -w +a-4-9-40..42-44-45-70 -I +unix -I +threads -I heapgraph \
+		"$@" heapgraph.cmxa "$program.ml" -o "$program")
+}
+
+build_all() {
+	check "$label: make without dune" nice -n 19 make -s -C "$top/ocaml" BUILD="$folder/heapgraph" \
+		OCAMLC="$byte" OCAMLOPT="$opt"
+	check "$label: a program without findlib" compile actions unix.cmxa
+	check "$label: a program with threads" compile threads unix.cmxa threads.cmxa
+	case $version in
+	5.*) check "$label: a program with domains" compile domains unix.cmxa ;;
+	esac
+}
+
+test_calls() {
+	local pid
+	act "$label dump_heap" actions names
+	pid=$(sed -n 's/^pid //p' "$work/said")
+	check_lines "$label dump_heap: names, numbers, statistics, and no output of the child" \
+		"$work/said" before "pid $pid" "files heap.dump.$pid.0 heap.dump.$pid.1" \
+		'there true true' "stats true 1 'a name = 50%' 1" 'sane true true true true' 'at exit'
+	check_equal "$label dump_heap: nothing else is written" "$(dumps_here)" 2
+	readable "$label dump_heap: info says what it is" "$work/here/heap.dump.$pid.0"
+	run info --format csv "$work/here/heap.dump.$pid.1"
+	check "$label dump_heap: info says the name it was given" grep -q 'a name = 50%' "$work/out"
+	if command -v gdb >/dev/null; then
+		gdb -nx -batch -ex bt "$folder/actions" "$work/here/heap.dump.$pid.0" \
+			>"$work/gdb" 2>&1 || true
+		check "$label dump_heap: gdb shows the way to it" grep -q 'heapgraph_dump' "$work/gdb"
+		check "$label dump_heap: gdb shows main" grep -q '\<main *(' "$work/gdb"
+	else
+		skip "$label dump_heap: gdb" 'there is no gdb'
+	fi
+
+	act "$label children" actions children
+	check_lines "$label children: wait and SIGCHLD of the program see its own only" "$work/said" \
+		'signals 0, children 0' 'no child' 'own child true 7' 'signals 1, children 0'
+}
+
+test_triggers() {
+	act "$label SIGHUP" actions hup
+	check_lines "$label SIGHUP: two signals, two dumps" "$work/said" '1 SIGHUP'
+
+	act "$label plain" actions plain
+	check_lines "$label plain: the result" "$work/said" 'result 77420'
+	check_equal "$label plain: no dump unasked" "$(dumps_here)" 0
+
+	HEAPGRAPH=m act "$label m" actions busy 3
+	check_lines "$label m: the program's result, no zombie" "$work/said" \
+		'result 77420' 'trigger major collection' 'zombies 0'
+
+	mkdir -p "$work/there"
+	HEAPGRAPH=m=2,dir=$work/there act "$label m=2,dir" actions busy 2
+	check_equal "$label m=2,dir: none in the current folder" "$(dumps_here)" 0
+	check "$label m=2,dir: two there" test -f "$(echo "$work"/there/heap.dump.*.1)"
+	check "$label m=2,dir: no part of a file" test -z "$(find "$work/there" -name '*.part*')"
+	HEAPGRAPH=m=1000 act "$label m=1000" actions majors 9
+	check_equal "$label m=1000: not after nine" "$(dumps_here)" 0
+	HEAPGRAPH=m=5 act "$label m=5" actions majors 9
+	check_equal "$label m=5: one after nine, complete when the program has ended" "$(dumps_here)" 1
+
+	HEAPGRAPH=p=0.2 act "$label p" actions busy 3
+	check_lines "$label p: the program's result, no zombie" "$work/said" \
+		'result 77420' 'trigger period' 'zombies 0'
+	readable "$label p: info says what it is" "$(echo "$work"/here/heap.dump.*.1)"
+	rm -rf "$work/there"
+}
+
+# says_ignored VALUE: it is refused in one line, and the program goes on.
+says_ignored() {
+	status=0
+	(cd "$work/here" && HEAPGRAPH=$1 "$folder/actions" plain) \
+		>"$work/said" 2>"$work/complaints" || status=$?
+	check_equal "$label HEAPGRAPH=$1: the program goes on" "$status $(cat "$work/said")" \
+		'0 result 77420'
+	check_equal "$label HEAPGRAPH=$1: one line" \
+		"$(sed 's/: .*ignored: .*/: ignored/' "$work/complaints")" 'heapgraph: ignored'
+}
+
+test_errors() {
+	local value
+	rm -rf "$work/here"
+	mkdir "$work/here"
+	for value in x m= m=0 m=-1 m=x p p=0 p=x p=nan dir dir= 'm,' p=1,q=2; do
+		says_ignored "$value"
+	done
+	check_equal "$label ignored: no dump" "$(dumps_here)" 0
+
+	HEAPGRAPH=dir=$work/none act "$label no folder" actions refused
+	check "$label no folder: Sys_error says which" \
+		grep -q "^Sys_error $work/none/heap.dump.*: No such file or directory$" "$work/said"
+	(cd "$work/here" && ulimit -f 100 && "$folder/actions" refused) >"$work/said" 2>&1 || true
+	check "$label file too large: Sys_error says so" \
+		grep -q '^Sys_error .*: File too large$' "$work/said"
+	check_equal "$label file too large: nothing stays behind" "$(dumps_here)" 0
+	(cd "$work/here" && HEAPGRAPH=m,dir=$work/none "$folder/actions" majors 20) \
+		>"$work/said" 2>"$work/complaints" || true
+	check_lines "$label unattended: the program goes on" "$work/said" 'done'
+	check_equal "$label unattended: one line for all failures" \
+		"$(grep -c 'No such file or directory$' "$work/complaints") $(wc -l <"$work/complaints")" \
+		'1 1'
+}
+
+test_sampling() {
+	act "$label sample" actions samples
+	case $version in
+	5.[012].*)
+		check_equal "$label sample: Error, and why" "$(grep -c \
+			'^Error OCaml 5.* cannot sample: Gc.Memprof is missing in 5.0 to 5.2' "$work/said")" 3
+		;;
+	*)
+		check_lines "$label sample: a stack for each block, no second profiler" "$work/said" \
+			Ok 'Error it is sampling already' 'stacks for all' 'forgotten true' \
+			'Error the rate 0 is not in ]0, 1]' Ok \
+			'Error another profiler is using Gc.Memprof'
+		;;
+	esac
+}
+
+test_threads() {
+	act "$label threads" threads
+	check_equal "$label threads: five dumps, the result" \
+		"$(dumps_here) $(tail -n 1 "$work/said")" '5 held 61500'
+	case $version in
+	5.*)
+		act "$label domains" domains
+		check_equal "$label domains: seven dumps, the result" \
+			"$(dumps_here) $(tail -n 1 "$work/said")" '7 held 61500'
+		check_equal "$label domains: the first four stop four domains" \
+			"$(head -n 4 "$work/said" | sed 's/.* //' | sort -u)" 4
+		;;
+	esac
+}
+
+# The example of the documentation compiles and does what it says.
+test_example() {
+	sed -n '/^    {\[$/,/^    \]}/p' "$top/ocaml/heapgraph.mli" | sed '1d;$d' >"$work/example.ml"
+	check "$label example: is there" test -s "$work/example.ml"
+	(cd "$work" && "$opt" -I "$folder/heapgraph" heapgraph.cmxa example.ml -o "$folder/example") \
+		>"$work/check.out" 2>&1 || not_ok "$label example: compiles" "$(gist "$work/check.out")"
+	rm -rf "$work/here"
+	mkdir "$work/here"
+	(cd "$work/here" && "$folder/example") >"$work/said" 2>"$work/complaints" || true
+	check "$label example: names a file" test -f \
+		"$work/here/$(sed -n 's/^heapgraph summary //p' "$work/said")"
+	case $version in
+	5.[012].*) check "$label example: says why" grep -q 'no locations: .* cannot' "$work/complaints" ;;
+	*) check "$label example: has nothing to complain of" test ! -s "$work/complaints" ;;
+	esac
+}
+
+# The findlib package, as make and as dune build it; a program that does not name the library obeys
+# HEAPGRAPH.
+with_findlib() {
+	local path=$1
+	label=$2
+	folder=$work/$label
+	mkdir "$folder"
+	cp "$programs/actions.ml" "$folder/"
+	echo 'let () = Gc.full_major ()' >"$folder/stranger.ml"
+	for program in actions stranger; do
+		check "$label: ocamlfind ocamlopt -package heapgraph $program" env OCAMLPATH="$path" \
+			ocamlfind ocamlopt -package heapgraph,unix -linkpkg "$folder/$program.ml" \
+			-o "$folder/$program"
+	done
+	act "$label" actions names
+	check_equal "$label: two dumps" "$(dumps_here)" 2
+	HEAPGRAPH=m act "$label stranger" stranger
+	check_equal "$label: a program that does not name the library dumps" "$(dumps_here)" 1
+	check "$label: bytecode links" env OCAMLPATH="$path" ocamlfind ocamlc -custom \
+		-package heapgraph,unix -linkpkg "$folder/actions.ml" -o "$folder/bytecode"
+	(cd "$folder" && ./bytecode names) >"$work/said" 2>&1 || true
+	check "$label: bytecode is told that it cannot" grep -q 'this one is bytecode' "$work/said"
+}
+
+with_dune() {
+	check 'dune: builds' nice -n 19 env DUNE_CACHE=disabled dune build --root "$top" \
+		--build-dir "$work/dune.build" @install
+	with_findlib "$work/dune.build/install/default/lib" dune
+}
+
+found=0
+if command -v ocamlopt >/dev/null; then
+	found=1
+	with_compiler installed ocamlc ocamlopt
+	if command -v ocamlfind >/dev/null; then
+		with_findlib "$work/installed" findlib
+	else
+		skip 'findlib package' 'ocamlfind is not installed'
+	fi
+	if command -v dune >/dev/null; then
+		with_dune
+	else
+		skip 'dune' 'dune is not installed'
+	fi
+fi
+for opt in "$cache"/*/bin/ocamlopt; do
+	if [ -x "$opt" ]; then
+		found=1
+		bin=$(dirname "$opt")
+		with_compiler "$(basename "$(dirname "$bin")")" "$bin/ocamlc" "$opt"
+	fi
+done
+[ "$found" = 1 ] || skip 'the OCaml library' 'no OCaml is installed'
