@@ -199,6 +199,22 @@ test_example() {
 	esac
 }
 
+# with_compiler LABEL OCAMLC OCAMLOPT
+with_compiler() {
+	label=$1 byte=$2 opt=$3
+	version=$("$opt" -version)
+	folder=$work/$label
+	mkdir "$folder"
+	build_all
+	[ -x "$folder/actions" ] && [ -x "$folder/threads" ] || return 0
+	test_calls
+	test_triggers
+	test_errors
+	test_sampling
+	test_threads
+	test_example
+}
+
 # The findlib package, as make and as dune build it; a program that does not name the library obeys
 # HEAPGRAPH.
 with_findlib() {
