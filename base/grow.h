@@ -27,4 +27,24 @@ static inline enum hg_status base_grow(
 	return HG_OK;
 }
 
+/* The same for 'more' elements. */
+static inline enum hg_status base_grow_by(void *array, uint64_t count, uint64_t more,
+	uint64_t *capacity, size_t size, struct hg_error *error)
+{
+	if (more <= *capacity - count)
+		return HG_OK;
+	uint64_t wanted = *capacity ? *capacity * 2 : 64;
+	if (more > SIZE_MAX / 4 / size || count > SIZE_MAX / 4 / size)
+		return base_no_memory(error, UINT64_MAX);
+	if (wanted < count + more)
+		wanted = count + more;
+	void **pointer = array;
+	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
+	if (!bigger)
+		return base_no_memory(error, wanted * size);
+	*pointer = bigger;
+	*capacity = wanted;
+	return HG_OK;
+}
+
 #endif

@@ -20,7 +20,7 @@
 /* Values of all options of all verbs; see cli_values_init(). */
 struct cli_values {
 	/* the input */
-	const char *profile;
+	const char *profile, *executable, *libraries;
 	uint64_t as; /* index for hg_format_name() */
 	bool partial;
 

@@ -13,6 +13,11 @@ const struct cli_option cli_input_options[] = {
 	{"prof", 0, CLI_FILE, VALUE(profile), "FILE", NULL,
 		"where locations come from: an exe.prof, .locations or process_info file; "
 		"looked for beside the snapshot and in the current folder if not given"},
+	{"exe", 0, CLI_FILE, VALUE(executable), "FILE", NULL,
+		"the executable of a core; where the core says if not given"},
+	{"libraries", 0, CLI_FILE, VALUE(libraries), "DIR", NULL,
+		"folder with the executable and libraries of the machine that a core comes from, "
+		"by full path below it or by name"},
 	{"as", 0, CLI_CHOICE, VALUE(as), "FORMAT", hg_format_name,
 		"read the snapshot as this format; recognised by name and content if not given"},
 	{"partial", 0, CLI_FLAG, VALUE(partial), NULL, NULL,
@@ -194,7 +199,9 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	struct hg_input input = {.size = sizeof(input),
 		.path = path,
 		.profile = run->values.profile,
-		.partial = run->values.partial};
+		.partial = run->values.partial,
+		.executable = run->values.executable,
+		.libraries = run->values.libraries};
 	if (run->values.as != CLI_UNSET)
 		input.format = hg_format_name((unsigned)run->values.as);
 	enum hg_status status = hg_snapshot_open(run->session, &input, &snapshot);

@@ -64,7 +64,7 @@ static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 	enum snap_outcome outcome = snap_resolve(e->snap, value, &word);
 	e->census.outcomes[outcome]++;
 	e->census.outcomes[SNAP_BLOCK]--;
-	if (outcome > SNAP_INFIX)
+	if (!snap_outcome_is_block(outcome))
 		return self;
 	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word).n;
 }
@@ -221,7 +221,7 @@ static void emit_root(struct graph_compact *c, uint64_t number)
 	uint64_t first, end;
 	graph_compact_links(c, snap_root_node(snap, number), &first, &end);
 	c->words[self] = (target == HG_NO_NODE ? GRAPH_LEAF : 0) |
-			 (first < end || root->last ? GRAPH_LINKS : 0);
+			 (first < end || root->hold == SNAP_HOLD_LAST ? GRAPH_LINKS : 0);
 	if (target != HG_NO_NODE)
 		c->words[self + 1] = graph_compact_slot(c, target).n | GRAPH_LAST;
 }
@@ -233,9 +233,10 @@ static void emit_roots(struct graph_compact *c)
 	uint32_t top = graph_compact_virtual_root(c).n, edge = top;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		emit_root(c, i);
-	for (unsigned last = 2; last-- > 0;)
+	static const enum snap_hold order[] = {SNAP_HOLD_LAST, SNAP_HOLD_ALWAYS};
+	for (unsigned k = 0; k < 2; k++)
 		for (uint64_t i = snap->root_count; i-- > 0;)
-			if (snap->roots[i].last == last)
+			if (snap->roots[i].hold == order[k])
 				c->words[++edge] = graph_compact_root_slot(c, i).n;
 	c->words[top] = edge == top ? GRAPH_LEAF : 0;
 	if (edge != top)

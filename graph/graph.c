@@ -3,6 +3,7 @@
 #include "graph/compact.h"
 #include "graph/dominators.h"
 #include "graph/search.h"
+#include "graph/strong.h"
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static enum hg_status search_heap(
 	BASE_TRY(base_progress(g->snap->session, "linking", 0, 0));
 	g->census = g->snap->strays;
 	BASE_TRY(graph_compact_build(&compact, g->snap, &g->arena, &g->census, error));
+	BASE_TRY(graph_strong_ephemerons(&compact, g->snap, &g->arena, error));
 	BASE_TRY(base_progress(g->snap->session, "searching", 0, g->snap->block_count));
 	BASE_TRY(graph_search_run(search, &compact, g->node_count, &g->arena, error));
 	_Static_assert(sizeof(*g->bytes) == GRAPH_SCRATCH, "the sums take the place of the forest");
@@ -174,6 +176,7 @@ static enum hg_status analyse(struct graph *g, struct graph_search *search, stru
 	struct hg_session *session = g->snap->session;
 	BASE_TRY(base_progress(session, "ranking", 0, 0));
 	BASE_TRY(snap_rank(g->snap, error));
+	g->node_count = snap_virtual_root(g->snap) + 1;
 	BASE_TRY(search_heap(g, search, &scratch, error));
 	BASE_TRY(find_dominators(g, search, scratch, &idom, &spare, error));
 	BASE_TRY(base_progress(session, "summing", 0, 0));
@@ -183,7 +186,7 @@ static enum hg_status analyse(struct graph *g, struct graph_search *search, stru
 
 enum hg_status graph_open(struct graph *g, struct snap *snap, struct hg_error *error)
 {
-	*g = (struct graph){.snap = snap, .node_count = snap_virtual_root(snap) + 1};
+	*g = (struct graph){.snap = snap};
 	BASE_TRY(base_arena_init(&g->arena, &snap->session->budget, "dominators", error));
 	struct graph_search search = {0};
 	enum hg_status status = analyse(g, &search, error);

@@ -32,7 +32,7 @@ static void follow_links(struct graph_paths *p, uint32_t number, struct snap_slo
 static bool must_wait(const struct graph_paths *p, uint32_t number, struct snap_slot target)
 {
 	const struct snap_root *root = number == 0 ? graph_compact_root(&p->compact, target) : NULL;
-	return root && root->last;
+	return root && root->hold == SNAP_HOLD_LAST;
 }
 
 /* The first field first: edges lie in the opposite order. */
@@ -68,7 +68,7 @@ static enum hg_status search(struct graph_paths *p, struct graph *graph, struct 
 	while (number < p->count)
 		follow(p, number++);
 	for (uint64_t i = 0; i < snap->root_count; i++)
-		if (snap->roots[i].last)
+		if (snap->roots[i].hold == SNAP_HOLD_LAST)
 			meet(p, 0, graph_compact_root_slot(&p->compact, i));
 	while (number < p->count)
 		follow(p, number++);

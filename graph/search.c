@@ -71,7 +71,7 @@ static void visit_last_root(struct searcher *s, uint32_t v, struct snap_slot slo
 {
 	const uint32_t *words = s->compact->words;
 	const struct snap_root *root = graph_compact_root(s->compact, slot);
-	if (!root || !root->last || (*header & GRAPH_LEAF))
+	if (!root || root->hold != SNAP_HOLD_LAST || (*header & GRAPH_LEAF))
 		return;
 	if (s->first_last == GRAPH_NONE)
 		s->first_last = v;

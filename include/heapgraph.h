@@ -95,6 +95,9 @@ struct hg_input {
 	const char *profile; /* the location source (.prof, .locations, process_info), or NULL:
 				looked for beside the snapshot, then in the current folder */
 	bool partial;        /* accept a file cut short: analyse what is there */
+	const char *executable; /* of a core, or NULL: the one that the core names */
+	const char *libraries;  /* folder with the files of the machine a core comes from, by full
+				   path below it or by name; or NULL */
 };
 
 /*

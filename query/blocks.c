@@ -11,12 +11,12 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 	*out = (struct hg_block){.node = rank,
 		.reachable = graph_reaches(position),
 		.tag = (uint8_t)cell->tag,
-		.segment = HG_SEGMENT_HEAP,
+		.segment = query_segment(&snapshot->snap, cell->address),
 		.address = cell->address + 8,
 		.words = cell->wosize,
 		.bytes = 8 * (cell->wosize + 1),
 		.idom = HG_NO_NODE};
-	out->location = query_location(&snapshot->snap, cell->header, &out->location_confidence);
+	out->location = query_location(&snapshot->snap, cell, &out->location_confidence);
 	if (!out->reachable)
 		return;
 	out->retained_bytes = graph_retained(g, position);

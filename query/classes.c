@@ -64,7 +64,7 @@ static inline uint32_t classify(
 	*confidence = HG_EXACT;
 	if (c->key == HG_BY_TAG)
 		return cell->tag;
-	uint32_t location = query_location(&c->snapshot->snap, cell->header, confidence);
+	uint32_t location = query_location(&c->snapshot->snap, cell, confidence);
 	return c->key == HG_BY_MODULE ? c->modules[location] : location;
 }
 

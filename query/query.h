@@ -26,12 +26,24 @@ enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t 
 enum hg_status query_grow(
 	struct hg_snapshot *snapshot, void *array, uint64_t count, uint64_t *capacity, size_t size);
 
-/* Location of a block as its header says. */
+/* Location of a block as a sample of it or its header says. */
 static inline uint32_t query_location(
-	const struct snap *snap, uint64_t header, enum hg_confidence *confidence)
+	const struct snap *snap, const struct snap_cell *cell, enum hg_confidence *confidence)
 {
-	uint32_t id = snap_header_reserved(header, snap->reserved);
-	return snap_sites_find(&snap->sites, id, snap_header_tag(header), confidence);
+	if (snap->sampled_count) {
+		uint32_t site = snap_sampled_site(snap, cell->address);
+		*confidence = site ? HG_EXACT : HG_UNKNOWN_ORIGIN;
+		return site;
+	}
+	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
+	return snap_sites_find(&snap->sites, id, cell->tag, confidence);
+}
+
+/* The segment that the header of a block lies in. */
+static inline enum hg_segment query_segment(const struct snap *snap, uint64_t address)
+{
+	const struct snap_chunk *chunk = snap_chunk_at(snap, address);
+	return chunk ? chunk->segment : HG_SEGMENT_HEAP;
 }
 
 /* Position of a node; it reaches nothing if the node is unreachable or none. */

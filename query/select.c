@@ -161,7 +161,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched)
 		struct snap_cell cell;
 		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++) {
 			enum hg_confidence confidence;
-			if (matched[query_location(snap, cell.header, &confidence)])
+			if (matched[query_location(snap, &cell, &confidence)])
 				status = add(s, rank, 8 * (cell.wosize + 1));
 		}
 	}

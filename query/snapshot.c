@@ -73,7 +73,7 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.file_bytes = snap->file.size,
 		.blocks = snap->block_count,
 		.bytes = 8 * snap->word_count,
-		.free_bytes = snap->free_bytes,
+		.free_bytes = snap->accounts.free,
 		.live_words = snap->live_words,
 		.live_blocks = snap->live_blocks,
 		.locations = snap->sites.entries,
@@ -184,7 +184,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
 			enum hg_confidence confidence;
-			if (query_location(snap, cell.header, &confidence) == 0)
+			if (query_location(snap, &cell, &confidence) == 0)
 				continue;
 			out->located_blocks++;
 			out->located_bytes += bytes;

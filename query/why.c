@@ -40,7 +40,7 @@ static enum hg_status fill_keys(struct merger *m)
 		struct snap_cell cell;
 		while (snap_scan_next(&scan, &cell)) {
 			enum hg_confidence confidence;
-			uint32_t location = query_location(snap, cell.header, &confidence);
+			uint32_t location = query_location(snap, &cell, &confidence);
 			m->key[rank++] = location << 8 | cell.tag;
 		}
 	}

@@ -65,4 +65,9 @@ static inline bool snap_tag_has_fields(unsigned tag)
 	return tag < SNAP_TAG_ABSTRACT;
 }
 
+/* Addresses [start, end). */
+struct snap_range {
+	uint64_t start, end;
+};
+
 #endif

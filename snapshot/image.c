@@ -356,7 +356,12 @@ enum hg_status snap_image_open(
 {
 	*image = (struct snap_image){
 		.program = "", .arguments = "", .pid = HG_UNKNOWN, .cut_offset = HG_NO_OFFSET};
-	BASE_TRY(base_file_open(&image->core, options->core, options->max_size, error));
+	if (options->opened) {
+		image->core = *options->opened;
+		image->core_is_borrowed = true;
+	} else {
+		BASE_TRY(base_file_open(&image->core, options->core, options->max_size, error));
+	}
 	enum hg_status status = read_core(image, options, error);
 	if (status == HG_OK)
 		status = snap_image_find_files(image, options, error);
@@ -375,7 +380,8 @@ void snap_image_close(struct snap_image *image)
 	if (image->capture)
 		snap_capture_release(image->capture);
 	base_pool_release(&image->pool);
-	base_file_close(&image->core);
+	if (!image->core_is_borrowed)
+		base_file_close(&image->core);
 	*image = (struct snap_image){0};
 }
 

@@ -95,17 +95,19 @@ struct snap_load {
 
 struct snap_image_options {
 	const char *core;
-	const char *executable; /* NULL: the one that the core names */
-	const char *libraries;  /* folder with files of the machine the core comes from, by full
-				   path below it or by name; or NULL */
-	bool partial;           /* accept a core that is cut short */
-	uint64_t max_size;      /* bytes that a compressed file may have decompressed; 0: any */
+	const struct base_file *opened; /* its bytes, when somebody else keeps it open; or NULL */
+	const char *executable;         /* NULL: the one that the core names */
+	const char *libraries; /* folder with files of the machine the core comes from, by full
+				  path below it or by name; or NULL */
+	bool partial;          /* accept a core that is cut short */
+	uint64_t max_size;     /* bytes that a compressed file may have decompressed; 0: any */
 };
 
 struct snap_capture; /* capture_note.h */
 
 struct snap_image {
 	struct base_file core;
+	bool core_is_borrowed;
 	struct snap_elf_view view;
 	struct base_pool pool;
 

@@ -12,8 +12,9 @@ static bool recognise(const char *name, const struct base_file *file)
 		 snap_name_part_is(&parts, parts.count - 1, "dump"));
 }
 
-static enum hg_status load(struct snap *snap, struct hg_error *error)
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
+	(void)input;
 	struct snap_name name = snap_name_split(snap->path);
 	if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {
 		snap_name_part_number(&name, 2, &snap->pid);

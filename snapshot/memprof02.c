@@ -24,8 +24,9 @@ static enum hg_status read_name(struct snap *snap, struct hg_error *error)
 	return base_pool_string(&snap->pool, start, (uint64_t)(end - start), &snap->trigger, error);
 }
 
-static enum hg_status load(struct snap *snap, struct hg_error *error)
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
+	(void)input;
 	BASE_TRY(read_name(snap, error));
 	snap->ocaml_version = "4.00.1+typed_heap";
 	return snap_records_load(snap, error);

@@ -316,7 +316,7 @@ static enum hg_status load_chunk(struct snap_ocp_loader *l, struct base_cursor *
 	if (start < LOWEST_ADDRESS || bytes > SNAP_ADDRESS_LIMIT)
 		return base_corrupt(l->error, offset, "a chunk of %llu bytes at 0x%llx",
 			(unsigned long long)bytes, (unsigned long long)start);
-	return snap_add_chunk(l->snap, start, start + bytes, offset, l->error);
+	return snap_add_chunk(l->snap, start, start + bytes, HG_SEGMENT_HEAP, offset, l->error);
 }
 
 static enum hg_status load_chunks(struct snap_ocp_loader *l)
@@ -423,7 +423,7 @@ static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *a
 	}
 	*bytes = 8 * (e.wosize + 1);
 	if (e.free) {
-		snap->free_bytes += *bytes;
+		snap->accounts.free += *bytes;
 		return HG_OK;
 	}
 	if (e.wosize == 0)
@@ -444,7 +444,7 @@ static enum hg_status load_blocks(struct snap_ocp_loader *l)
 	struct base_cursor *c = &l->sections[BLKS];
 	struct snap_adder adder = snap_adder_start(snap);
 	uint64_t told = 0;
-	snap->free_bytes = 0;
+	snap->accounts.free = 0;
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {
 		uint64_t end = snap->chunks[i].end, bytes = 0;
 		for (uint64_t address = snap->chunks[i].start; address < end; address += bytes) {
@@ -508,15 +508,16 @@ static enum hg_status load_all(struct snap_ocp_loader *l)
 	return load_info(l);
 }
 
-static enum hg_status load(struct snap *snap, struct hg_error *error)
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
+	(void)input;
 	struct snap_ocp_loader l = {.snap = snap, .error = error};
 	BASE_TRY(base_pool_alloc(&snap->pool, 1, sizeof(*l.ocp), (void **)&l.ocp, error));
 	snap->format_data = l.ocp;
 	snap->reserved = RESERVED;
 	snap->integers_recorded = false;
-	snap->code_start = STAND_IN_CODE;
-	snap->code_end = STAND_IN_RESTART;
+	BASE_TRY(snap_add_code(snap, STAND_IN_CODE, STAND_IN_CODE + 1, error));
+	BASE_TRY(snap_add_code(snap, STAND_IN_RESTART, STAND_IN_RESTART + 1, error));
 	BASE_TRY(read_file_name(snap, error));
 	enum hg_status status = load_all(&l);
 	free(l.frames);
@@ -548,7 +549,7 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	const struct ocp *ocp = walk->snap->format_data;
 	bool no_fields = walk->snap->no_fields;
 	struct base_cursor c = walk->cursor;
-	uint64_t address = walk->address;
+	uint64_t address = walk->address, first = address;
 	size_t used = 0;
 	while (walk->blocks_left) {
 		const uint8_t *start = c.next;
@@ -576,16 +577,15 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 			break;
 		}
 		if (used == 0)
-			run->address = address;
+			first = address;
 		used += 1 + fields;
 		address += 8 * (e.wosize + 1);
 		walk->blocks_left--;
 	}
 	walk->cursor = c;
 	walk->address = address;
-	run->words = walk->scratch;
-	run->count = used;
-	run->elided = true;
+	*run = (struct snap_run){
+		.address = first, .words = walk->scratch, .count = used, .elided = true};
 	return used != 0;
 }
 

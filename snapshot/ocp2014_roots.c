@@ -10,7 +10,7 @@
 static enum hg_status add_root(struct snap_ocp_loader *l, const struct base_cursor *behind,
 	enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
 {
-	if (value & 1 || !snap_in_chunk(l->snap, value))
+	if (value & 1 || !snap_chunk_at(l->snap, value))
 		return base_corrupt(l->error, base_cursor_offset(behind) - 8,
 			"a root to 0x%llx, outside of every chunk", (unsigned long long)value);
 	return snap_add_root(l->snap, kind, name, index, value, l->error);
@@ -23,7 +23,7 @@ static enum hg_status load_globals(
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t value;
 		BASE_TRY(read_word(l, c, "the globals", &value));
-		if (!(value & 1) && snap_in_chunk(l->snap, value))
+		if (!(value & 1) && snap_chunk_at(l->snap, value))
 			BASE_TRY(snap_add_root(l->snap, HG_ROOT_GLOBAL, name, i, value, l->error));
 	}
 	return HG_OK;
@@ -53,7 +53,7 @@ static enum hg_status load_bytecode_globals(struct snap_ocp_loader *l, struct ba
 	uint64_t value;
 	BASE_TRY(read_word(l, c, "the globals", &value));
 	/* The table of globals is not in the heap before the program has any. */
-	if (value & 1 || !snap_in_chunk(l->snap, value))
+	if (value & 1 || !snap_chunk_at(l->snap, value))
 		return HG_OK;
 	return snap_add_root(
 		l->snap, HG_ROOT_GLOBAL, "caml_global_data", HG_UNKNOWN, value, l->error);
@@ -330,7 +330,7 @@ static enum hg_status read_heap_word(
 	const struct snap_ocp_loader *l, struct base_cursor *c, const char *what, uint64_t *out)
 {
 	BASE_TRY(read_word(l, c, what, out));
-	if (*out & 1 || !snap_in_chunk(l->snap, *out))
+	if (*out & 1 || !snap_chunk_at(l->snap, *out))
 		return base_corrupt(l->error, base_cursor_offset(c) - 8,
 			"%s, 0x%llx, outside of every chunk", what, (unsigned long long)*out);
 	return HG_OK;
@@ -369,7 +369,7 @@ static enum hg_status add_finalised(
 	uint64_t before = snap->root_count;
 	BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "value", index, value));
 	if (snap->root_count > before)
-		snap->roots[before].last = true;
+		snap->roots[before].hold = SNAP_HOLD_LAST;
 	return HG_OK;
 }
 

@@ -115,6 +115,8 @@ static void wanted_name(const struct snap *snap, struct search *search)
 	const char *program = slash ? slash + 1 : snap->program;
 	size_t size = sizeof(search->wanted);
 	switch (snap->format->ids) {
+	case SNAP_IDS_NONE:
+		break;
 	case SNAP_IDS_MEMPROF01:
 		search->suffix = ".prof";
 		snprintf(search->wanted, size, "%.200s.prof", program);
@@ -189,6 +191,8 @@ static enum hg_status read_profile(struct snap *snap, const char *path, struct h
 enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error)
 {
 	char path[PATH_MAX];
+	if (snap->format->ids == SNAP_IDS_NONE)
+		return HG_OK;
 	if (named)
 		return read_profile(snap, named, error);
 	BASE_TRY(discover(snap, path, error));

@@ -303,7 +303,8 @@ static inline void mark_block(struct marker *m, const struct snap_cell *cell)
 	move_marks(m, word);
 	m->header |= (uint64_t)1 << (word & 63);
 	m->kept |= (uint64_t)1 << (word & 63);
-	mark_fields(m, word + 1, cell->fields, cell->field_count);
+	uint64_t first = snap_first_value(m->snap, cell);
+	mark_fields(m, word + 1 + first, cell->fields + first, cell->field_count - first);
 }
 
 struct marking {
@@ -357,5 +358,5 @@ enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
 	BASE_TRY(snap_ranks_count(&snap->ranks, &blocks, error));
 	if (blocks != snap->block_count)
 		return base_corrupt(error, HG_NO_OFFSET, "changed while it was read");
-	return HG_OK;
+	return snap->format->settle ? snap->format->settle(snap, error) : HG_OK;
 }

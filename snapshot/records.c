@@ -83,7 +83,7 @@ static enum hg_status load_chunk(struct loader *l, uint64_t offset, bool *ok)
 		BASE_TRY(read_word(l, "a chunk record", &end, ok));
 	if (!*ok)
 		return HG_OK;
-	BASE_TRY(snap_add_chunk(l->snap, start, end, offset, l->error));
+	BASE_TRY(snap_add_chunk(l->snap, start, end, HG_SEGMENT_HEAP, offset, l->error));
 	l->next_free = start;
 	l->chunk_end = end;
 	return HG_OK;
@@ -195,7 +195,7 @@ static enum hg_status add_root(
 	struct loader *l, enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
 {
 	uint64_t offset = base_cursor_offset(&l->in) - 8;
-	if (value & 1 || !snap_in_chunk(l->snap, value))
+	if (value & 1 || !snap_chunk_at(l->snap, value))
 		return base_corrupt(l->error, offset, "a root to 0x%llx, outside of every chunk",
 			(unsigned long long)value);
 	return snap_add_root(l->snap, kind, name, index, value, l->error);
@@ -306,7 +306,7 @@ static enum hg_status load_bytecode(struct loader *l, bool *ok)
 	if (!*ok)
 		return HG_OK;
 	/* The table of globals is not in the heap before the program has any. */
-	if (!(globals & 1) && snap_in_chunk(l->snap, globals))
+	if (!(globals & 1) && snap_chunk_at(l->snap, globals))
 		BASE_TRY(add_root(l, HG_ROOT_GLOBAL, "caml_global_data", HG_UNKNOWN, globals));
 	BASE_TRY(load_stack(l, ok));
 	return *ok ? load_roots(l, ok) : HG_OK;
@@ -331,7 +331,7 @@ static enum hg_status load_module(struct loader *l, uint64_t number, bool *ok)
 		BASE_TRY(read_word(l, "the fields of a module", &value, ok));
 		if (!*ok)
 			return HG_OK;
-		if (!(value & 1) && snap_in_chunk(l->snap, value))
+		if (!(value & 1) && snap_chunk_at(l->snap, value))
 			BASE_TRY(add_root(l, HG_ROOT_GLOBAL, name, i, value));
 	}
 	return HG_OK;
@@ -393,13 +393,24 @@ static enum hg_status load_native(struct loader *l, bool *ok)
 	return *ok ? load_roots(l, ok) : HG_OK;
 }
 
+/* The writers tell two values that stand for code. */
+static enum hg_status add_codes(
+	struct snap *snap, uint64_t one, uint64_t other, struct hg_error *error)
+{
+	uint64_t low = one < other ? one : other, high = one < other ? other : one;
+	if (high == 0)
+		return HG_OK;
+	BASE_TRY(snap_add_code(snap, low, low + 1, error));
+	return high > low ? snap_add_code(snap, high, high + 1, error) : HG_OK;
+}
+
 static enum hg_status load_rest(struct loader *l, bool *ok)
 {
 	struct snap *snap = l->snap;
-	uint64_t bytecode;
-	BASE_TRY(read_word(l, "the code area", &snap->code_start, ok));
+	uint64_t start, end = 0, bytecode = 0;
+	BASE_TRY(read_word(l, "the code area", &start, ok));
 	if (*ok)
-		BASE_TRY(read_word(l, "the code area", &snap->code_end, ok));
+		BASE_TRY(read_word(l, "the code area", &end, ok));
 	if (*ok)
 		BASE_TRY(read_word(l, "the kind of code", &bytecode, ok));
 	if (!*ok)
@@ -408,6 +419,7 @@ static enum hg_status load_rest(struct loader *l, bool *ok)
 		return base_corrupt(l->error, base_cursor_offset(&l->in) - 8,
 			"0x%llx where 3 (bytecode) or 0 (native) should be",
 			(unsigned long long)bytecode);
+	BASE_TRY(add_codes(snap, start, end, l->error));
 	BASE_TRY(bytecode ? load_bytecode(l, ok) : load_native(l, ok));
 	if (*ok && base_cursor_left(&l->in))
 		return base_corrupt(l->error, base_cursor_offset(&l->in),
@@ -487,6 +499,7 @@ bool snap_records_next_run(struct snap_walk *walk, struct snap_run *run)
 	}
 	walk->cursor.next = p;
 	walk->blocks_left = used ? left : 0;
-	*run = (struct snap_run){address, scratch, used, true};
+	*run = (struct snap_run){
+		.address = address, .words = scratch, .count = used, .elided = true};
 	return used != 0;
 }

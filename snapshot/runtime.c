@@ -303,10 +303,10 @@ enum hg_status snap_runtime_open(
 	return status;
 }
 
-void snap_roots_release(struct snap_roots *roots)
+void snap_roots_release(struct snap_runtime_roots *roots)
 {
 	free(roots->items);
-	*roots = (struct snap_roots){0};
+	*roots = (struct snap_runtime_roots){0};
 }
 
 void snap_runtime_close(struct snap_runtime *runtime)

@@ -14,14 +14,11 @@
 #ifndef SNAPSHOT_RUNTIME_H
 #define SNAPSHOT_RUNTIME_H
 
+#include "snapshot/header.h"
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
 
 #define SNAP_NO_INDEX UINT32_MAX
-
-struct snap_range {
-	uint64_t start, end;
-};
 
 enum snap_area_kind {
 	SNAP_AREA_CHUNK, /* of the major heap of 4.x: blocks, free ones included, side by side */
@@ -59,7 +56,7 @@ struct snap_stack {
 };
 
 /* A place outside the heap that holds a value which is a pointer. */
-struct snap_root {
+struct snap_runtime_root {
 	enum hg_root_kind kind;
 	/* 'val' of Gc.finalise: is kept until its function has run, but keeps nothing alive. */
 	bool last;
@@ -76,8 +73,8 @@ struct snap_root {
 	uint64_t value;
 };
 
-struct snap_roots {
-	struct snap_root *items;
+struct snap_runtime_roots {
+	struct snap_runtime_root *items;
 	uint64_t count, capacity;
 };
 
@@ -94,7 +91,7 @@ struct snap_sample {
 };
 
 /* Where code is from, as its debuginfo says. */
-struct snap_location {
+struct snap_code_place {
 	const char *file;          /* "" unknown */
 	const char *function;      /* "Stdlib__List.map"; "" unknown */
 	uint32_t line, start, end; /* columns from 0, both counted from the start of 'line' */
@@ -138,7 +135,7 @@ struct snap_runtime {
 	uint32_t gc_phase;
 	uint64_t ephemeron_none; /* the value in empty fields of ephemerons */
 
-	struct snap_roots roots;
+	struct snap_runtime_roots roots;
 	uint64_t root_slots[HG_ROOT_KINDS]; /* slots seen, those that hold integers included */
 	struct snap_stack *stacks;
 	uint64_t stack_count, stack_capacity;
@@ -189,9 +186,9 @@ unsigned snap_runtime_page(const struct snap_runtime *runtime, uint64_t address)
  * which is field 0 of a block with Cont_tag (5.x) less 1.  Its parents belong to it.  *frames and
  * *fibers may be NULL.  False when the chain is damaged; what was read is kept.
  */
-bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack, struct snap_roots *out,
-	uint64_t *frames, uint64_t *fibers);
-void snap_roots_release(struct snap_roots *roots);
+bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack,
+	struct snap_runtime_roots *out, uint64_t *frames, uint64_t *fibers);
+void snap_roots_release(struct snap_runtime_roots *roots);
 
 /*
  * The call stack in a value: an array of Printexc.raw_backtrace_entry.  *count is how many slots
@@ -209,7 +206,7 @@ bool snap_runtime_stash(struct snap_runtime *runtime, uint64_t stash, uint64_t *
  * as long as the runtime.
  */
 size_t snap_runtime_locations(
-	struct snap_runtime *runtime, uint64_t slot, struct snap_location *out, size_t capacity);
+	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity);
 
 /* Name of the function at a code address, as "Stdlib__List.map"; false if no symbol tells. */
 bool snap_runtime_function(
@@ -217,7 +214,7 @@ bool snap_runtime_function(
 
 /* Custom blocks */
 
-enum snap_offheap {
+enum snap_custom_data {
 	SNAP_OFFHEAP_NONE,
 	SNAP_OFFHEAP_MALLOC,
 	SNAP_OFFHEAP_MAPPED,
@@ -226,7 +223,7 @@ enum snap_offheap {
 
 struct snap_custom {
 	const char *identifier; /* "_bigarr02", ...; "" if it cannot be read */
-	enum snap_offheap
+	enum snap_custom_data
 		offheap; /* whose memory the data are: the block's, a file's, somebody's */
 	uint64_t bytes;  /* of the data */
 	uint64_t owner;  /* equal for all blocks that share the data, 0 if none do */

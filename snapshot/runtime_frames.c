@@ -233,7 +233,7 @@ static const char *string_at(struct snap_runtime *runtime, uint64_t address)
 
 /* 5.2 and later, when the position does not fit: 16-bit columns stand before the name. */
 static uint64_t wide_location(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_location *out)
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
 {
 	uint64_t name = info->address + (info->low & NAME_OFFSET);
 	out->line = info->high >> 12 & 0x7ffff;
@@ -243,7 +243,7 @@ static uint64_t wide_location(
 }
 
 static void location_of(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_location *out)
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
 {
 	uint64_t name = info->address + (info->low & NAME_OFFSET), function = name + 4;
 	uint32_t file = snap_half(runtime, name);
@@ -264,8 +264,8 @@ static void location_of(
 
 enum { MOST_INLINED = 1000 };
 
-static size_t locations_of(
-	struct snap_runtime *runtime, uint64_t address, struct snap_location *out, size_t capacity)
+static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
+	struct snap_code_place *out, size_t capacity)
 {
 	struct debuginfo info;
 	size_t count = 0;
@@ -301,7 +301,7 @@ static uint64_t debuginfo_of(
  * backtrace_nat.c), as an OCaml integer.
  */
 size_t snap_runtime_locations(
-	struct snap_runtime *runtime, uint64_t slot, struct snap_location *out, size_t capacity)
+	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity)
 {
 	struct snap_descriptor descriptor, known;
 	uint64_t word = slot & ~(uint64_t)1;
@@ -319,7 +319,7 @@ const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_addres
 {
 	struct place *place = find_place(runtime, return_address);
 	struct snap_descriptor descriptor;
-	struct snap_location at;
+	struct snap_code_place at;
 	char function[256];
 	if (place && place->name)
 		return place->name;

@@ -9,9 +9,6 @@
 #include "snapshot/arch_x86_64.h"
 #include "snapshot/runtime.h"
 
-/* Tags (runtime/caml/mlvalues.h) */
-enum { SNAP_TAG_CLOSURE = 247, SNAP_TAG_INFIX = 249, SNAP_TAG_STRING = 252, SNAP_TAG_CUSTOM = 255 };
-
 /* Remembers a line for the user; the first ones are kept. */
 void snap_note_line(struct snap_runtime *runtime, const char *format, ...) BASE_PRINTF(2, 3);
 
@@ -111,8 +108,8 @@ struct snap_root_source {
 /* Reads the slot at an address; integers are counted but not kept. */
 enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_root_source *source,
 	uint64_t slot_address, uint64_t index, struct hg_error *error);
-enum hg_status snap_push_root(
-	struct snap_roots *roots, const struct snap_root *root, struct hg_error *error);
+enum hg_status snap_push_root(struct snap_runtime_roots *roots,
+	const struct snap_runtime_root *root, struct hg_error *error);
 enum hg_status snap_read_common_roots(struct snap_runtime *runtime, struct hg_error *error);
 enum hg_status snap_read_roots4(struct snap_runtime *runtime, struct hg_error *error);
 enum hg_status snap_read_roots5(struct snap_runtime *runtime, struct hg_error *error);
@@ -132,22 +129,23 @@ enum hg_status snap_add_ephemerons(
 const char *snap_print(struct snap_runtime *runtime, const char *format, ...) BASE_PRINTF(2, 3);
 
 /* Stacks (runtime_stacks.c). */
-struct snap_walk {
-	struct snap_roots *roots;
+struct snap_stack_walk {
+	struct snap_runtime_roots *roots;
 	bool count_slots;   /* in runtime->root_slots */
 	const char *suffix; /* of names: " (thread 2)" or "" */
 	uint32_t stack;     /* for snap_root.stack */
 	uint64_t frames, fibers;
 };
 /* From the frame at 'sp' that returns to 'return_address', 4.x; false: not walked to the end. */
-enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_walk *walk, uint64_t sp,
-	uint64_t return_address, uint64_t gc_regs, bool *complete, struct hg_error *error);
+enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t sp, uint64_t return_address, uint64_t gc_regs, bool *complete,
+	struct hg_error *error);
 /* A stack_info and its parents, 5.x; 'top' repairs the first, or is NULL. */
-enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_walk *walk,
+enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	uint64_t stack, uint64_t gc_regs, const struct snap_thread_top *top, bool *complete,
 	struct hg_error *error);
 /* Words of the frames without descriptors, and registers. */
-enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_walk *walk,
+enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct snap_thread_top *top, struct hg_error *error);
 enum hg_status snap_new_stack(struct snap_runtime *runtime, uint32_t domain, uint32_t systhread,
 	uint32_t *out, struct hg_error *error);

@@ -3,8 +3,8 @@
 
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
 
-enum hg_status snap_push_root(
-	struct snap_roots *roots, const struct snap_root *root, struct hg_error *error)
+enum hg_status snap_push_root(struct snap_runtime_roots *roots,
+	const struct snap_runtime_root *root, struct hg_error *error)
 {
 	BASE_TRY(base_grow(
 		&roots->items, roots->count, &roots->capacity, sizeof(*roots->items), error));
@@ -21,7 +21,7 @@ enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_ro
 	runtime->root_slots[source->kind]++;
 	if (value & 1 || value == 0)
 		return HG_OK;
-	struct snap_root root = {.kind = source->kind,
+	struct snap_runtime_root root = {.kind = source->kind,
 		.last = source->last,
 		.stack = source->stack,
 		.name = source->name,
@@ -251,7 +251,7 @@ enum hg_status snap_add_ephemerons(
 /* One root per slot */
 
 /* What says most about a slot comes first. */
-static int rank(const struct snap_root *root)
+static int rank(const struct snap_runtime_root *root)
 {
 	static const int ranks[HG_ROOT_KINDS] = {[HG_ROOT_NAMED_VALUE] = 0,
 		[HG_ROOT_MEMPROF] = 1,
@@ -267,7 +267,7 @@ static int rank(const struct snap_root *root)
 
 static int by_slot(const void *a, const void *b)
 {
-	const struct snap_root *x = a, *y = b;
+	const struct snap_runtime_root *x = a, *y = b;
 	if (x->slot_address != y->slot_address)
 		return x->slot_address > y->slot_address ? 1 : -1;
 	if (rank(x) != rank(y))
@@ -281,7 +281,7 @@ static int by_slot(const void *a, const void *b)
 
 void snap_settle_roots(struct snap_runtime *runtime)
 {
-	struct snap_root *items = runtime->roots.items;
+	struct snap_runtime_root *items = runtime->roots.items;
 	uint64_t kept = 0;
 	if (runtime->roots.count)
 		qsort(items, runtime->roots.count, sizeof(*items), by_slot);

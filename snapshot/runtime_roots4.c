@@ -9,7 +9,7 @@ static enum hg_status read_stack(struct snap_runtime *runtime, uint32_t systhrea
 	const struct snap_thread_top *top = systhread ? NULL : runtime->domains[0].top;
 	BASE_TRY(snap_new_stack(runtime, 0, systhread, &index, error));
 	const char *name = runtime->stacks[index].name;
-	struct snap_walk walk = {.roots = &runtime->roots,
+	struct snap_stack_walk walk = {.roots = &runtime->roots,
 		.count_slots = true,
 		.suffix = several ? snap_print(runtime, " (%s)", name) : "",
 		.stack = index};

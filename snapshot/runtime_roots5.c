@@ -16,7 +16,7 @@ static enum hg_status read_stack(
 		source->systhread ? NULL : runtime->domains[source->domain].top;
 	BASE_TRY(snap_new_stack(runtime, source->domain, source->systhread, &index, error));
 	const char *name = runtime->stacks[index].name;
-	struct snap_walk walk = {.roots = &runtime->roots,
+	struct snap_stack_walk walk = {.roots = &runtime->roots,
 		.count_slots = true,
 		.suffix = source->several ? snap_print(runtime, " (%s)", name) : "",
 		.stack = index};

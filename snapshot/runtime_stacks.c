@@ -10,8 +10,8 @@ struct frame {
 	uint64_t sp, return_address, gc_regs;
 };
 
-static enum hg_status add_value(struct snap_runtime *runtime, struct snap_walk *walk, uint64_t slot,
-	uint64_t index, const char *name, struct hg_error *error)
+static enum hg_status add_value(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t slot, uint64_t index, const char *name, struct hg_error *error)
 {
 	uint64_t value;
 	if (!snap_image_u64(runtime->image, slot, &value))
@@ -20,7 +20,7 @@ static enum hg_status add_value(struct snap_runtime *runtime, struct snap_walk *
 		runtime->root_slots[HG_ROOT_STACK]++;
 	if (value & 1 || value == 0)
 		return HG_OK;
-	struct snap_root root = {.kind = HG_ROOT_STACK,
+	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
 		.stack = walk->stack,
 		.name = name,
 		.index = index,
@@ -30,14 +30,14 @@ static enum hg_status add_value(struct snap_runtime *runtime, struct snap_walk *
 }
 
 static const char *name_of(
-	struct snap_runtime *runtime, struct snap_walk *walk, uint64_t return_address)
+	struct snap_runtime *runtime, struct snap_stack_walk *walk, uint64_t return_address)
 {
 	const char *name = snap_frame_name(runtime, return_address);
 	return walk->suffix[0] ? snap_print(runtime, "%s%s", name, walk->suffix) : name;
 }
 
 /* The live slots of a frame: odd offsets are registers that caml_call_gc has saved. */
-static enum hg_status add_frame(struct snap_runtime *runtime, struct snap_walk *walk,
+static enum hg_status add_frame(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct frame *frame, const struct snap_descriptor *descriptor, struct hg_error *error)
 {
 	const char *name = NULL;
@@ -60,7 +60,7 @@ static enum hg_status add_frame(struct snap_runtime *runtime, struct snap_walk *
  * Frames up to one that returns to C, which *frame then is; false when a return address has no
  * descriptor, so that nothing more can be told of the stack.
  */
-static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_walk *walk,
+static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	struct frame *frame, bool *found, struct hg_error *error)
 {
 	struct snap_descriptor descriptor;
@@ -87,8 +87,9 @@ static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_walk
 	return HG_OK;
 }
 
-enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_walk *walk, uint64_t sp,
-	uint64_t return_address, uint64_t gc_regs, bool *complete, struct hg_error *error)
+enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t sp, uint64_t return_address, uint64_t gc_regs, bool *complete,
+	struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	struct frame frame = {sp, return_address, gc_regs};
@@ -112,7 +113,7 @@ enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_walk *
 }
 
 /* One stack of 5.x up to its handler. */
-static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_walk *walk,
+static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	uint64_t stack, uint64_t gc_regs, const struct snap_thread_top *top, bool *complete,
 	struct hg_error *error)
 {
@@ -146,7 +147,7 @@ static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_walk 
 	return HG_OK;
 }
 
-enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_walk *walk,
+enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	uint64_t stack, uint64_t gc_regs, const struct snap_thread_top *top, bool *complete,
 	struct hg_error *error)
 {
@@ -178,10 +179,10 @@ enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_walk *
 	return HG_OK;
 }
 
-bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack, struct snap_roots *out,
-	uint64_t *frames, uint64_t *fibers)
+bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack,
+	struct snap_runtime_roots *out, uint64_t *frames, uint64_t *fibers)
 {
-	struct snap_walk walk = {.roots = out, .suffix = "", .stack = SNAP_NO_INDEX};
+	struct snap_stack_walk walk = {.roots = out, .suffix = "", .stack = SNAP_NO_INDEX};
 	struct hg_error unused;
 	bool complete = false;
 	base_error_clear(&unused);
@@ -197,12 +198,12 @@ bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack, struct sna
 
 /* Frames without descriptors */
 
-static enum hg_status add_word(struct snap_runtime *runtime, struct snap_walk *walk, uint64_t value,
-	uint64_t slot, const char *name, struct hg_error *error)
+static enum hg_status add_word(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t value, uint64_t slot, const char *name, struct hg_error *error)
 {
 	if (value % 8 || !snap_runtime_area(runtime, value))
 		return HG_OK;
-	struct snap_root root = {.kind = HG_ROOT_STACK,
+	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
 		.conservative = true,
 		.stack = walk->stack,
 		.name = name,
@@ -212,7 +213,7 @@ static enum hg_status add_word(struct snap_runtime *runtime, struct snap_walk *w
 	return snap_push_root(walk->roots, &root, error);
 }
 
-enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_walk *walk,
+enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct snap_thread_top *top, struct hg_error *error)
 {
 	const char *name = name_of(runtime, walk, top->frame.registers[SNAP_RIP]);

@@ -538,6 +538,13 @@ static enum hg_status load(struct loader *l, struct base_cursor *c)
 	}
 }
 
+enum hg_status snap_sites_add(struct snap_sites *sites, const struct snap_location *location,
+	uint32_t *number, struct hg_error *error)
+{
+	sites->entries++;
+	return add_location(sites, *location, number, error);
+}
+
 enum hg_status snap_sites_load(
 	struct snap_sites *sites, const uint8_t *bytes, size_t size, struct hg_error *error)
 {

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 enum snap_ids {
+	SNAP_IDS_NONE,      /* headers hold none */
 	SNAP_IDS_MEMPROF01, /* pseudo-random ids, 22 bits of which the header keeps 21 */
 	SNAP_IDS_MEMPROF02, /* 1024 + entry number in the .locations file */
 	SNAP_IDS_OCP2014    /* entry number over the LOCS chunks of process_info */
@@ -63,6 +64,13 @@ enum hg_status snap_sites_load(
 
 /* Also after a failed initialisation; the table is zeros then. */
 void snap_sites_release(struct snap_sites *sites);
+
+/*
+ * Adds a location that no id leads to, and gives its number.  The file's name must live as long as
+ * the table; equal locations should be added once.
+ */
+enum hg_status snap_sites_add(struct snap_sites *sites, const struct snap_location *location,
+	uint32_t *number, struct hg_error *error);
 
 /*
  * Number of the location of a block with this id and tag, 0 if the id is unknown or its location is

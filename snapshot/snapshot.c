@@ -5,15 +5,15 @@
 #include <string.h>
 
 static const struct snap_format *const formats[] = {
-	&snap_ocp2014, &snap_memprof01, &snap_memprof02, NULL};
+	&snap_elfcore, &snap_ocp2014, &snap_memprof01, &snap_memprof02, NULL};
 
 const struct snap_format *snap_format(unsigned index)
 {
 	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
 }
 
-enum hg_status snap_add_chunk(
-	struct snap *snap, uint64_t start, uint64_t end, uint64_t offset, struct hg_error *error)
+enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
+	enum hg_segment segment, uint64_t offset, struct hg_error *error)
 {
 	if (start < SNAP_ADDRESS_FIRST)
 		return base_corrupt(error, offset, "a chunk at 0x%llx, where no heap can be",
@@ -24,7 +24,24 @@ enum hg_status snap_add_chunk(
 			(unsigned long long)start, (unsigned long long)end);
 	BASE_TRY(base_grow(&snap->chunks, snap->chunk_count, &snap->chunk_capacity,
 		sizeof(*snap->chunks), error));
-	snap->chunks[snap->chunk_count++] = (struct snap_chunk){start, end, offset};
+	snap->chunks[snap->chunk_count++] = (struct snap_chunk){start, end, offset, segment};
+	return HG_OK;
+}
+
+enum hg_status snap_add_code(
+	struct snap *snap, uint64_t start, uint64_t end, struct hg_error *error)
+{
+	BASE_TRY(base_grow(
+		&snap->codes, snap->code_count, &snap->code_capacity, sizeof(*snap->codes), error));
+	snap->codes[snap->code_count++] = (struct snap_range){start, end};
+	return HG_OK;
+}
+
+enum hg_status snap_add_link(struct snap *snap, uint32_t from, uint32_t to, struct hg_error *error)
+{
+	BASE_TRY(base_grow(
+		&snap->links, snap->link_count, &snap->link_capacity, sizeof(*snap->links), error));
+	snap->links[snap->link_count++] = (struct snap_link){from, to};
 	return HG_OK;
 }
 
@@ -33,7 +50,8 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 {
 	BASE_TRY(base_grow(
 		&snap->roots, snap->root_count, &snap->root_capacity, sizeof(*snap->roots), error));
-	snap->roots[snap->root_count++] = (struct snap_root){value, name, index, kind, false};
+	snap->roots[snap->root_count++] =
+		(struct snap_root){value, name, index, kind, SNAP_HOLD_ALWAYS};
 	return HG_OK;
 }
 
@@ -110,7 +128,7 @@ enum hg_status snap_cut_short(
 	return HG_OK;
 }
 
-bool snap_in_chunk(const struct snap *snap, uint64_t address)
+const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address)
 {
 	uint64_t low = 0, high = snap->chunk_count;
 	while (low < high) {
@@ -120,7 +138,21 @@ bool snap_in_chunk(const struct snap *snap, uint64_t address)
 		else
 			high = middle;
 	}
-	return low < snap->chunk_count && snap->chunks[low].start <= address;
+	bool inside = low < snap->chunk_count && snap->chunks[low].start <= address;
+	return inside ? &snap->chunks[low] : NULL;
+}
+
+static bool is_code(const struct snap *snap, uint64_t address)
+{
+	uint64_t low = 0, high = snap->code_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->codes[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < snap->code_count && snap->codes[low].start <= address;
 }
 
 /* Infix headers have a header bit of their own: the block is the last one before. */
@@ -136,11 +168,31 @@ static bool resolve_infix(const struct snap *snap, uint64_t word, uint64_t *head
 	return true;
 }
 
+/* Where a block went is a block that is no longer moved. */
+static bool resolve_forward(const struct snap *snap, uint64_t header, uint64_t *header_word)
+{
+	uint64_t low = 0, high = snap->forward_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->forwards[middle].from < header)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == snap->forward_count || snap->forwards[low].from != header)
+		return false;
+	uint64_t word = snap->forwards[low].to >> 3;
+	*header_word = word;
+	return snap_line_is_block(snap_ranks_line(&snap->ranks, word), word);
+}
+
 enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value)
 {
-	if (snap->code_end && (value == snap->code_start || value == snap->code_end))
+	if (is_code(snap, value))
 		return SNAP_CODE;
-	return snap_in_chunk(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
+	if (value - 8 - snap->atoms.start < snap->atoms.end - snap->atoms.start)
+		return SNAP_ATOM;
+	return snap_chunk_at(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
 }
 
 enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word)
@@ -153,6 +205,8 @@ enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t
 		}
 		if (resolve_infix(snap, word, header_word))
 			return SNAP_INFIX;
+		if (snap->forward_count && resolve_forward(snap, value - 8, header_word))
+			return SNAP_FORWARDED;
 	}
 	return snap_resolve_stray(snap, value);
 }
@@ -160,9 +214,23 @@ enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 {
 	uint64_t word;
-	if (value & 1 || snap_resolve(snap, value, &word) > SNAP_INFIX)
+	if (value & 1 || !snap_outcome_is_block(snap_resolve(snap, value, &word)))
 		return HG_NO_NODE;
 	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
+}
+
+uint32_t snap_sampled_site(const struct snap *snap, uint64_t address)
+{
+	uint64_t low = 0, high = snap->sampled_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->sampled[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < snap->sampled_count && snap->sampled[low].address == address;
+	return found ? snap->sampled[low].site : 0;
 }
 
 static const char *base_name(const char *path)
@@ -198,7 +266,7 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 		&snap->file, snap->path, limit > UINT64_MAX / 64 ? 0 : 64 * limit, error));
 	BASE_TRY(choose_format(snap, input->format, error));
 	base_file_sequential(&snap->file);
-	BASE_TRY(snap->format->load(snap, error));
+	BASE_TRY(snap->format->load(snap, input, error));
 	if (snap->block_count + snap->root_count >= UINT32_MAX - 1)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more blocks and roots than the 2^32 that this version can number");
@@ -220,9 +288,9 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 		.profile_note = "",
 		.pid = HG_UNKNOWN,
 		.index = HG_UNKNOWN,
-		.free_bytes = HG_UNKNOWN,
 		.live_words = HG_UNKNOWN,
 		.live_blocks = HG_UNKNOWN,
+		.accounts = {HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, 0},
 	};
 	enum hg_status status =
 		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);
@@ -238,7 +306,14 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 
 void snap_release(struct snap *snap)
 {
+	if (snap->format && snap->format->release)
+		snap->format->release(snap);
 	free(snap->chunks);
+	free(snap->codes);
+	free(snap->ephemerons);
+	free(snap->ephemeron_keys);
+	free(snap->sampled);
+	free(snap->forwards);
 	free(snap->stretches);
 	free(snap->roots);
 	free(snap->links);

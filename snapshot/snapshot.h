@@ -27,28 +27,42 @@
 struct snap_chunk {
 	uint64_t start, end; /* bytes; word aligned */
 	uint64_t offset;     /* of its record, for messages */
+	enum hg_segment segment;
 };
 
 /* Consecutive blocks, at ascending addresses; 24 bytes for some hundred blocks. */
 struct snap_stretch {
 	uint64_t address; /* of the first header */
-	uint64_t offset;  /* of the first block in the file */
+	uint64_t offset;  /* of the first block in the file, or what the format needs instead */
 	uint32_t first_rank;
 	uint32_t blocks;
 };
 
+/* Who holds a root node. */
+enum snap_hold {
+	SNAP_HOLD_ALWAYS, /* the virtual root */
+	SNAP_HOLD_LAST,   /* the same, but only what no other root does: values of finalisers */
+	SNAP_HOLD_BLOCK,  /* a block, through a link: the stack of a suspended fiber */
+};
+
 /* One root slot; the node of root i is block_count + i. */
 struct snap_root {
-	uint64_t value;   /* the pointer it holds */
+	uint64_t value;   /* the pointer it holds; 0: only links lead on */
 	const char *name; /* in the pool or static */
 	uint64_t index;   /* printed as name[index]; HG_UNKNOWN: the name stands alone */
 	enum hg_root_kind kind;
-	bool last; /* holds only what no other root does: the values of finalisers */
+	enum snap_hold hold;
 };
 
 /* An edge that is no field: from or to a node that is not a block, or ephemeron data. */
 struct snap_link {
 	uint32_t from, to; /* nodes */
+};
+
+/* Data that lives as long as the ephemeron and all its keys do (Ephemeron, Weak). */
+struct snap_ephemeron {
+	uint32_t self, data;           /* nodes; data HG_NO_NODE: none, or no block */
+	uint32_t first_key, key_count; /* in ephemeron_keys: ranks */
 };
 
 /* Bytes outside the heap that a block owns (Bigarray data and the like). */
@@ -57,20 +71,49 @@ struct snap_offheap {
 	uint64_t bytes;
 };
 
+/* Where a block was allocated, when something else than its header tells. */
+struct snap_sampled {
+	uint64_t address; /* of its header */
+	uint32_t site;    /* number in sites */
+};
+
+/* The place a block has left for another one, in a heap that was copied in just then. */
+struct snap_forward {
+	uint64_t from, to; /* addresses of headers */
+};
+
 /* Where an even word in a field leads. */
 enum snap_outcome {
-	SNAP_BLOCK,    /* to field 0 of a block */
-	SNAP_INFIX,    /* to a function inside a closure block */
-	SNAP_CODE,     /* to the program's code, as recorded */
-	SNAP_OUTSIDE,  /* out of every chunk: static data, an atom, a young block, code */
-	SNAP_DANGLING, /* into a chunk, but to no block */
+	SNAP_BLOCK,     /* to field 0 of a block */
+	SNAP_INFIX,     /* to a function inside a closure block */
+	SNAP_FORWARDED, /* to where a block was until it was moved */
+	SNAP_ATOM,      /* to a block without fields, which is no node */
+	SNAP_CODE,      /* to the program's code */
+	SNAP_OUTSIDE,   /* out of every chunk: to memory that is not of the heap */
+	SNAP_DANGLING,  /* into a chunk, but to no block */
 	SNAP_OUTCOMES
 };
+
+/* Whether it leads to a block. */
+static inline bool snap_outcome_is_block(enum snap_outcome outcome)
+{
+	return outcome <= SNAP_FORWARDED;
+}
 
 /* How the words in fields turned out. */
 struct snap_census {
 	uint64_t outcomes[SNAP_OUTCOMES];
 	uint64_t immediates; /* odd words */
+};
+
+/* Memory that is no block, in bytes; HG_UNKNOWN if the format does not tell. */
+struct snap_accounts {
+	uint64_t free; /* free blocks and free slots, headers included */
+	uint64_t free_blocks;
+	uint64_t fragments; /* too small for a block, and what is left over in pools */
+	uint64_t heap;      /* address space of the major heap, all of it */
+	uint64_t minor;     /* address space of the minor heaps in use */
+	uint64_t damaged;   /* places, not bytes: where blocks did not follow each other */
 };
 
 struct snap;
@@ -82,7 +125,11 @@ struct snap_format {
 	/* Whether the bytes or, where these cannot tell, the base name of the file say so. */
 	bool (*recognise)(const char *name, const struct base_file *file);
 	/* Fills the snapshot from snap->file, checking everything. */
-	enum hg_status (*load)(struct snap *snap, struct hg_error *error);
+	enum hg_status (*load)(
+		struct snap *snap, const struct hg_input *input, struct hg_error *error);
+	/* Once there are ranks: what needs them (links, off-heap bytes); or NULL. */
+	enum hg_status (*settle)(struct snap *snap, struct hg_error *error);
+	void (*release)(struct snap *snap); /* of format_data, or NULL */
 	/* The next run of a walk, whose place walk.c has set. */
 	bool (*next_run)(struct snap_walk *walk, struct snap_run *run);
 	/* First bytes of an opaque block, at most the given number; NULL: never recorded. */
@@ -101,6 +148,7 @@ struct snap {
 	struct base_arena arena; /* ranks */
 
 	unsigned reserved; /* R of the headers in runs */
+	bool has_closinfo; /* closures tell in field 1 where their values begin (4.12) */
 	bool native;
 	bool integers_recorded; /* false: an integer field says only that it is one */
 	bool no_fields;         /* blocks are recorded, but not what they hold: no edge is known */
@@ -111,12 +159,20 @@ struct snap {
 	uint64_t stretch_count, stretch_capacity;
 	struct snap_root *roots;
 	uint64_t root_count, root_capacity;
-	struct snap_link *links; /* sorted by 'from'; those of roots are not listed */
-	uint64_t link_count;
+	struct snap_link *links; /* sorted by 'from'; the values of roots are not listed */
+	uint64_t link_count, link_capacity;
+	struct snap_ephemeron *ephemerons;
+	uint64_t ephemeron_count;
+	uint32_t *ephemeron_keys;
 	struct snap_offheap *offheap; /* by rank */
-	uint64_t offheap_count;
+	uint64_t offheap_count, offheap_capacity;
+	struct snap_sampled *sampled; /* by address */
+	uint64_t sampled_count, sampled_capacity;
+	struct snap_forward *forwards; /* by 'from' */
+	uint64_t forward_count, forward_capacity;
 
 	uint64_t block_count;
+	uint64_t static_count;         /* of these, in static data */
 	uint64_t word_count;           /* headers included */
 	uint64_t field_count;          /* of the blocks with fields */
 	uint64_t largest_block;        /* words in the longest run element, header included */
@@ -124,7 +180,9 @@ struct snap {
 	struct snap_ranks ranks;       /* after snap_rank() */
 	struct snap_census strays;     /* after snap_rank(): words that cannot lead to a block */
 
-	uint64_t code_start, code_end; /* values of code pointers; both 0 if there are none */
+	struct snap_range *codes; /* values of code pointers: by address, disjoint */
+	uint64_t code_count, code_capacity;
+	struct snap_range atoms; /* headers of blocks without fields */
 	struct snap_sites sites;
 	void *format_data; /* of the format, in the pool */
 
@@ -132,8 +190,9 @@ struct snap {
 	const char *profile, *profile_note;
 	const char *partial; /* what a file cut short lacks, or NULL */
 	uint64_t partial_offset;
-	uint64_t pid, index;                          /* HG_UNKNOWN */
-	uint64_t free_bytes, live_words, live_blocks; /* HG_UNKNOWN if not recorded */
+	uint64_t pid, index;              /* HG_UNKNOWN */
+	uint64_t live_words, live_blocks; /* as Gc.stat counts; HG_UNKNOWN if not recorded */
+	struct snap_accounts accounts;
 };
 
 /*
@@ -144,8 +203,11 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 void snap_release(struct snap *snap);
 
 /* For loaders: add what they find.  Granules and stretches follow from the blocks. */
-enum hg_status snap_add_chunk(
-	struct snap *snap, uint64_t start, uint64_t end, uint64_t offset, struct hg_error *error);
+enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
+	enum hg_segment segment, uint64_t offset, struct hg_error *error);
+enum hg_status snap_add_code(
+	struct snap *snap, uint64_t start, uint64_t end, struct hg_error *error);
+enum hg_status snap_add_link(struct snap *snap, uint32_t from, uint32_t to, struct hg_error *error);
 enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
 	uint64_t index, uint64_t value, struct hg_error *error);
 
@@ -234,17 +296,20 @@ void snap_census_add(struct snap_census *to, const struct snap_census *from);
 /* Builds the ranks: pass 1 over the heap. */
 enum hg_status snap_rank(struct snap *snap, struct hg_error *error);
 
-/* Whether an address lies in a chunk of the heap. */
-bool snap_in_chunk(const struct snap *snap, uint64_t address);
+/* The chunk that holds an address; NULL if none does. */
+const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address);
 
-/* For a word that leads to no block: SNAP_CODE, SNAP_OUTSIDE or SNAP_DANGLING. */
+/* For a word that leads to no block: SNAP_ATOM, SNAP_CODE, SNAP_OUTSIDE or SNAP_DANGLING. */
 enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value);
 
 /*
  * Where an even word leads: the one place that knows.  The word of the header of the block it
- * belongs to goes to *header_word when the outcome is SNAP_BLOCK or SNAP_INFIX.
+ * belongs to goes to *header_word when snap_outcome_is_block().
  */
 enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word);
+
+/* Where the block with a header at this address was sampled; 0 if it was not. */
+uint32_t snap_sampled_site(const struct snap *snap, uint64_t address);
 
 /* Node of the block an even word leads to, or HG_NO_NODE. */
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);
@@ -259,7 +324,7 @@ static inline uint32_t snap_virtual_root(const struct snap *snap)
 	return (uint32_t)(snap->block_count + snap->root_count);
 }
 
-extern const struct snap_format snap_memprof01, snap_memprof02, snap_ocp2014;
+extern const struct snap_format snap_memprof01, snap_memprof02, snap_ocp2014, snap_elfcore;
 
 /* The format table; NULL at the end. */
 const struct snap_format *snap_format(unsigned index);

@@ -60,8 +60,10 @@ static void enter_stretch(struct snap_walk *walk)
 	walk->cursor = base_cursor_over(snap->file.bytes, snap->file.size);
 	walk->blocks_left = stretch->blocks;
 	walk->address = stretch->address;
+	walk->offset = stretch->offset;
+	/* An offset that is none leaves nothing to read for formats that read from the file. */
 	if (!base_cursor_seek(&walk->cursor, stretch->offset))
-		walk->blocks_left = 0;
+		walk->cursor.next = walk->cursor.end;
 }
 
 bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)

@@ -16,7 +16,9 @@ struct snap_run {
 	uint64_t address; /* of the first header */
 	const uint64_t *words;
 	size_t count;
-	bool elided; /* blocks with tags of opaque contents are headers only */
+	uint32_t stride;      /* words from block to block; 0: as their sizes say */
+	unsigned dead_colors; /* a bit for each color of headers that begin no block */
+	bool elided;          /* blocks with tags of opaque contents are headers only */
 };
 
 /* A place in a run. */
@@ -25,6 +27,8 @@ struct snap_scan {
 	uint64_t address;
 	unsigned reserved;
 	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
+	unsigned dead_colors;
+	uint32_t stride;
 	bool elided;
 };
 
@@ -34,6 +38,7 @@ struct snap_walk {
 	uint32_t blocks_left;          /* of the current stretch */
 	struct base_cursor cursor;     /* at its next block */
 	uint64_t address;              /* of the next header, for formats that do not record it */
+	uint64_t offset;               /* of the current stretch */
 	uint64_t *scratch;             /* owned */
 	size_t scratch_words;
 	struct snap_scan scan; /* of the current run, for snap_block() */
@@ -72,10 +77,10 @@ static inline struct snap_scan snap_scan_run(const struct snap *snap, const stru
 {
 	unsigned opaque = snap->no_fields ? 0 : SNAP_TAG_ABSTRACT;
 	return (struct snap_scan){run->words, run->words + run->count, run->address, snap->reserved,
-		opaque, run->elided};
+		opaque, run->dead_colors, run->stride, run->elided};
 }
 
-/* Free blocks and fragments of raw images are stepped over. */
+/* Free blocks, free slots and fragments of raw images are stepped over. */
 static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 {
 	while (s->next < s->end) {
@@ -83,18 +88,34 @@ static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 		uint64_t wosize = snap_header_wosize(header, s->reserved);
 		unsigned tag = snap_header_tag(header);
 		uint64_t fields = tag < s->opaque ? wosize : 0;
+		uint64_t step = 1 + (s->elided ? fields : wosize);
 		cell->address = s->address;
 		cell->header = header;
 		cell->wosize = wosize;
 		cell->tag = tag;
 		cell->fields = s->next + 1;
 		cell->field_count = fields;
-		s->next += 1 + (s->elided ? fields : wosize);
-		s->address += 8 * (1 + wosize);
-		if (wosize != 0 && snap_header_color(header) != SNAP_COLOR_BLUE)
+		/* Loaders have seen to that; the file may have changed since. */
+		if (step > (uint64_t)(s->end - s->next)) {
+			s->next = s->end;
+			return false;
+		}
+		s->next += s->stride ? s->stride : step;
+		s->address += 8 * (s->stride ? s->stride : 1 + wosize);
+		if (wosize != 0 && !(s->dead_colors >> snap_header_color(header) & 1))
 			return true;
 	}
 	return false;
+}
+
+/* The first field of a block that is a value: closures begin with code and its description. */
+static inline uint64_t snap_first_value(const struct snap *snap, const struct snap_cell *cell)
+{
+	if (cell->tag != SNAP_TAG_CLOSURE || !snap->has_closinfo || cell->field_count < 2)
+		return 0;
+	/* runtime/caml/mlvalues.h: arity 8 bits, start of the environment 55 bits, 1 */
+	uint64_t start = cell->fields[1] << 8 >> 9;
+	return start < cell->field_count ? start : cell->field_count;
 }
 
 /*

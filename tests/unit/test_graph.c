@@ -390,7 +390,7 @@ static void check_last_roots(struct model *m, const char *path, unsigned strong)
 	assert_int_equal(snap_open(&snap, session, &input, &error), HG_OK);
 	/* The first ones are last, so that the order of the roots does not help. */
 	for (unsigned i = 0; i < all - strong; i++)
-		snap.roots[i].last = true;
+		snap.roots[i].hold = SNAP_HOLD_LAST;
 	int order[MOST_ROOTS] = {0};
 	for (unsigned i = 0; i < all; i++)
 		order[i] = m->root[(i + all - strong) % all];

@@ -367,7 +367,7 @@ static void every_header_form(void **state)
 		check_block(5, HEAP + 104 + 1024 + 560008, 1, 253, (1u << 22) - 1);
 		assert_int_equal(snap->word_count, 2 + 8 + 128 + 3 + 70001 + 2);
 		assert_int_equal(snap->field_count, 10);
-		assert_int_equal(snap->free_bytes, 0);
+		assert_int_equal(snap->accounts.free, 0);
 		assert_int_equal(snap->reserved, 22);
 		snap_release(snap);
 	}
@@ -451,8 +451,8 @@ static void every_kind_of_field(void **state)
 		assert_int_equal(seen[0].fields[i] % 8, 0);
 		assert_int_equal(snap_resolve(snap, seen[0].fields[i], &word), outcomes[i - 10]);
 	}
-	assert_int_equal(seen[0].fields[12], snap->code_start);
-	assert_int_equal(seen[0].fields[13], snap->code_end);
+	assert_int_equal(seen[0].fields[12], snap->codes[0].start);
+	assert_int_equal(seen[0].fields[13], snap->codes[1].start);
 	assert_int_equal(snap_resolve_node(snap, seen[0].fields[14]), 0);
 	assert_int_equal(snap_resolve_node(snap, seen[0].fields[15]), 1);
 	assert_int_equal(snap_resolve(snap, seen[1].fields[0], &word), SNAP_DANGLING);
@@ -494,8 +494,8 @@ static void free_memory(void **state)
 	put_no_roots(d, HEAP + (1 << 24) + 8);
 	put_info(d, 0, 0, 0);
 	struct snap *snap = open_dump();
-	assert_int_equal(snap->free_bytes, free_words * 8);
-	assert_int_equal(snap->word_count * 8 + snap->free_bytes, (first + words) * 8);
+	assert_int_equal(snap->accounts.free, free_words * 8);
+	assert_int_equal(snap->word_count * 8 + snap->accounts.free, (first + words) * 8);
 	assert_int_equal(walk_all(snap), BLOCKS);
 	for (unsigned i = 0; i < BLOCKS; i++) {
 		unsigned k = (i + BLOCKS / 2) % BLOCKS;
@@ -643,7 +643,7 @@ static void native_roots(void **state)
 	}
 	assert_int_equal(snap->live_words, 48);
 	assert_int_equal(snap->live_blocks, 16);
-	assert_int_equal(snap->free_bytes, 0);
+	assert_int_equal(snap->accounts.free, 0);
 	snap_release(snap);
 }
 
@@ -1149,9 +1149,9 @@ static void count_block(const struct snap *snap, const struct snap_cell *cell, s
 		uint64_t value = cell->fields[i];
 		if (value == 1)
 			n->integers++;
-		else if (value == snap->code_start)
+		else if (value == snap->codes[0].start)
 			n->code++;
-		else if (value == snap->code_end)
+		else if (value == snap->codes[1].start)
 			n->restart++;
 		else if (value < 0x1000)
 			n->others++;
@@ -1247,8 +1247,8 @@ static void check_totals(const struct snap *snap)
 	assert_int_equal(snap->live_words, snap->word_count);
 	assert_int_equal(snap->live_blocks, snap->block_count);
 	assert_int_equal(
-		snap->free_bytes, 8 * (fact("gc_stat\tfree_words") + fact("gc_stat\tfragments")));
-	assert_int_equal(snap->word_count * 8 + snap->free_bytes, chunk_bytes);
+		snap->accounts.free, 8 * (fact("gc_stat\tfree_words") + fact("gc_stat\tfragments")));
+	assert_int_equal(snap->word_count * 8 + snap->accounts.free, chunk_bytes);
 	assert_int_equal(snap->index, fact("info_heap_number"));
 	assert_int_equal(snap->pid, 8911);
 	assert_false(snap->native);

@@ -112,7 +112,7 @@ static void unknown_options_are_named(void **state)
 	assert_refused(PARSE("top", "--nodes", "3"), "unknown option '--nodes'");
 	assert_refused(PARSE("top", "--=3"), "unknown option");
 	/* Not offered yet. */
-	assert_refused(PARSE("top", "--exe", "x"), "unknown option '--exe'");
+	assert_refused(PARSE("top", "--fro", "x"), "unknown option '--fro'");
 	assert_refused(PARSE("top", "--redact"), "unknown option '--redact'");
 }
 

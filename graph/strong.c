@@ -1,0 +1,202 @@
+#include "graph/strong.h"
+
+#include <stdlib.h>
+
+/* An ephemeron waits until a slot is reached. */
+struct wait {
+	uint32_t slot, ephemeron;
+};
+
+struct marker {
+	struct snap *snap;
+	struct graph_compact *compact;
+	struct base_arena *arena;
+	uint64_t *marked, *watched; /* a bit per slot */
+	uint32_t *stack;
+	uint64_t depth, deepest;
+	struct wait *waits; /* by slot */
+	uint64_t wait_count;
+	uint32_t *missing; /* conditions of each ephemeron that are not yet met */
+	struct hg_error *error;
+};
+
+static bool bit(const uint64_t *bits, uint32_t slot)
+{
+	return bits[slot >> 6] >> (slot & 63) & 1;
+}
+
+static void set_bit(uint64_t *bits, uint32_t slot)
+{
+	bits[slot >> 6] |= (uint64_t)1 << (slot & 63);
+}
+
+static int by_slot(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+	if (x->slot != y->slot)
+		return x->slot < y->slot ? -1 : 1;
+	return (x->ephemeron > y->ephemeron) - (x->ephemeron < y->ephemeron);
+}
+
+static void add_wait(struct marker *m, uint32_t node, uint64_t ephemeron)
+{
+	uint32_t slot = graph_compact_slot(m->compact, node).n;
+	m->waits[m->wait_count++] = (struct wait){slot, (uint32_t)ephemeron};
+	m->missing[ephemeron]++;
+	set_bit(m->watched, slot);
+}
+
+static enum hg_status add_waits(struct marker *m)
+{
+	const struct snap *snap = m->snap;
+	uint64_t count = snap->ephemeron_count;
+	for (uint64_t i = 0; i < snap->ephemeron_count; i++)
+		count += snap->ephemerons[i].key_count;
+	BASE_TRY(
+		base_arena_alloc(m->arena, count, sizeof(*m->waits), (void **)&m->waits, m->error));
+	for (uint64_t i = 0; i < snap->ephemeron_count; i++) {
+		const struct snap_ephemeron *e = &snap->ephemerons[i];
+		add_wait(m, e->self, i);
+		for (uint32_t j = 0; j < e->key_count; j++)
+			add_wait(m, snap->ephemeron_keys[e->first_key + j], i);
+	}
+	qsort(m->waits, m->wait_count, sizeof(*m->waits), by_slot);
+	return HG_OK;
+}
+
+static void push(struct marker *m, uint32_t slot)
+{
+	if (bit(m->marked, slot))
+		return;
+	set_bit(m->marked, slot);
+	m->stack[m->depth++] = slot;
+	if (m->depth > m->deepest)
+		m->deepest = m->depth;
+}
+
+/* All conditions are met: the data are alive. */
+static enum hg_status fire(struct marker *m, const struct snap_ephemeron *e)
+{
+	const struct snap *snap = m->snap;
+	uint32_t holder = e->key_count ? snap->ephemeron_keys[e->first_key] : e->self;
+	struct snap_slot slot = graph_compact_slot(m->compact, holder);
+	BASE_TRY(snap_add_link(m->snap, holder, e->data, m->error));
+	m->compact->words[slot.n] |= GRAPH_LINKS;
+	push(m, graph_compact_slot(m->compact, e->data).n);
+	return HG_OK;
+}
+
+static enum hg_status meet_conditions(struct marker *m, uint32_t slot)
+{
+	uint64_t low = 0, high = m->wait_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (m->waits[middle].slot < slot)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < m->wait_count && m->waits[low].slot == slot; low++)
+		if (--m->missing[m->waits[low].ephemeron] == 0)
+			BASE_TRY(fire(m, &m->snap->ephemerons[m->waits[low].ephemeron]));
+	return HG_OK;
+}
+
+static bool is_last(const struct marker *m, uint32_t slot)
+{
+	if (slot < m->compact->heap_slots)
+		return false;
+	const struct snap_root *root = graph_compact_root(m->compact, (struct snap_slot){slot});
+	return root && root->hold == SNAP_HOLD_LAST;
+}
+
+/* 'links_end' is how many links there were before any ephemeron fired: only those are sorted. */
+static void push_links(struct marker *m, uint32_t slot, uint64_t links_end)
+{
+	uint32_t node = graph_compact_node(m->compact, (struct snap_slot){slot});
+	const struct snap_link *links = m->snap->links;
+	uint64_t low = 0, high = links_end;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (links[middle].from < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < links_end && links[low].from == node; low++)
+		push(m, graph_compact_slot(m->compact, links[low].to).n);
+}
+
+static enum hg_status mark(struct marker *m, bool last, uint64_t links_end)
+{
+	const uint32_t *words = m->compact->words;
+	while (m->depth) {
+		uint32_t slot = m->stack[--m->depth], header = words[slot];
+		if (bit(m->watched, slot))
+			BASE_TRY(meet_conditions(m, slot));
+		if (header & GRAPH_LINKS)
+			push_links(m, slot, links_end);
+		for (const uint32_t *edge = words + slot; !(header & GRAPH_LEAF);) {
+			uint32_t target = *++edge & GRAPH_TARGET;
+			if (last || !is_last(m, target))
+				push(m, target);
+			if (*edge & GRAPH_LAST)
+				break;
+		}
+	}
+	return base_arena_touch(m->arena, m->stack, m->deepest * sizeof(*m->stack), m->error);
+}
+
+static enum hg_status mark_all(struct marker *m)
+{
+	const struct snap *snap = m->snap;
+	uint64_t links_end = snap->link_count;
+	push(m, graph_compact_virtual_root(m->compact).n);
+	BASE_TRY(mark(m, false, links_end));
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		if (snap->roots[i].hold == SNAP_HOLD_LAST)
+			push(m, graph_compact_root_slot(m->compact, i).n);
+	return mark(m, true, links_end);
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct snap_link *x = a, *y = b;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+static enum hg_status run(struct marker *m)
+{
+	uint64_t bits = m->compact->count / 64 + 1;
+	BASE_TRY(base_arena_zalloc(
+		m->arena, bits, sizeof(*m->marked), (void **)&m->marked, m->error));
+	BASE_TRY(base_arena_zalloc(
+		m->arena, bits, sizeof(*m->watched), (void **)&m->watched, m->error));
+	BASE_TRY(base_arena_zalloc(m->arena, m->snap->ephemeron_count, sizeof(*m->missing),
+		(void **)&m->missing, m->error));
+	/* Every slot waits on the stack at most once. */
+	BASE_TRY(base_arena_reserve(
+		m->arena, m->compact->count, sizeof(*m->stack), (void **)&m->stack, m->error));
+	BASE_TRY(add_waits(m));
+	BASE_TRY(mark_all(m));
+	if (m->snap->link_count)
+		qsort(m->snap->links, m->snap->link_count, sizeof(*m->snap->links), by_from);
+	return HG_OK;
+}
+
+enum hg_status graph_strong_ephemerons(struct graph_compact *compact, struct snap *snap,
+	struct base_arena *arena, struct hg_error *error)
+{
+	struct marker m = {.snap = snap, .compact = compact, .arena = arena, .error = error};
+	if (snap->ephemeron_count == 0)
+		return HG_OK;
+	enum hg_status status = run(&m);
+	base_arena_free(arena, m.marked);
+	base_arena_free(arena, m.watched);
+	base_arena_free(arena, m.missing);
+	base_arena_free(arena, m.stack);
+	base_arena_free(arena, m.waits);
+	return status;
+}

@@ -1,0 +1,196 @@
+/*
+ * Cores of native OCaml programs: an address space (image.h), what the runtime in it knows
+ * (runtime.h), and the blocks between.
+ */
+#include "snapshot/arch_x86_64.h"
+#include "snapshot/capture_note.h"
+#include "snapshot/elfcore_parts.h"
+#include "snapshot/file_names.h"
+#include "snapshot/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool recognise(const char *name, const struct base_file *file)
+{
+	(void)name;
+	Elf64_Ehdr header;
+	if (file->size < sizeof(header))
+		return false;
+	memcpy(&header, file->bytes, sizeof(header));
+	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
+}
+
+static enum hg_status open_process(
+	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
+{
+	struct snap *snap = core->snap;
+	uint64_t limit = snap->session->budget.limit;
+	struct snap_image_options options = {.core = snap->path,
+		.opened = &snap->file,
+		.executable = input->executable,
+		.libraries = input->libraries,
+		.partial = input->partial,
+		.max_size = limit > UINT64_MAX / 64 ? 0 : 64 * limit};
+	BASE_TRY(base_progress(snap->session, "reading the core", 0, 0));
+	BASE_TRY(snap_image_open(&core->image, &options, error));
+	core->has_image = true;
+	BASE_TRY(base_progress(snap->session, "reading the runtime", 0, 0));
+	BASE_TRY(snap_runtime_open(&core->runtime, &core->image, error));
+	core->has_runtime = true;
+	if (core->image.cut_offset != HG_NO_OFFSET) {
+		snap->partial = "the memory of the process";
+		snap->partial_offset = core->image.cut_offset;
+	}
+	return HG_OK;
+}
+
+static enum hg_status describe(struct elfcore *core, struct hg_error *error)
+{
+	struct snap *snap = core->snap;
+	const struct snap_runtime *runtime = &core->runtime;
+	const struct snap_capture *capture = core->image.capture;
+	struct snap_name name = snap_name_split(snap->path);
+	snap->reserved = runtime->reserved_bits;
+	snap->has_closinfo = true;
+	snap->native = true;
+	snap->ocaml_version = runtime->version;
+	snap->program = core->image.program;
+	snap->pid = core->image.pid;
+	snap->atoms = runtime->atoms;
+	if (capture && capture->is_ours) {
+		snap->trigger = capture->trigger;
+		snap->index = capture->index;
+	} else if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {
+		snap_name_part_number(&name, 3, &snap->index);
+	}
+	for (uint64_t i = 0; i < runtime->code_count; i++)
+		BASE_TRY(
+			snap_add_code(snap, runtime->codes[i].start, runtime->codes[i].end, error));
+	return HG_OK;
+}
+
+/* Memory that starts at no word of the file: it has to be copied to be read as words. */
+static bool is_unaligned(const struct snap_image *image)
+{
+	for (uint64_t i = 0; i < image->piece_count; i++)
+		if (((uintptr_t)image->pieces[i].bytes - image->pieces[i].address) % 8)
+			return true;
+	return false;
+}
+
+static void free_scaffold(struct elfcore *core)
+{
+	free(core->granule_top);
+	free(core->granules);
+	free(core->static_seen.slots);
+	free(core->statics.items);
+	free(core->customs.items);
+	free(core->continuations.items);
+	core->granule_top = NULL;
+	core->granules = NULL;
+	core->static_seen = (struct elfcore_set){0};
+	core->statics = core->customs = core->continuations = (struct elfcore_list){0};
+}
+
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+{
+	struct elfcore *core = calloc(1, sizeof(*core));
+	if (!core)
+		return base_no_memory(error, sizeof(*core));
+	snap->format_data = core;
+	core->snap = snap;
+	BASE_TRY(open_process(core, input, error));
+	BASE_TRY(describe(core, error));
+	BASE_TRY(elfcore_load_heap(core, error));
+	BASE_TRY(elfcore_load_nodes(core, error));
+	BASE_TRY(elfcore_load_static(core, error));
+	BASE_TRY(snap_end_blocks(snap, error));
+	snap->largest_block = is_unaligned(&core->image) ? core->longest_stretch : 0;
+	free_scaffold(core);
+	return HG_OK;
+}
+
+static void release(struct snap *snap)
+{
+	struct elfcore *core = elfcore_of(snap);
+	if (!core)
+		return;
+	free_scaffold(core);
+	free(core->copies.items);
+	free(core->fibers);
+	free(core->fiber_values.items);
+	free(core->offheap);
+	free(core->conservative.items);
+	if (core->has_runtime)
+		snap_runtime_close(&core->runtime);
+	if (core->has_image)
+		snap_image_close(&core->image);
+	free(core);
+	snap->format_data = NULL;
+}
+
+static bool copied_run(
+	const struct elfcore *core, const struct snap_walk *walk, struct snap_run *run)
+{
+	uint64_t at = walk->offset & ~ELFCORE_COPY;
+	uint64_t header = core->copies.items[at];
+	uint64_t words = snap_header_wosize(header, core->snap->reserved) + 1;
+	run->words = core->copies.items + at;
+	run->count = snap_tag_has_fields(snap_header_tag(header)) ? words : 1;
+	run->elided = true;
+	return true;
+}
+
+/* A stretch lies in one piece of the image and in one area, or in static data. */
+static bool next_run(struct snap_walk *walk, struct snap_run *run)
+{
+	const struct elfcore *core = elfcore_of(walk->snap);
+	const struct snap_runtime *runtime = &core->runtime;
+	*run = (struct snap_run){.address = walk->address};
+	walk->blocks_left = 0;
+	if (walk->offset & ELFCORE_COPY)
+		return copied_run(core, walk, run);
+	const struct snap_area *area = snap_runtime_area(runtime, walk->address);
+	if (area && area->kind == SNAP_AREA_POOL)
+		run->stride = area->slot_words;
+	if (area && area->kind != SNAP_AREA_MINOR)
+		run->dead_colors =
+			runtime->is_5 ? 1u << runtime->garbage_colour : 1u << SNAP_COLOR_BLUE;
+	size_t got, bytes = walk->offset - walk->address;
+	const uint8_t *memory = snap_image_at(&core->image, walk->address, bytes, &got);
+	run->count = got / 8;
+	if ((uintptr_t)memory % 8 == 0) {
+		run->words = (const uint64_t *)(const void *)memory;
+	} else {
+		if (run->count > walk->scratch_words)
+			run->count = walk->scratch_words;
+		memcpy(walk->scratch, memory, 8 * run->count);
+		run->words = walk->scratch;
+	}
+	return run->count != 0;
+}
+
+/* Contents of strings and other opaque blocks. */
+static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
+	const uint8_t **out, bool *cut)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	uint64_t address = 8 * (snap_ranks_word(&snap->ranks, rank) + 1);
+	size_t got;
+	*out = snap_image_at(&core->image, address, bytes, &got);
+	*cut = got < bytes;
+	return got;
+}
+
+const struct snap_format snap_elfcore = {
+	.name = "elfcore",
+	.title = "ELF core of a native OCaml program",
+	.recognise = recognise,
+	.load = load,
+	.settle = elfcore_settle,
+	.release = release,
+	.next_run = next_run,
+	.content = content,
+	.ids = SNAP_IDS_NONE,
+};
