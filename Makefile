@@ -32,7 +32,7 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
-programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle
+programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/target
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
@@ -88,6 +88,12 @@ $(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
 $(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+# A process to be captured, whose symbols can be found; as it is without sanitizers.
+$(BUILD)/target: tests/targets/target.c Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -rdynamic -o $@ $<
 
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
 	$(say) LD $@

@@ -21,6 +21,11 @@ void cli_values_init(struct cli_values *values)
 		.nodes = CLI_UNSET,
 		.fields = CLI_UNSET,
 		.referrers = CLI_UNSET,
+		.pid = CLI_UNSET,
+		.method = CLI_UNSET,
+		.every = CLI_UNSET,
+		.count = CLI_UNSET,
+		.when_grown = CLI_UNSET,
 		.verbosity = CLI_UNSET,
 		.heaps = CLI_UNSET,
 	};
@@ -91,6 +96,21 @@ static bool read_size(const char *text, uint64_t *size)
 	return *text == '\0';
 }
 
+static bool read_time(const char *text, uint64_t *milliseconds)
+{
+	static const struct {
+		const char *name;
+		uint64_t milliseconds;
+	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+	if (!read_digits(&text, milliseconds))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strcmp(text, units[i].name) == 0)
+			return !__builtin_mul_overflow(
+				*milliseconds, units[i].milliseconds, milliseconds);
+	return false;
+}
+
 static bool read_percent(const char *text, uint64_t *parts)
 {
 	uint64_t whole, unit = 1000;
@@ -132,6 +152,9 @@ static void describe_values(struct rep_text *text, const struct cli_option *opti
 		break;
 	case CLI_SIZE:
 		rep_text_put(text, "a size like 512M or 4G");
+		break;
+	case CLI_TIME:
+		rep_text_put(text, "a time like 30s, 500ms, 5m or 1h");
 		break;
 	case CLI_PERCENT:
 		rep_text_put(text, "a percentage from 0 to 100, like 0.5");
@@ -176,6 +199,9 @@ static enum hg_status store(const struct cli_option *option, const char *dashes,
 		break;
 	case CLI_SIZE:
 		fine = read_size(value, &number);
+		break;
+	case CLI_TIME:
+		fine = read_time(value, &number);
 		break;
 	case CLI_PERCENT:
 		fine = read_percent(value, &number);

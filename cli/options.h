@@ -42,6 +42,13 @@ struct cli_values {
 	uint64_t nodes, fields, referrers;
 	bool help;
 
+	/* of capture */
+	uint64_t pid, method; /* enum hg_capture_method */
+	uint64_t every;       /* milliseconds */
+	uint64_t count;
+	uint64_t when_grown; /* parts per million */
+	bool on_major_gc;
+
 	/* of the historical grammar */
 	uint64_t verbosity;
 	bool with_locations;
@@ -53,6 +60,7 @@ enum cli_value_kind {
 	CLI_FLAG,
 	CLI_NUMBER,  /* digits */
 	CLI_SIZE,    /* digits, then K, M, G or T of 1024 */
+	CLI_TIME,    /* digits, then ms, s, m or h, seconds without; milliseconds */
 	CLI_PERCENT, /* up to 100, with up to four decimals; parts per million */
 	CLI_CHOICE,  /* one of the names of 'choice' */
 	CLI_FILE,

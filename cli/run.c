@@ -264,6 +264,8 @@ static int exit_code(const struct cli_run *run, enum hg_status status)
 {
 	switch (status) {
 	case HG_OK:
+		if (run->has_exit)
+			return run->exit;
 		return run->partial ? CLI_EXIT_PARTIAL : CLI_EXIT_FINE;
 	case HG_ERROR_USAGE:
 		return CLI_EXIT_USAGE;

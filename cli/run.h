@@ -51,7 +51,9 @@ struct cli_run {
 	struct rep_emitter emitter;
 	struct rep_context context; /* of the session, emitter and error above */
 	bool partial;               /* an input was cut short */
-	bool keep_output;           /* what was written is an answer in spite of the failure */
+	bool has_exit;              /* the exit code is that of a program that was run */
+	int exit;
+	bool keep_output; /* what was written is an answer in spite of the failure */
 };
 
 /* Tables of options that verbs share. */

@@ -329,13 +329,22 @@ static void print_shared_names(FILE *stream, const struct cli_verb *verb)
 		fputs(" .\n", stream);
 }
 
+static void print_operands(FILE *stream, const char *operands)
+{
+	if (!*operands)
+		return;
+	fputs(".Ar ", stream);
+	for (; *operands; operands++)
+		fputs(*operands == '-' ? "\\-" : (char[]){*operands, '\0'}, stream);
+	putc('\n', stream);
+}
+
 static void print_verb(FILE *stream, const struct cli_verb *verb)
 {
 	fprintf(stream, ".Ss %s\n.Nm\n.Cm %s\n", verb->name, verb->name);
 	if (verb->tables[1])
 		fputs(".Op Ar options\n", stream);
-	if (*verb->operands)
-		fprintf(stream, ".Ar %s\n", verb->operands);
+	print_operands(stream, verb->operands);
 	fputs(".Pp\n", stream);
 	print_prose(stream, verb->description);
 	print_own_options(stream, verb);

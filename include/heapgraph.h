@@ -508,6 +508,67 @@ struct hg_suspects {
 HG_API enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out);
 HG_API void hg_suspects_release(struct hg_suspects *suspects);
 
+/* Snapshots of running programs */
+
+/*
+ * A native OCaml program that runs, of the same user or for root.  Opening it neither stops nor
+ * changes it.
+ */
+struct hg_process;
+
+/* Fails with HG_ERROR_INPUT, which says why or what to do, when it cannot be captured. */
+HG_API enum hg_status hg_process_open(struct hg_session *session, int pid, struct hg_process **out);
+HG_API void hg_process_close(struct hg_process *process);
+
+/* What the program counts, read without stopping it; HG_UNKNOWN for what cannot be told. */
+struct hg_counters {
+	uint64_t major_collections; /* finished */
+	uint64_t heap_bytes;        /* of OCaml 4: the major heap; of 5: all private memory */
+};
+
+/* False when the process has ended. */
+HG_API bool hg_process_counters(const struct hg_process *process, struct hg_counters *out);
+
+enum hg_capture_method {
+	HG_CAPTURE_FORK,   /* stop, fork it, resume: the copy is read while the program runs */
+	HG_CAPTURE_VMREAD, /* stop, copy its memory, resume: needs as much memory */
+	HG_CAPTURE_METHODS,
+	HG_CAPTURE_ANY /* the first, if the system allows it */
+};
+
+/* "fork", "vmread" */
+HG_API const char *hg_capture_method_name(enum hg_capture_method method);
+
+struct hg_capture_options {
+	size_t size;      /* sizeof(struct hg_capture_options) */
+	const char *path; /* a file, which is replaced; or a folder, or NULL for the current
+			     one, for heap.dump.PID.N with the next free N */
+	enum hg_capture_method method;
+	const char *trigger; /* what made you do it, for the note in the file; may be NULL */
+};
+
+/* Strings that are not arrays are constants. */
+struct hg_capture {
+	char path[4096];
+	uint64_t index;            /* N; 0 if the file was named */
+	uint64_t pause_ns;         /* from the first thread stopped to the last one resumed */
+	uint64_t stops;            /* 1, or more when it was amid a minor collection before */
+	uint64_t earlier_pause_ns; /* of the stops before, together */
+	uint64_t written_bytes;    /* to the file, which is sparse */
+	uint64_t missing_bytes;    /* of memory that could not be read */
+	const char *method;
+	const char *consistency; /* "clean", "minor-collection", "compaction" */
+	bool left_zombie; /* the forked child could not be waited for: the process did not stop */
+};
+
+/*
+ * Writes a core file of the process, which goes on unharmed; also after every failure.  While it
+ * works, signals of the calling thread wait; SIGINT, SIGTERM and SIGHUP end it as
+ * HG_ERROR_CANCELLED.
+ */
+HG_API enum hg_status hg_capture(struct hg_process *process,
+	const struct hg_capture_options *options, struct hg_capture *out);
+
 #ifdef __cplusplus
 }
 #endif

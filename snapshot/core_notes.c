@@ -188,6 +188,10 @@ static int put_own(struct notes *notes, const struct snap_core_facts *facts)
 	put_line(&text, "ocaml", facts->ocaml_version);
 	if (core->unreadable_bytes)
 		put_number(&text, "unreadable_bytes", core->unreadable_bytes);
+	if (core->later_bytes)
+		put_number(&text, "later_bytes", core->later_bytes);
+	if (facts->not_inherited_bytes)
+		put_number(&text, "not_inherited_bytes", facts->not_inherited_bytes);
 	for (size_t i = 0; i < core->copy_count; i++)
 		put_copy(&text, &core->copies[i]);
 	return put_note(notes, SNAP_CORE_OWNER, SNAP_CORE_NOTE, text.start, text.used);

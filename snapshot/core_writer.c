@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -261,6 +262,8 @@ static int copy_memory(struct snap_core *core, uint64_t start, uint64_t end, uin
 		size_t wanted =
 			end - start < SNAP_CORE_BUFFER ? (size_t)(end - start) : SNAP_CORE_BUFFER;
 		size_t got = snap_core_get(core, start, core->buffer, wanted);
+		if (got == SNAP_CORE_STOP)
+			return snap_core_failed(core, "cancelled", ECANCELED);
 		SNAP_CORE_TRY(snap_core_put_pages(core, core->buffer, got, offset));
 		if (got < wanted) {
 			/* Up to the next page. */
@@ -272,6 +275,43 @@ static int copy_memory(struct snap_core *core, uint64_t start, uint64_t end, uin
 		offset += got;
 	}
 	return 0;
+}
+
+/* Argument of PAGEMAP_SCAN of Linux 6.7 (include/uapi/linux/fs.h). */
+struct scan_region {
+	uint64_t start, end, categories;
+};
+
+struct scan {
+	uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages;
+	uint64_t inverted, all_of, any_of, returned;
+};
+
+#define SCAN_PAGES _IOWR('f', 16, struct scan)
+
+enum { SCAN_PRESENT = 1 << 3, SCAN_SWAPPED = 1 << 4, SCAN_FROM = (1 << 30) / SNAP_CORE_PAGE };
+
+/*
+ * In mappings of many gigabytes, of which mostly few pages are there, the next one that is; without
+ * the help of the kernel 'page' itself.
+ */
+static uint64_t skip_absent(const struct snap_core_map *map, int fd, uint64_t page)
+{
+	struct scan_region region = {0};
+	struct scan scan = {.size = sizeof(scan),
+		.start = page * SNAP_CORE_PAGE,
+		.end = map->end,
+		.regions = (uintptr_t)&region,
+		.region_count = 1,
+		.most_pages = 1,
+		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
+		.returned = SCAN_PRESENT | SCAN_SWAPPED};
+	if (fd < 0 || (map->end - scan.start) / SNAP_CORE_PAGE < SCAN_FROM)
+		return page;
+	int found = ioctl(fd, SCAN_PAGES, &scan);
+	if (found < 0)
+		return page;
+	return (found ? region.start : scan.end) / SNAP_CORE_PAGE;
 }
 
 /* Which pages of a mapping are wanted, read in batches. */
@@ -314,8 +354,12 @@ static bool is_wanted(struct pages *pages, uint64_t page)
 static bool next_run(struct pages *pages, uint64_t *start, uint64_t *end)
 {
 	uint64_t page = *start / SNAP_CORE_PAGE, last = pages->map->end / SNAP_CORE_PAGE;
-	while (page < last && !is_wanted(pages, page))
+	while (page < last && !is_wanted(pages, page)) {
 		page++;
+		/* The batch is used up. */
+		if (page - pages->first >= pages->count)
+			page = skip_absent(pages->map, pages->fd, page);
+	}
 	*start = page * SNAP_CORE_PAGE;
 	while (page < last && is_wanted(pages, page))
 		page++;
@@ -364,6 +408,8 @@ static int write_map(struct snap_core *core, const struct snap_core_map *map)
 		}
 		uint64_t from = of_file ? open_end : start;
 		SNAP_CORE_TRY(copy_memory(core, from, end, core->end + (from - open)));
+		if (shared && core->process->id != core->process->origin)
+			core->later_bytes += end - from;
 		open_end = end;
 	}
 	add_load(core, map, open, open_end, open_end - open);
@@ -435,7 +481,26 @@ int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts
 	SNAP_CORE_TRY(snap_core_write_notes(core, facts, &notes_size));
 	if (ftruncate(core->fd, (off_t)core->end))
 		return snap_core_failed(core, "cannot be written", errno);
-	SNAP_CORE_TRY(write_headers(core, notes_size));
-	core->finished = true;
+	return write_headers(core, notes_size);
+}
+
+int snap_core_take(struct snap_core *core, const struct snap_core *other)
+{
+	off_t start = 0, end;
+	while ((start = lseek(other->fd, start, SEEK_DATA)) >= 0) {
+		end = lseek(other->fd, start, SEEK_HOLE);
+		while (start < end) {
+			size_t left = (size_t)(end - start);
+			size_t got = snap_core_pread(other->fd, core->buffer,
+				left < SNAP_CORE_BUFFER ? left : SNAP_CORE_BUFFER, (uint64_t)start);
+			if (got == 0)
+				return snap_core_failed(core, "cannot be read again", EIO);
+			SNAP_CORE_TRY(
+				snap_core_put_pages(core, core->buffer, got, (uint64_t)start));
+			start += (off_t)got;
+		}
+	}
+	if (ftruncate(core->fd, (off_t)other->end))
+		return snap_core_failed(core, "cannot be written", errno);
 	return 0;
 }

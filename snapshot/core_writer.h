@@ -36,7 +36,11 @@ struct snap_core_thread {
 	uint64_t registers[SNAP_CORE_REGISTERS];
 };
 
-/* Copies memory of the process; the number of bytes, less than 'size' if what follows is absent. */
+/*
+ * Copies memory of the process; the number of bytes, less than 'size' if what follows is absent.
+ * SNAP_CORE_STOP makes the writing end with ECANCELED.
+ */
+#define SNAP_CORE_STOP SIZE_MAX
 typedef size_t snap_core_read_fn(void *data, uint64_t address, void *buffer, size_t size);
 
 /*
@@ -60,6 +64,7 @@ struct snap_core_facts {
 	const char *method;      /* "fork", "vmread", "in-process" */
 	const char *consistency; /* "clean", or what the process was amid */
 	const char *ocaml_version;
+	uint64_t not_inherited_bytes; /* memory that the fork does not have (MADV_DONTFORK) */
 };
 
 enum snap_core_kind {
@@ -94,7 +99,6 @@ struct snap_core {
 	int fd;
 	bool unnamed; /* O_TMPFILE */
 	bool replace;
-	bool finished;
 	char path[PATH_MAX];
 	char temporary[PATH_MAX + 32];
 
@@ -122,6 +126,7 @@ struct snap_core {
 	/* Results */
 	uint64_t written_bytes;    /* to the file, without holes */
 	uint64_t unreadable_bytes; /* of pages that should have been there */
+	uint64_t later_bytes;      /* of memory shared with 'origin', which went on */
 };
 
 /*
@@ -140,6 +145,9 @@ int snap_core_write_memory(struct snap_core *core, const struct snap_core_proces
 
 /* Writes the copies of executables and libraries, notes and headers. */
 int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts);
+
+/* Takes the bytes of another, finished core, as snap_core_open_fd() makes in memory. */
+int snap_core_take(struct snap_core *core, const struct snap_core *other);
 
 /* Gives the file its name, and frees. */
 int snap_core_commit(struct snap_core *core);

@@ -225,6 +225,24 @@ static void tables_are_consistent(void **state)
 	}
 }
 
+static void times(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t milliseconds;
+	} good[] = {{"30", 30000}, {"30s", 30000}, {"500ms", 500}, {"5m", 300000}, {"1h", 3600000}};
+	static const char *const bad[] = {
+		"", "s", "-1s", "1d", "1 s", "1.5s", "18446744073709551h"};
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct outcome *o = PARSE("capture", "--every", good[i].text);
+		assert_int_equal(o->status, HG_OK);
+		assert_int_equal(o->values.every, good[i].milliseconds);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_refused(PARSE("capture", "--every", bad[i]), "is not a time like 30s");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +257,7 @@ int main(void)
 		cmocka_unit_test(historical_names_are_exact),
 		cmocka_unit_test(historical_misuse_is_refused),
 		cmocka_unit_test(tables_are_consistent),
+		cmocka_unit_test(times),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,295 @@
+#include "snapshot/live_state.h"
+
+#include "snapshot/image.h"
+#include "snapshot/runtime_layout.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char clean[] = "clean", minor_collection[] = "minor-collection",
+		  compaction[] = "compaction";
+
+static bool read_words(
+	const struct snap_live *live, uint64_t address, uint64_t *words, size_t count)
+{
+	pid_t process = live->process;
+	size_t size = count * sizeof(*words);
+	return snap_core_read_process(&process, address, words, size) == size;
+}
+
+/* Address in the process of a symbol of the executable; 0 if there is none. */
+static uint64_t address_of(struct snap_live *live, const char *name)
+{
+	struct snap_elf_symbol symbol;
+	if (!snap_elf_symbol(&live->executable, name, &symbol) || symbol.type == STT_TLS)
+		return 0;
+	return symbol.value + live->bias;
+}
+
+/* Opening */
+
+static FILE *open_proc(pid_t process, const char *name)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
+	return fopen(path, "re");
+}
+
+/* Field 22 of stat: it tells a process from a later one of the same id. */
+uint64_t snap_live_start_time(pid_t process)
+{
+	char line[1024];
+	FILE *file = open_proc(process, "stat");
+	size_t got = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
+	if (file)
+		fclose(file);
+	line[got] = '\0';
+	/* The name, field 2, may hold anything. */
+	char *at = strrchr(line, ')');
+	if (!at || strlen(at) < 3 || strchr("ZX", at[2]))
+		return 0;
+	for (unsigned field = 2; field < 22 && at; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+bool snap_live_is_there(const struct snap_live *live)
+{
+	return snap_live_start_time(live->process) == live->started;
+}
+
+/* A number behind a key of /proc/PID/status. */
+static uint64_t status_number(pid_t process, const char *key)
+{
+	char line[256];
+	uint64_t number = HG_UNKNOWN;
+	size_t length = strlen(key);
+	FILE *file = open_proc(process, "status");
+	while (file && fgets(line, sizeof(line), file))
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			number = strtoull(line + length + 1, NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+static enum hg_status refuse(struct snap_live *live, struct hg_error *error, const char *why)
+{
+	return base_fail(
+		error, HG_ERROR_INPUT, HG_NO_OFFSET, "process %d %s", (int)live->process, why);
+}
+
+static enum hg_status open_executable(struct snap_live *live, struct hg_error *error)
+{
+	char path[64], target[8];
+	struct base_file file;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)live->process);
+	if (readlink(path, target, sizeof(target)) < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+				"not permitted to look at process %d: be the same user or root, or "
+				"have CAP_SYS_PTRACE",
+				(int)live->process);
+		return refuse(live, error, "has no executable");
+	}
+	BASE_TRY(base_file_open(&file, path, 0, error));
+	enum hg_status status = snap_elf_open(&live->executable, &file, error);
+	if (status != HG_OK)
+		base_file_close(&file);
+	return status;
+}
+
+static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
+{
+	uint64_t pair[2];
+	FILE *file = open_proc(live->process, "auxv");
+	bool found = false;
+	while (file && !found && fread(pair, sizeof(pair), 1, file) == 1)
+		found = pair[0] == AT_ENTRY;
+	if (file)
+		fclose(file);
+	if (!found)
+		return refuse(live, error, "does not tell where it was loaded");
+	live->bias = pair[1] - live->executable.view.header.e_entry;
+	return HG_OK;
+}
+
+/* Every native program has tables of its stack frames, no bytecode interpreter does. */
+static enum hg_status find_runtime(struct snap_live *live, struct hg_error *error)
+{
+	struct snap_elf_symbol symbol;
+	if (!snap_elf_has_symbols(&live->executable))
+		return refuse(live, error,
+			"has no symbols: programs linked statically and stripped cannot be read");
+	if (!address_of(live, "caml_frametable")) {
+		bool bytecode =
+			address_of(live, "caml_instr_table") || address_of(live, "caml_start_code");
+		return refuse(live, error,
+			bytecode ? "runs OCaml bytecode; only native code can be captured"
+				 : "is no OCaml program: there are no symbols caml_... in it");
+	}
+	bool is_5 =
+		snap_elf_symbol(&live->executable, "caml_state", &symbol) && symbol.type == STT_TLS;
+	live->domain_state = is_5 ? 0 : address_of(live, "Caml_state");
+	live->major_cycles = is_5 ? address_of(live, "caml_major_cycles_completed") : 0;
+	return HG_OK;
+}
+
+static bool is_version(const char *text)
+{
+	int parts[3], length = 0;
+	return sscanf(text, "%1d.%2d.%2d%n", &parts[0], &parts[1], &parts[2], &length) == 3 &&
+	       length > 0;
+}
+
+/* Sys.ocaml_version is a string among the fields of the module's block. */
+static void find_version(struct snap_live *live)
+{
+	enum { FIELDS = 64, WORDS = 2 };
+	uint64_t module = address_of(live, "camlStdlib__Sys"), fields[FIELDS];
+	if (!module)
+		module = address_of(live, "camlStdlib.Sys");
+	if (!module || !read_words(live, module, fields, FIELDS))
+		return;
+	for (unsigned i = 0; i < FIELDS; i++) {
+		union {
+			uint64_t words[WORDS + 1];
+			char text[sizeof(uint64_t) * (WORDS + 1)];
+		} string = {{0}};
+		if (fields[i] % 8 == 0 && read_words(live, fields[i], string.words, WORDS) &&
+			is_version(string.text)) {
+			memcpy(live->ocaml_version, string.text, sizeof(live->ocaml_version) - 1);
+			return;
+		}
+	}
+}
+
+static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
+{
+	live->started = snap_live_start_time(live->process);
+	if (!live->started)
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "there is no process %d",
+			(int)live->process);
+	if (live->process == getpid())
+		return refuse(live, error, "is this very program");
+	BASE_TRY(open_executable(live, error));
+	BASE_TRY(find_bias(live, error));
+	BASE_TRY(find_runtime(live, error));
+	live->is_filtered = status_number(live->process, "Seccomp") == 2;
+	find_version(live);
+	return HG_OK;
+}
+
+enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error)
+{
+	*live = (struct snap_live){.process = process};
+	enum hg_status status = open_live(live, error);
+	if (status != HG_OK)
+		snap_live_close(live);
+	return status;
+}
+
+void snap_live_close(struct snap_live *live)
+{
+	snap_elf_close(&live->executable);
+	*live = (struct snap_live){0};
+}
+
+/* Counters */
+
+/* A word of the domain state of 4.x, where 4.13 and 4.14 have it in the same place. */
+static uint64_t state_word(const struct snap_live *live, uint16_t offset)
+{
+	uint64_t state, word;
+	if (!live->domain_state || !read_words(live, live->domain_state, &state, 1) ||
+		!read_words(live, state + offset, &word, 1))
+		return HG_UNKNOWN;
+	return word;
+}
+
+uint64_t snap_live_major_collections(const struct snap_live *live)
+{
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t count;
+	if (live->major_cycles)
+		return read_words(live, live->major_cycles, &count, 1) ? count : HG_UNKNOWN;
+	return state_word(live, layout->caml_domain_state_stat_major_collections);
+}
+
+uint64_t snap_live_heap_bytes(const struct snap_live *live)
+{
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t words = state_word(live, layout->caml_domain_state_stat_heap_wsz), kilobytes;
+	if (words != HG_UNKNOWN)
+		return words * 8;
+	kilobytes = status_number(live->process, "RssAnon");
+	return kilobytes == HG_UNKNOWN ? HG_UNKNOWN : kilobytes * 1024;
+}
+
+/* Consistency */
+
+/* What a function of the runtime is part of; NULL if it does not matter. */
+static const char *amid(const char *function)
+{
+	static const struct {
+		const char *prefix, *what;
+	} functions[] = {
+		{"caml_empty_minor_heap", minor_collection},
+		{"caml_try_empty_minor_heap", minor_collection},
+		{"caml_stw_empty_minor_heap", minor_collection},
+		{"caml_oldify", minor_collection},
+		{"oldify_", minor_collection},
+		{"caml_compact_heap", compaction},
+		{"do_compaction", compaction},
+		{"compact_", compaction},
+	};
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (strncmp(function, functions[i].prefix, strlen(functions[i].prefix)) == 0)
+			return functions[i].what;
+	return NULL;
+}
+
+static const char *amid_address(struct snap_live *live, uint64_t address)
+{
+	struct snap_elf_symbol symbol;
+	Elf64_Phdr segment;
+	uint64_t inside = address - live->bias;
+	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
+		!(segment.p_flags & PF_X) ||
+		!snap_elf_symbol_at(&live->executable, inside, &symbol))
+		return NULL;
+	return amid(symbol.name);
+}
+
+/*
+ * Looks at the innermost frames only, as far as the collector's own reach: what lies deeper may be
+ * left over from earlier calls.
+ */
+static const char *thread_consistency(struct snap_live *live, const struct snap_core_thread *thread)
+{
+	enum { WORDS = 256 };
+	uint64_t words[WORDS] = {0};
+	pid_t process = live->process;
+	const char *what = amid_address(live, thread->registers[SNAP_USER_RIP]);
+	size_t got = snap_core_read_process(
+		&process, thread->registers[SNAP_USER_RSP], words, sizeof(words));
+	for (size_t i = 0; !what && i < got / sizeof(*words); i++)
+		what = amid_address(live, words[i]);
+	return what ? what : clean;
+}
+
+const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace)
+{
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t flag = state_word(live, layout->caml_domain_state_in_minor_collection);
+	const char *what = clean;
+	for (uint64_t i = 0; what == clean && i < trace->count; i++)
+		what = thread_consistency(live, &trace->registers[i]);
+	/* The runtime of 4.x knows about minor collections itself. */
+	if (flag != HG_UNKNOWN && what != compaction)
+		what = (uint32_t)flag ? minor_collection : clean;
+	return what;
+}

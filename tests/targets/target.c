@@ -1,0 +1,250 @@
+/*
+ * A process to be captured, which notices when it is disturbed.  It says READY, works until its
+ * standard input ends, and then says what it noticed.  The name of a symbol makes it pass for a
+ * native OCaml program.
+ *
+ *     target busy THREADS     sums up the same numbers again and again: are the sums right?
+ *     target sleep            threads that wait in system calls: does one fail, or wake early?
+ *     target signals          sends itself signals: does each arrive, and no other?
+ *     target memory MEGABYTES much of it; each byte on standard input adds 16 MB more
+ *     target unforkable       memory that a fork does not inherit
+ *     target traced           a child that it traces; says its id
+ *     target exit STATUS      ends at once, after half a second
+ *     target die SIGNAL       the same, by a signal
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Looked for in the table of symbols only. */
+__attribute__((visibility("default"))) uint64_t caml_frametable[2];
+
+enum { MOST_THREADS = 16, MEGABYTE = 1 << 20 };
+
+static atomic_bool ending;
+static atomic_ulong rounds, wrong;
+
+static void ready(void)
+{
+	puts("READY");
+	fflush(stdout);
+}
+
+/* Until standard input ends.  A read that was interrupted is a disturbance. */
+static void wait_for_end(void)
+{
+	char byte;
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		continue;
+	if (errno == EINTR)
+		puts("read failed: interrupted");
+	ending = true;
+}
+
+static void *work(void *data)
+{
+	uint64_t expected = 0;
+	(void)data;
+	while (!ending) {
+		uint64_t sum = 0, x = 1;
+		for (int i = 0; i < 1000000; i++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			sum += x >> 33;
+		}
+		if (rounds && expected && sum != expected)
+			wrong++;
+		expected = sum;
+		rounds++;
+	}
+	return NULL;
+}
+
+static void busy(int count)
+{
+	pthread_t threads[MOST_THREADS];
+	for (int i = 0; i < count && i < MOST_THREADS; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	while (!rounds)
+		usleep(1000);
+	ready();
+	wait_for_end();
+	for (int i = 0; i < count && i < MOST_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	printf("%lu wrong sums\n", (unsigned long)wrong);
+}
+
+/* System calls that wait for two seconds or for what never comes. */
+static void *sleep_relative(void *data)
+{
+	struct timespec time = {.tv_sec = 2}, start, end;
+	(void)data;
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	int result = nanosleep(&time, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	int64_t elapsed = (end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec;
+	if (result != 0 || elapsed < 2000000000)
+		printf("nanosleep: %s after %lld ns\n", result ? strerror(errno) : "early",
+			(long long)elapsed);
+	return NULL;
+}
+
+static void *poll_nothing(void *data)
+{
+	struct timespec time = {.tv_sec = 2};
+	sigset_t none;
+	(void)data;
+	sigemptyset(&none);
+	int result = ppoll(NULL, 0, &time, &none);
+	if (result != 0)
+		printf("ppoll: %s\n", strerror(errno));
+	return NULL;
+}
+
+static void *read_pipe(void *data)
+{
+	char byte;
+	ssize_t got = read(*(int *)data, &byte, 1);
+	if (got != 1)
+		printf("read of a pipe: %s\n", strerror(errno));
+	return NULL;
+}
+
+static void sleep_all(void)
+{
+	pthread_t threads[3];
+	int ends[2];
+	if (pipe(ends) != 0)
+		exit(1);
+	pthread_create(&threads[0], NULL, sleep_relative, NULL);
+	pthread_create(&threads[1], NULL, poll_nothing, NULL);
+	pthread_create(&threads[2], NULL, read_pipe, &ends[0]);
+	usleep(100000);
+	ready();
+	wait_for_end();
+	if (write(ends[1], "x", 1) != 1)
+		exit(1);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	puts("slept");
+}
+
+static volatile sig_atomic_t wanted_signals, other_signals;
+
+static void on_signal(int number)
+{
+	if (number == SIGRTMIN)
+		wanted_signals++;
+	else
+		other_signals++;
+}
+
+/* SIGTRAP stays ignored, and signals that were sent while it stood still arrive. */
+static void count_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, trap;
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	int sent = 0;
+	for (int i = 1; i < NSIG; i++)
+		if (i != SIGTRAP)
+			sigaction(i, &action, NULL);
+	signal(SIGTRAP, SIG_IGN);
+	ready();
+	while (poll(&input, 1, 0) == 0) {
+		sigqueue(getpid(), SIGRTMIN, (union sigval){0});
+		sent++;
+		usleep(100);
+	}
+	sigaction(SIGTRAP, NULL, &trap);
+	printf("%d signals lost, %d others, SIGTRAP %s\n", sent - (int)wanted_signals,
+		(int)other_signals, trap.sa_handler == SIG_IGN ? "ignored" : "changed");
+}
+
+static void *fill(size_t megabytes)
+{
+	size_t size = megabytes * MEGABYTE;
+	uint64_t *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		exit(1);
+	for (size_t i = 0; i < size / sizeof(*memory); i++)
+		memory[i] = i + 1;
+	return memory;
+}
+
+static void grow(size_t megabytes)
+{
+	char byte;
+	uint64_t *first = fill(megabytes);
+	ready();
+	while (read(STDIN_FILENO, &byte, 1) == 1)
+		fill(16);
+	size_t changed = 0;
+	for (size_t i = 0; i < megabytes * MEGABYTE / sizeof(*first); i++)
+		changed += first[i] != i + 1;
+	printf("%zu words changed\n", changed);
+}
+
+static void keep_from_forks(void)
+{
+	if (madvise(fill(1), MEGABYTE, MADV_DONTFORK) != 0)
+		exit(1);
+	ready();
+	wait_for_end();
+	puts("done");
+}
+
+static void trace_child(void)
+{
+	pid_t child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	if (ptrace(PTRACE_SEIZE, child, NULL, (void *)PTRACE_O_EXITKILL) != 0)
+		exit(1);
+	printf("%d\n", (int)child);
+	ready();
+	wait_for_end();
+}
+
+int main(int count, char **arguments)
+{
+	const char *mode = count > 1 ? arguments[1] : "";
+	int number = count > 2 ? atoi(arguments[2]) : 0;
+	if (strcmp(mode, "busy") == 0)
+		busy(number);
+	else if (strcmp(mode, "sleep") == 0)
+		sleep_all();
+	else if (strcmp(mode, "signals") == 0)
+		count_signals();
+	else if (strcmp(mode, "memory") == 0)
+		grow((size_t)number);
+	else if (strcmp(mode, "unforkable") == 0)
+		keep_from_forks();
+	else if (strcmp(mode, "traced") == 0)
+		trace_child();
+	else if (strcmp(mode, "exit") == 0 || strcmp(mode, "die") == 0)
+		usleep(500000);
+	else
+		return 2;
+	if (strcmp(mode, "die") == 0)
+		raise(number);
+	if (strcmp(mode, "exit") == 0)
+		return number;
+	/* A copy of it that was left behind would be a child. */
+	pid_t child = waitpid(-1, NULL, __WALL | WNOHANG);
+	if (child >= 0 && strcmp(mode, "traced") != 0)
+		puts("there is a child");
+	return 0;
+}
