@@ -42,7 +42,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check bench lint asan fuzz run-fuzzers format install clean
+.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml bench lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -50,6 +50,9 @@ help:
 	@echo 'make            build build/heapgraph and libheapgraph'
 	@echo 'make demo       install what is missing, build, analyse a bundled dump, draw it'
 	@echo 'make test       install what is missing, build, run all tests'
+	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
+	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
+	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
@@ -122,6 +125,25 @@ test:
 
 check: all $(unit_tests) $(fuzz_replays)
 	$(Q)tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
+
+# Real programs: with Debian's OCaml, and with versions that are built once and kept elsewhere.
+check-ocaml: all
+	$(Q)BUILD=$(BUILD) tests/ocaml/run ocamlopt
+
+OCAML_VERSIONS_TESTED := 4.14.1 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21
+
+test-ocaml-all: $(OCAML_VERSIONS_TESTED:%=test-ocaml-%)
+
+$(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
+	$(Q)scripts/install-packages build test ocaml
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix"
+
+stress-ocaml:
+	$(Q)scripts/install-packages build test ocaml
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
+	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix"
 
 bench: $(BUILD)/gendump $(BUILD)/bench/bench
 	$(Q)bench/run $(BUILD)

@@ -121,39 +121,9 @@ refuses() {
 	fi
 }
 
-# columns NAME...: prints these columns of the CSV on stdin (RFC 4180, one record a line), separated
-# by tabs, without the header.
+# columns NAME...: of the CSV on stdin.
 columns() {
-	awk -v names="$*" '
-	function split_record(line,    n, i, c, quoted, field) {
-		if (index(line, "\"") == 0)
-			return split(line, cell, ",")
-		n = 0; quoted = 0; field = ""
-		for (i = 1; i <= length(line); i++) {
-			c = substr(line, i, 1)
-			if (quoted && c == "\"" && substr(line, i + 1, 1) == "\"") { field = field c; i++ }
-			else if (c == "\"") quoted = !quoted
-			else if (c == "," && !quoted) { cell[++n] = field; field = "" }
-			else field = field c
-		}
-		cell[++n] = field
-		return n
-	}
-	{ sub(/\r$/, "") }
-	NR == 1 {
-		n = split_record($0)
-		for (i = 1; i <= n; i++) at[cell[i]] = i
-		wanted = split(names, name, " ")
-		for (i = 1; i <= wanted; i++)
-			if (!(name[i] in at)) { print "no column " name[i]; exit 1 }
-		next
-	}
-	{
-		split_record($0)
-		row = cell[at[name[1]]]
-		for (i = 2; i <= wanted; i++) row = row "\t" cell[at[name[i]]]
-		print row
-	}'
+	tests/columns "$@"
 }
 
 # Pieces of a 0.1 dump, for files made by hand: a byte, a word, and records of words.

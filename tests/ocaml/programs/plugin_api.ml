@@ -1,0 +1,3 @@
+(* What the host and the plugin share. *)
+let values : Obj.t list ref = ref []
+let answer : (int -> string list) ref = ref (fun _ -> [])

@@ -1,0 +1,61 @@
+(* sampled SIZE: Gc.Memprof keeps the call stack of every 100th word, and the program counts what
+   is tracked.  OCaml 5.0 to 5.2 cannot.
+
+     TRACKED live=N      blocks that the tracker has been told of and that are alive *)
+
+let live = ref 0
+let told = ref 0
+
+let allocated info =
+  incr told;
+  incr live;
+  Some info.Gc.Memprof.callstack
+
+let freed _ =
+  incr told;
+  decr live
+
+let tracker =
+  {
+    Gc.Memprof.alloc_minor = allocated;
+    alloc_major = allocated;
+    promote = (fun stack -> Some stack);
+    dealloc_minor = freed;
+    dealloc_major = freed;
+  }
+
+type tree = Leaf | Node of tree * int * tree
+
+let rec tree depth = if depth = 0 then Leaf else Node (tree (depth - 1), depth, tree (depth - 1))
+let texts n = List.init n (Printf.sprintf "text number %d")
+
+(* The statistics and the count belong together only if no sample was taken between them; printing
+   a string that is there already allocates nothing. *)
+let rec print_settled () =
+  let line = Report.stat_line () in
+  let before = !told in
+  let text = line ^ "TRACKED live=" ^ string_of_int !live ^ "\nREADY\n" in
+  ignore (Sys.opaque_identity (ref before));
+  if !told = before then begin
+    print_string text;
+    flush stdout
+  end
+  else print_settled ()
+
+let () =
+  let size = int_of_string Sys.argv.(1) in
+  ignore (Gc.Memprof.start ~sampling_rate:1e-2 ~callstack_size:20 tracker);
+  let grown = tree 13 in
+  let words = texts size in
+  let rows = Array.init (size / 10) (fun i -> Array.make 20 i) in
+  let large = Array.make 50000 0.5 in
+  let copy : string list = Marshal.from_string (Marshal.to_string (texts (size / 4)) []) 0 in
+  let outside = Bigarray.Array1.create Bigarray.char Bigarray.c_layout 100000 in
+  Gc.full_major ();
+  Report.program ();
+  List.iter Report.value
+    [ ("grown", Obj.repr grown); ("words", Obj.repr words); ("rows", Obj.repr rows);
+      ("large", Obj.repr large); ("copy", Obj.repr copy); ("outside", Obj.repr outside) ];
+  print_settled ();
+  Report.wait ();
+  ignore (Sys.opaque_identity (grown, words, rows, large, copy, outside))
