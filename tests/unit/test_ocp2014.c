@@ -1246,8 +1246,8 @@ static void check_totals(const struct snap *snap)
 	assert_int_equal(snap->live_blocks, fact("gc_stat\tlive_blocks"));
 	assert_int_equal(snap->live_words, snap->word_count);
 	assert_int_equal(snap->live_blocks, snap->block_count);
-	assert_int_equal(
-		snap->accounts.free, 8 * (fact("gc_stat\tfree_words") + fact("gc_stat\tfragments")));
+	assert_int_equal(snap->accounts.free,
+		8 * (fact("gc_stat\tfree_words") + fact("gc_stat\tfragments")));
 	assert_int_equal(snap->word_count * 8 + snap->accounts.free, chunk_bytes);
 	assert_int_equal(snap->index, fact("info_heap_number"));
 	assert_int_equal(snap->pid, 8911);
