@@ -37,6 +37,18 @@ const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
 	return kept;
 }
 
+uint64_t snap_present(const struct snap_runtime *runtime, uint64_t start, uint64_t size)
+{
+	uint64_t at = start;
+	while (at - start < size) {
+		const struct snap_piece *piece = snap_image_piece(runtime->image, at);
+		if (!piece)
+			return at - start;
+		at = piece->end;
+	}
+	return size;
+}
+
 uint64_t snap_runtime_wosize(const struct snap_runtime *runtime, uint64_t header)
 {
 	return (header << runtime->reserved_bits) >> (runtime->reserved_bits + 10);
@@ -59,10 +71,6 @@ static bool has(struct snap_image *image, const char *name)
 /* Why a program has none of the symbols of a native runtime with a domain state. */
 static enum hg_status no_runtime(struct snap_image *image, struct hg_error *error)
 {
-	if (image->main && image->main->found && !snap_elf_has_symbols(&image->main->elf))
-		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"'%s' is linked statically and stripped: no symbol tells where its heap is",
-			image->program);
 	if (has(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' is of an OCaml before 4.10; supported are 4.13, 4.14 and 5.0 to 5.3",
@@ -312,6 +320,7 @@ void snap_roots_release(struct snap_runtime_roots *roots)
 void snap_runtime_close(struct snap_runtime *runtime)
 {
 	snap_release_frame_tables(runtime);
+	snap_release_strings(runtime);
 	free(runtime->areas);
 	snap_roots_release(&runtime->roots);
 	free(runtime->stacks);

@@ -158,6 +158,7 @@ struct snap_runtime {
 	struct snap_custom_kind custom_kinds[128]; /* seen so far */
 	unsigned custom_kind_count;
 	struct snap_frame_table *frames;
+	struct snap_strings *strings;
 	struct snap_thread_top *tops; /* one per thread of the image */
 };
 

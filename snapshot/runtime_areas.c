@@ -72,15 +72,36 @@ static uint64_t young_words(const struct snap_runtime *runtime, uint64_t address
 	return words > 1 && words <= MOST_YOUNG_WORDS ? words : 0;
 }
 
-static bool walks_to(const struct snap_runtime *runtime, uint64_t start, uint64_t end)
+/*
+ * Whether the blocks from 'start' on lead to the end exactly.  A word that was passed before does
+ * not: 'passed' has a bit for each.
+ */
+static bool walks_to(const struct snap_runtime *runtime, uint64_t start,
+	const struct snap_range *all, uint8_t *passed)
 {
-	while (start < end) {
-		uint64_t words = young_words(runtime, start);
-		if (words == 0)
+	while (start < all->end) {
+		uint64_t words = young_words(runtime, start), n = (start - all->start) / 8;
+		if (words == 0 || passed[n / 8] >> n % 8 & 1)
 			return false;
+		passed[n / 8] |= (uint8_t)(1u << n % 8);
 		start += 8 * words;
 	}
-	return start == end;
+	return start == all->end;
+}
+
+/* The first place that blocks go on from to the end; all->end if there is none. */
+static enum hg_status find_first(const struct snap_runtime *runtime, const struct snap_range *all,
+	uint64_t *first, struct hg_error *error)
+{
+	uint64_t bytes = (all->end - all->start) / 64 + 1;
+	uint8_t *passed = calloc(1, bytes);
+	if (!passed)
+		return base_no_memory(error, bytes);
+	*first = all->start;
+	for (unsigned i = 0; *first < all->end && !walks_to(runtime, *first, all, passed); i++)
+		*first = i < MOST_SKIPPED_WORDS ? *first + 8 : all->end;
+	free(passed);
+	return HG_OK;
 }
 
 /*
@@ -102,20 +123,25 @@ enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain
 	/* The pointer may run past the start before anybody notices that the heap is full. */
 	if (area.start < d->minor.start && d->minor.start - area.start <= 8 * MOST_SKIPPED_WORDS)
 		area.start = d->minor.start;
-	if (area.start < d->minor.start || area.end > d->minor.end || area.start > area.end) {
+	if (area.start < d->minor.start || area.end > d->minor.end || area.start > area.end ||
+		area.start % 8 || area.end % 8) {
 		snap_note_line(runtime, "the minor heap of domain %llu is damaged",
 			(unsigned long long)d->id);
 		return HG_OK;
 	}
-	uint64_t start = area.start;
-	for (unsigned i = 0; i <= MOST_SKIPPED_WORDS && start < end; i++, start += 8)
-		if (walks_to(runtime, start, end))
-			break;
-	if (start < end && !walks_to(runtime, start, end))
+	struct snap_range all = {area.start, area.end};
+	uint64_t first = all.start, bytes = all.end - all.start;
+	if (snap_present(runtime, all.start, bytes) < bytes) {
+		snap_note_line(runtime, "the minor heap of domain %llu is missing",
+			(unsigned long long)d->id);
+		return HG_OK;
+	}
+	BASE_TRY(find_first(runtime, &all, &first, error));
+	if (first == all.end && first != all.start)
 		snap_note_line(runtime,
 			"the minor heap of domain %llu cannot be walked from end to end",
 			(unsigned long long)d->id);
 	else
-		area.start = start > end ? end : start;
+		area.start = first;
 	return snap_add_area(runtime, &area, error);
 }

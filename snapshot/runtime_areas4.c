@@ -1,19 +1,6 @@
 /* The heap of 4.x: chunks in a list, and one minor heap. */
 #include "snapshot/runtime_parts.h"
 
-/* The bytes of memory that are mapped at [start, start + size), at most to the next hole. */
-static uint64_t mapped(const struct snap_runtime *runtime, uint64_t start, uint64_t size)
-{
-	uint64_t at = start;
-	while (at - start < size) {
-		const struct snap_load *load = snap_image_load(runtime->image, at);
-		if (!load)
-			break;
-		at = load->end;
-	}
-	return at - start < size ? at - start : size;
-}
-
 static enum hg_status read_chunks(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -22,7 +9,7 @@ static enum hg_status read_chunks(struct snap_runtime *runtime, struct hg_error 
 	while (snap_list_goes_on(&walk, chunk)) {
 		uint64_t head = chunk - l->sizeof_heap_chunk_head;
 		uint64_t size = snap_word(runtime, head + l->heap_chunk_head_size);
-		uint64_t there = chunk % 8 ? 0 : mapped(runtime, chunk, size) & ~(uint64_t)7;
+		uint64_t there = chunk % 8 ? 0 : snap_present(runtime, chunk, size) & ~(uint64_t)7;
 		if (there < size)
 			snap_note_line(runtime,
 				"of the heap chunk at 0x%llx %llu of %llu bytes are missing",

@@ -4,8 +4,6 @@
  */
 #include "snapshot/runtime_parts.h"
 
-#include <stdio.h>
-
 struct place {
 	uint64_t return_address, descriptor;
 	const char *name; /* NULL until it is asked for */
@@ -46,7 +44,7 @@ static enum hg_status make_room(struct snap_frame_table *frames, struct hg_error
 	return HG_OK;
 }
 
-static bool read_descriptor(
+bool snap_read_descriptor(
 	const struct snap_runtime *runtime, uint64_t address, struct snap_descriptor *out)
 {
 	uint8_t bytes[12];
@@ -97,7 +95,7 @@ static enum hg_status read_table(
 	uint64_t count = snap_word(runtime, table), start;
 	unsigned places;
 	for (uint64_t i = 0, next = table + 8; i < count; i++) {
-		if (!read_descriptor(runtime, next, &descriptor) ||
+		if (!snap_read_descriptor(runtime, next, &descriptor) ||
 			!debuginfo_places(runtime, &descriptor, &start, &places, &next)) {
 			snap_note_line(runtime, "the frame table at 0x%llx is cut short",
 				(unsigned long long)table);
@@ -144,7 +142,8 @@ static enum hg_status find_tables(struct snap_runtime *runtime, struct hg_error 
 		link = snap_word(runtime, link + l->caml_frame_descrs_frametables);
 	for (; snap_list_goes_on(&walk, link); link = snap_word(runtime, link + l->link_next))
 		BASE_TRY(add_table(frames, snap_word(runtime, link + l->link_data), error));
-	qsort(frames->tables, frames->table_count, sizeof(*frames->tables), by_address);
+	if (frames->table_count)
+		qsort(frames->tables, frames->table_count, sizeof(*frames->tables), by_address);
 	uint64_t kept = 0;
 	for (uint64_t i = 0; i < frames->table_count; i++)
 		if (frames->tables[i] &&
@@ -196,92 +195,11 @@ bool snap_find_descriptor(
 	struct snap_runtime *runtime, uint64_t return_address, struct snap_descriptor *out)
 {
 	struct place *place = find_place(runtime, return_address);
-	return place && read_descriptor(runtime, place->descriptor, out);
-}
-
-/* Debuginfo: two words of 32 bits, and the name of the function and its file. */
-
-struct debuginfo {
-	uint64_t address;
-	uint32_t low, high;
-};
-
-enum {
-	DEBUGINFO_INLINED = 1, /* in low: the one of the caller follows */
-	NAME_OFFSET = 0x3fffffc
-};
-
-static bool read_debuginfo(
-	const struct snap_runtime *runtime, uint64_t address, struct debuginfo *out)
-{
-	out->address = address;
-	return snap_image_u32(runtime->image, address, &out->low) &&
-	       snap_image_u32(runtime->image, address + 4, &out->high);
-}
-
-static const char *string_at(struct snap_runtime *runtime, uint64_t address)
-{
-	char text[4096];
-	const char *kept;
-	struct hg_error unused;
-	base_error_clear(&unused);
-	if (!snap_image_string(runtime->image, address, text, sizeof(text)) ||
-		base_pool_string(&runtime->pool, text, strlen(text), &kept, &unused) != HG_OK)
-		return "";
-	return kept;
-}
-
-/* 5.2 and later, when the position does not fit: 16-bit columns stand before the name. */
-static uint64_t wide_location(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
-{
-	uint64_t name = info->address + (info->low & NAME_OFFSET);
-	out->line = info->high >> 12 & 0x7ffff;
-	out->start = snap_half(runtime, name + 4) & 0xffff;
-	out->end = snap_half(runtime, name + 8);
-	return name + 12;
-}
-
-static void location_of(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
-{
-	uint64_t name = info->address + (info->low & NAME_OFFSET), function = name + 4;
-	uint32_t file = snap_half(runtime, name);
-	if (runtime->layout->debuginfo_end_lines == 0) {
-		out->line = info->high >> 12;
-		out->start = info->high >> 4 & 0xff;
-		out->end = (info->high & 15) << 6 | info->low >> 26;
-	} else if (info->high >> 31) {
-		function = wide_location(runtime, info, out);
-	} else {
-		out->line = info->high >> 19;
-		out->start = info->high >> 10 & 0x3f;
-		out->end = (info->high >> 3 & 0x7f) + ((info->high & 7) << 6 | info->low >> 26);
-	}
-	out->function = string_at(runtime, function);
-	out->file = string_at(runtime, name + (uint64_t)(int64_t)(int32_t)file);
-}
-
-enum { MOST_INLINED = 1000 };
-
-static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
-	struct snap_code_place *out, size_t capacity)
-{
-	struct debuginfo info;
-	size_t count = 0;
-	while (count < MOST_INLINED && read_debuginfo(runtime, address, &info)) {
-		if (count < capacity)
-			location_of(runtime, &info, &out[count]);
-		count++;
-		if (!(info.low & DEBUGINFO_INLINED))
-			break;
-		address += 8;
-	}
-	return count;
+	return place && snap_read_descriptor(runtime, place->descriptor, out);
 }
 
 /* Of several allocations in one frame, the first that has one. */
-static uint64_t debuginfo_of(
+uint64_t snap_debuginfo_of(
 	const struct snap_runtime *runtime, const struct snap_descriptor *descriptor)
 {
 	uint64_t start, end;
@@ -296,93 +214,13 @@ static uint64_t debuginfo_of(
 	return 0;
 }
 
-/*
- * A slot is a descriptor, or the debuginfo of one of its allocations plus 2 (caml_debuginfo of
- * backtrace_nat.c), as an OCaml integer.
- */
-size_t snap_runtime_locations(
-	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity)
-{
-	struct snap_descriptor descriptor, known;
-	uint64_t word = slot & ~(uint64_t)1;
-	if (word & 2)
-		return locations_of(runtime, word - 2, out, capacity);
-	if (!read_descriptor(runtime, word, &descriptor) ||
-		!snap_find_descriptor(runtime, descriptor.return_address, &known) ||
-		known.address != word)
-		return 0;
-	uint64_t info = debuginfo_of(runtime, &descriptor);
-	return info ? locations_of(runtime, info, out, capacity) : 0;
-}
-
+/* The name is kept with the descriptor. */
 const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_address)
 {
 	struct place *place = find_place(runtime, return_address);
-	struct snap_descriptor descriptor;
-	struct snap_code_place at;
-	char function[256];
-	if (place && place->name)
-		return place->name;
-	const char *name;
-	uint64_t info = place && read_descriptor(runtime, place->descriptor, &descriptor)
-				? debuginfo_of(runtime, &descriptor)
-				: 0;
-	if (info && locations_of(runtime, info, &at, 1) > 0)
-		name = snap_print(
-			runtime, "%s %s:%u:%u-%u", at.function, at.file, at.line, at.start, at.end);
-	else if (snap_runtime_function(runtime, return_address - 1, function, sizeof(function)))
-		name = snap_print(runtime, "%s", function);
-	else
-		name = snap_print(runtime, "code 0x%llx", (unsigned long long)return_address);
-	if (place)
-		place->name = name;
-	return name;
-}
-
-/* Names of code */
-
-/*
- * Symbols are caml, the unit, "." (5.1 on) or "__", the function and a number.  A unit's parts
- * begin with capitals and the names of functions with small letters, except functors: the first
- * "__" that is not followed by a capital ends the unit.
- */
-static const char *end_of_unit(const char *name, size_t *separator)
-{
-	const char *dot = strchr(name, '.');
-	*separator = 1;
-	if (dot)
-		return dot;
-	*separator = 2;
-	for (const char *at = strstr(name, "__"); at; at = strstr(at + 2, "__"))
-		if (at[2] < 'A' || at[2] > 'Z')
-			return at;
-	return NULL;
-}
-
-bool snap_runtime_function(
-	struct snap_runtime *runtime, uint64_t address, char *buffer, size_t size)
-{
-	struct snap_symbol symbol;
-	uint64_t offset;
-	size_t separator;
-	if (!snap_image_symbol_at(runtime->image, address, &symbol, &offset))
-		return false;
-	const char *name = symbol.name;
-	if (strncmp(name, "caml", 4) != 0 || name[4] < 'A' || name[4] > 'Z') {
-		snprintf(buffer, size, "%s", name);
-		return true;
-	}
-	name += 4;
-	const char *end = end_of_unit(name, &separator);
-	if (!end) {
-		snprintf(buffer, size, "%s", name);
-		return true;
-	}
-	const char *function = end + separator, *number = strrchr(function, '_');
-	size_t length = strlen(function);
-	if (number && number != function && number[1] &&
-		strspn(number + 1, "0123456789") == strlen(number + 1))
-		length = (size_t)(number - function);
-	snprintf(buffer, size, "%.*s.%.*s", (int)(end - name), name, (int)length, function);
-	return true;
+	if (!place)
+		return snap_code_name(runtime, return_address, 0);
+	if (!place->name)
+		place->name = snap_code_name(runtime, return_address, place->descriptor);
+	return place->name;
 }

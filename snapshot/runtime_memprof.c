@@ -33,12 +33,12 @@ static enum hg_status read_entries(
 	struct snap_runtime *runtime, uint64_t entries, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	uint64_t table = snap_word(runtime, entries + l->entry_array_t), last;
+	uint64_t table = snap_word(runtime, entries + l->entry_array_t);
 	uint64_t count = snap_word(runtime, entries + l->entry_array_len);
 	if (count == 0)
 		return HG_OK;
-	if (count >> 40 ||
-		!snap_image_u64(runtime->image, table + (count - 1) * l->sizeof_tracked, &last)) {
+	if (count >> 40 || snap_present(runtime, table, count * l->sizeof_tracked) <
+				   count * l->sizeof_tracked) {
 		snap_note_line(runtime, "a table of profiled blocks is damaged");
 		return HG_OK;
 	}

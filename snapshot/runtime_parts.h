@@ -25,6 +25,9 @@ static inline uint32_t snap_half(const struct snap_runtime *runtime, uint64_t ad
 	return snap_image_u32(runtime->image, address, &half) ? half : 0;
 }
 
+/* How many of the bytes from an address on are there, without a hole. */
+uint64_t snap_present(const struct snap_runtime *runtime, uint64_t start, uint64_t size);
+
 /* Finds cycles in lists by Brent's method: call for every node; false when it was there before. */
 struct snap_list {
 	uint64_t marked, steps, limit;
@@ -68,8 +71,18 @@ uint64_t snap_frame_table_count(const struct snap_runtime *runtime);
 uint64_t snap_descriptor_count(const struct snap_runtime *runtime);
 bool snap_find_descriptor(
 	struct snap_runtime *runtime, uint64_t return_address, struct snap_descriptor *out);
+bool snap_read_descriptor(
+	const struct snap_runtime *runtime, uint64_t address, struct snap_descriptor *out);
+/* Address of its debuginfo, of several the first; 0: none. */
+uint64_t snap_debuginfo_of(
+	const struct snap_runtime *runtime, const struct snap_descriptor *descriptor);
 /* "Foo.bar foo.ml:12:3-8", or the function alone, or the address; lives with the runtime. */
 const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_address);
+
+/* Names (runtime_names.c): of the code before a return address, with its descriptor or 0. */
+const char *snap_code_name(
+	struct snap_runtime *runtime, uint64_t return_address, uint64_t descriptor);
+void snap_release_strings(struct snap_runtime *runtime);
 
 /* Tops of stacks (runtime_tops.c). */
 
@@ -105,10 +118,13 @@ struct snap_root_source {
 	uint32_t stack;
 	bool last;
 };
+/* Counts a slot; fails when there are more than the image can hold. */
+enum hg_status snap_count_slot(
+	struct snap_runtime *runtime, enum hg_root_kind kind, struct hg_error *error);
 /* Reads the slot at an address; integers are counted but not kept. */
 enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_root_source *source,
 	uint64_t slot_address, uint64_t index, struct hg_error *error);
-enum hg_status snap_push_root(struct snap_runtime_roots *roots,
+enum hg_status snap_push_root(struct snap_runtime *runtime, struct snap_runtime_roots *roots,
 	const struct snap_runtime_root *root, struct hg_error *error);
 enum hg_status snap_read_common_roots(struct snap_runtime *runtime, struct hg_error *error);
 enum hg_status snap_read_roots4(struct snap_runtime *runtime, struct hg_error *error);

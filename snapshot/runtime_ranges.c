@@ -1,6 +1,9 @@
 /* Ranges of the address space that the runtime knows of besides its heap. */
 #include "snapshot/runtime_parts.h"
 
+/* Of the page table, which is at most half full. */
+enum { MOST_PROBES = 65536 };
+
 static int by_start(const void *a, const void *b)
 {
 	const struct snap_range *x = a, *y = b;
@@ -174,7 +177,7 @@ unsigned snap_runtime_page(const struct snap_runtime *runtime, uint64_t address)
 	/* runtime/memory.c, Hash: Fibonacci hashing, then linear probing */
 	unsigned shift = 64 - (unsigned)__builtin_ctzll(size);
 	uint64_t slot = size == 1 ? 0 : (page >> 12) * UINT64_C(11400714819323198486) >> shift;
-	for (uint64_t probes = 0; probes < size; probes++, slot = (slot + 1) & (size - 1)) {
+	for (uint64_t probes = 0; probes < MOST_PROBES; probes++, slot = (slot + 1) & (size - 1)) {
 		uint64_t entry = snap_word(runtime, runtime->page_table_entries + 8 * slot);
 		if (entry == 0)
 			return 0;

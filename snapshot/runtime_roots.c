@@ -3,9 +3,25 @@
 
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
 
-enum hg_status snap_push_root(struct snap_runtime_roots *roots,
+/* Every slot is a word of the image; more are a list that was made to loop. */
+static enum hg_status check_count(
+	struct snap_runtime *runtime, uint64_t count, struct hg_error *error)
+{
+	if (count > runtime->image->core.size / 4 + 65536)
+		return base_corrupt(error, HG_NO_OFFSET, "the lists of roots do not end");
+	return HG_OK;
+}
+
+enum hg_status snap_count_slot(
+	struct snap_runtime *runtime, enum hg_root_kind kind, struct hg_error *error)
+{
+	return check_count(runtime, ++runtime->root_slots[kind], error);
+}
+
+enum hg_status snap_push_root(struct snap_runtime *runtime, struct snap_runtime_roots *roots,
 	const struct snap_runtime_root *root, struct hg_error *error)
 {
+	BASE_TRY(check_count(runtime, roots->count, error));
 	BASE_TRY(base_grow(
 		&roots->items, roots->count, &roots->capacity, sizeof(*roots->items), error));
 	roots->items[roots->count++] = *root;
@@ -18,7 +34,7 @@ enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_ro
 	uint64_t value;
 	if (!snap_image_u64(runtime->image, slot_address, &value))
 		return HG_OK;
-	runtime->root_slots[source->kind]++;
+	BASE_TRY(snap_count_slot(runtime, source->kind, error));
 	if (value & 1 || value == 0)
 		return HG_OK;
 	struct snap_runtime_root root = {.kind = source->kind,
@@ -28,7 +44,7 @@ enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_ro
 		.index = index,
 		.slot_address = slot_address,
 		.value = value};
-	return snap_push_root(&runtime->roots, &root, error);
+	return snap_push_root(runtime, &runtime->roots, &root, error);
 }
 
 /* Module globals */
@@ -53,8 +69,8 @@ static enum hg_status read_units(
 	for (; (block = snap_word(runtime, list)) != 0; list += 8) {
 		if (!snap_image_u64(runtime->image, block - 8, &header))
 			continue;
-		uint64_t wosize = snap_runtime_wosize(runtime, header), last;
-		if (!snap_image_u64(runtime->image, block + 8 * (wosize - 1), &last) && wosize) {
+		uint64_t wosize = snap_runtime_wosize(runtime, header);
+		if (snap_present(runtime, block, 8 * wosize) < 8 * wosize) {
 			snap_note_line(runtime, "the module at 0x%llx is cut short",
 				(unsigned long long)block);
 			continue;
@@ -163,12 +179,10 @@ enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t loca
 		local_roots = snap_word(runtime, local_roots + l->caml__roots_block_next)) {
 		uint64_t tables = snap_word(runtime, local_roots + l->caml__roots_block_ntables);
 		uint64_t items = snap_word(runtime, local_roots + l->caml__roots_block_nitems);
-		uint64_t last;
 		for (uint64_t t = 0; t < tables && t < MOST_TABLES; t++) {
 			uint64_t table = snap_word(
 				runtime, local_roots + l->caml__roots_block_tables + 8 * t);
-			if (items == 0 || items >> 40 ||
-				!snap_image_u64(runtime->image, table + 8 * (items - 1), &last)) {
+			if (items >> 40 || snap_present(runtime, table, 8 * items) < 8 * items) {
 				snap_note_line(runtime, "a table of local roots is damaged");
 				continue;
 			}
@@ -196,14 +210,6 @@ enum hg_status snap_read_thread_roots(
 
 /* Finalisers */
 
-/* Whether 'count' entries of 'size' bytes can be there, as far as the ends tell. */
-static bool is_there(struct snap_runtime *runtime, uint64_t table, uint64_t count, uint64_t size)
-{
-	uint64_t probe;
-	return count < (uint64_t)1 << 40 &&
-	       (count == 0 || snap_image_u64(runtime->image, table + (count - 1) * size, &probe));
-}
-
 enum hg_status snap_read_finalisers(struct snap_runtime *runtime, uint64_t table, uint64_t count,
 	const char *name, bool waiting, struct hg_error *error)
 {
@@ -212,7 +218,8 @@ enum hg_status snap_read_finalisers(struct snap_runtime *runtime, uint64_t table
 		.kind = HG_ROOT_FINALISER, .name = name, .stack = SNAP_NO_INDEX};
 	struct snap_root_source value = function;
 	value.last = !waiting;
-	if (!is_there(runtime, table, count, l->sizeof_final)) {
+	if (count >> 40 ||
+		snap_present(runtime, table, count * l->sizeof_final) < count * l->sizeof_final) {
 		snap_note_line(runtime, "a table of finalisers is damaged");
 		return HG_OK;
 	}

@@ -17,7 +17,7 @@ static enum hg_status add_value(struct snap_runtime *runtime, struct snap_stack_
 	if (!snap_image_u64(runtime->image, slot, &value))
 		return HG_OK;
 	if (walk->count_slots)
-		runtime->root_slots[HG_ROOT_STACK]++;
+		BASE_TRY(snap_count_slot(runtime, HG_ROOT_STACK, error));
 	if (value & 1 || value == 0)
 		return HG_OK;
 	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
@@ -26,7 +26,7 @@ static enum hg_status add_value(struct snap_runtime *runtime, struct snap_stack_
 		.index = index,
 		.slot_address = slot,
 		.value = value};
-	return snap_push_root(walk->roots, &root, error);
+	return snap_push_root(runtime, walk->roots, &root, error);
 }
 
 static const char *name_of(
@@ -210,7 +210,7 @@ static enum hg_status add_word(struct snap_runtime *runtime, struct snap_stack_w
 		.index = HG_UNKNOWN,
 		.slot_address = slot,
 		.value = value};
-	return snap_push_root(walk->roots, &root, error);
+	return snap_push_root(runtime, walk->roots, &root, error);
 }
 
 enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
