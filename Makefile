@@ -137,7 +137,8 @@ test-ocaml-all: $(OCAML_VERSIONS_TESTED:%=test-ocaml-%)
 $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)scripts/install-packages build test ocaml
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix"
+	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix" && \
+		OCAML_PREFIX=$$prefix TESTS=ocaml_library tests/run $(BUILD)
 
 stress-ocaml:
 	$(Q)scripts/install-packages build test ocaml

@@ -152,6 +152,14 @@ let samples () =
   | exception Failure _ -> ());
   ignore (Sys.opaque_identity kept)
 
+(* 100,000 blocks of 4 words, header included. *)
+let sampled () =
+  (match Heapgraph.sample ~rate:1e-3 () with Ok () -> () | Error why -> prerr_endline why);
+  let kept = List.init 100_000 (fun i -> Sys.opaque_identity [| i; i; i |]) in
+  Gc.full_major ();
+  say "%s" (Heapgraph.dump_heap ());
+  ignore (Sys.opaque_identity kept)
+
 (* What Gc.stat says right before the dump. *)
 let live () =
   let table = Hashtbl.create 64 in
@@ -175,6 +183,7 @@ let () =
   | [| _; "majors"; count |] -> majors (int_of_string count)
   | [| _; "refused" |] -> refused ()
   | [| _; "samples" |] -> samples ()
+  | [| _; "sampled" |] -> sampled ()
   | [| _; "live" |] -> live ()
   | _ ->
       prerr_endline "usage: actions ACTION";
