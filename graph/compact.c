@@ -1,9 +1,11 @@
 #include "graph/compact.h"
 
+#include "base/grow.h"
 #include "base/threads.h"
 #include "snapshot/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct snap_slot graph_compact_slot(const struct graph_compact *c, uint32_t node)
 {
@@ -54,8 +56,19 @@ struct emitter {
 	uint32_t limit; /* where the next slice begins */
 	uint64_t link;  /* next link from a block of this slice */
 	struct snap_census census;
+	struct graph_dangling dangling;
 	bool overrun;
+	bool no_memory;
 };
+
+static void add_dangling(struct emitter *e, uint32_t self)
+{
+	struct graph_dangling *d = &e->dangling;
+	if (base_grow(&d->slots, d->count, &d->capacity, sizeof(*d->slots), NULL) == HG_OK)
+		d->slots[d->count++] = self;
+	else
+		e->no_memory = true;
+}
 
 /* An even word that leads to no header bit of a block: an infix pointer, or the block itself. */
 static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
@@ -64,6 +77,8 @@ static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 	enum snap_outcome outcome = snap_resolve(e->snap, value, &word);
 	e->census.outcomes[outcome]++;
 	e->census.outcomes[SNAP_BLOCK]--;
+	if (outcome == SNAP_DANGLING)
+		add_dangling(e, self);
 	if (!snap_outcome_is_block(outcome))
 		return self;
 	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word).n;
@@ -243,8 +258,19 @@ static void emit_roots(struct graph_compact *c)
 		c->words[edge] |= GRAPH_LAST;
 }
 
+static enum hg_status gather_dangling(
+	struct graph_dangling *all, const struct graph_dangling *some, struct hg_error *error)
+{
+	BASE_TRY(base_grow_by(
+		&all->slots, all->count, some->count, &all->capacity, sizeof(*all->slots), error));
+	if (some->count)
+		memcpy(all->slots + all->count, some->slots, some->count * sizeof(*all->slots));
+	all->count += some->count;
+	return HG_OK;
+}
+
 static enum hg_status emit_heap(struct graph_compact *c, struct snap *snap,
-	struct snap_census *census, struct hg_error *error)
+	struct snap_census *census, struct graph_dangling *dangling, struct hg_error *error)
 {
 	unsigned threads = snap->session->threads;
 	struct emission emission = {.snap = snap, .compact = c};
@@ -257,17 +283,25 @@ static enum hg_status emit_heap(struct graph_compact *c, struct snap *snap,
 		snap_walks_close(emission.walks, threads);
 	}
 	for (unsigned i = 0; i < threads && status == HG_OK; i++) {
-		if (emission.emitters[i].overrun)
+		const struct emitter *e = &emission.emitters[i];
+		if (e->no_memory)
+			status = base_no_memory(error, e->dangling.count * sizeof(uint32_t));
+		else if (e->overrun)
 			status = base_corrupt(error, HG_NO_OFFSET, "changed while it was read");
-		else if (census)
-			snap_census_add(census, &emission.emitters[i].census);
+		if (census && status == HG_OK) {
+			snap_census_add(census, &e->census);
+			status = gather_dangling(dangling, &e->dangling, error);
+		}
 	}
+	for (unsigned i = 0; i < threads; i++)
+		free(emission.emitters[i].dangling.slots);
 	free(emission.emitters);
 	return status;
 }
 
 enum hg_status graph_compact_build(struct graph_compact *c, struct snap *snap,
-	struct base_arena *arena, struct snap_census *census, struct hg_error *error)
+	struct base_arena *arena, struct snap_census *census, struct graph_dangling *dangling,
+	struct hg_error *error)
 {
 	uint64_t count = snap->ranks.slot_count + 3 * snap->root_count + 1;
 	if (count >= GRAPH_TARGET)
@@ -278,7 +312,7 @@ enum hg_status graph_compact_build(struct graph_compact *c, struct snap *snap,
 	*c = (struct graph_compact){
 		.snap = snap, .heap_slots = (uint32_t)snap->ranks.slot_count, .count = count};
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&c->words, error));
-	BASE_TRY(emit_heap(c, snap, census, error));
+	BASE_TRY(emit_heap(c, snap, census, dangling, error));
 	emit_roots(c);
 	return HG_OK;
 }

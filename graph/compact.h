@@ -34,12 +34,20 @@ struct graph_compact {
 	uint64_t count;      /* of all words */
 };
 
+/* Slots of blocks with fields that dangle, once for each field. */
+struct graph_dangling {
+	uint32_t *slots; /* from malloc */
+	uint64_t count, capacity;
+};
+
 /*
  * Labels are the words of each block, header included; GRAPH_LABEL for larger ones.  The outcomes
- * of kept words are added to *census, which may be NULL.  The words belong to the arena.
+ * of kept words are added to *census, and those that dangle to *dangling, which the caller frees
+ * also after a failure; both may be NULL together.  The words belong to the arena.
  */
 enum hg_status graph_compact_build(struct graph_compact *compact, struct snap *snap,
-	struct base_arena *arena, struct snap_census *census, struct hg_error *error);
+	struct base_arena *arena, struct snap_census *census, struct graph_dangling *dangling,
+	struct hg_error *error);
 
 static inline struct snap_slot graph_compact_root_slot(const struct graph_compact *c, uint64_t root)
 {

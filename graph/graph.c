@@ -14,6 +14,17 @@
 	BASE_TRY(base_arena_zalloc(                                                                \
 		&(graph)->arena, (count), sizeof(*(array)), (void **)&(array), (error)))
 
+static enum hg_status search_compact(struct graph *g, struct graph_search *search,
+	struct graph_compact *compact, struct graph_dangling *dangling, struct hg_error *error)
+{
+	BASE_TRY(base_progress(g->snap->session, "linking", 0, 0));
+	g->census = g->snap->strays;
+	BASE_TRY(graph_compact_build(compact, g->snap, &g->arena, &g->census, dangling, error));
+	BASE_TRY(graph_strong_ephemerons(compact, g->snap, &g->arena, error));
+	BASE_TRY(base_progress(g->snap->session, "searching", 0, g->snap->block_count));
+	return graph_search_run(search, compact, g->node_count, &g->arena, error);
+}
+
 /*
  * Memory that one step leaves behind serves the next ones: nothing is cheaper than pages that are
  * there already.  The compact graph becomes the forest of the dominators, then dominators and sizes
@@ -23,12 +34,12 @@ static enum hg_status search_heap(
 	struct graph *g, struct graph_search *search, void **scratch, struct hg_error *error)
 {
 	struct graph_compact compact;
-	BASE_TRY(base_progress(g->snap->session, "linking", 0, 0));
-	g->census = g->snap->strays;
-	BASE_TRY(graph_compact_build(&compact, g->snap, &g->arena, &g->census, error));
-	BASE_TRY(graph_strong_ephemerons(&compact, g->snap, &g->arena, error));
-	BASE_TRY(base_progress(g->snap->session, "searching", 0, g->snap->block_count));
-	BASE_TRY(graph_search_run(search, &compact, g->node_count, &g->arena, error));
+	struct graph_dangling dangling = {0};
+	enum hg_status status = search_compact(g, search, &compact, &dangling, error);
+	for (uint64_t i = 0; i < dangling.count && status == HG_OK; i++)
+		g->dangling_reached += compact.words[dangling.slots[i]] >> 31;
+	free(dangling.slots);
+	BASE_TRY(status);
 	_Static_assert(sizeof(*g->bytes) == GRAPH_SCRATCH, "the sums take the place of the forest");
 	uint64_t needed = ((uint64_t)search->count + 1) * GRAPH_SCRATCH;
 	if (compact.count * sizeof(*compact.words) >= needed) {

@@ -40,6 +40,7 @@ struct graph {
 	uint32_t *node;    /* of a position; made when first asked for by graph_nodes() */
 
 	struct snap_census census; /* of all words in fields */
+	uint64_t dangling_reached; /* of the dangling ones, those in blocks that are reachable */
 };
 
 /*

@@ -56,7 +56,7 @@ static void follow(struct graph_paths *p, uint32_t number)
 static enum hg_status search(struct graph_paths *p, struct graph *graph, struct hg_error *error)
 {
 	BASE_TRY(base_progress(graph->snap->session, "paths", 0, graph->live_count));
-	BASE_TRY(graph_compact_build(&p->compact, graph->snap, &p->arena, NULL, error));
+	BASE_TRY(graph_compact_build(&p->compact, graph->snap, &p->arena, NULL, NULL, error));
 	BASE_TRY(base_arena_alloc(
 		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->slot, error));
 	BASE_TRY(base_arena_alloc(

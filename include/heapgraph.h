@@ -158,9 +158,19 @@ struct hg_info {
 	uint64_t pid, index;    /* HG_UNKNOWN if neither file nor name tells */
 	uint64_t file_bytes;    /* decompressed */
 	uint64_t chunks, chunk_bytes;
-	uint64_t blocks, bytes;           /* all blocks recorded, headers included */
-	uint64_t free_bytes;              /* recorded free blocks, or HG_UNKNOWN */
-	uint64_t live_words, live_blocks; /* Gc.stat as recorded in the file, or HG_UNKNOWN */
+	uint64_t blocks, bytes; /* all blocks recorded, headers included */
+	uint64_t free_bytes;    /* free blocks and slots of the major heap, or HG_UNKNOWN */
+	uint64_t live_words, live_blocks; /* of the major heap, as Gc.stat counts, or HG_UNKNOWN */
+	/*
+	 * Of cores, else HG_UNKNOWN.  heap_bytes = 8 * live_words + free + fragments + damaged;
+	 * live_words has the 2 words in front of each large block of 5.x that Gc.stat counts.
+	 */
+	uint64_t heap_bytes, free_blocks, fragment_bytes, damaged_bytes;
+	uint64_t large_blocks;   /* of 5.x */
+	uint64_t minor_bytes;    /* of the minor heaps, the part in use */
+	const char *consistency; /* "" or in the middle of what the program was stopped */
+	unsigned note_count;
+	const char *const *notes; /* a line each: what could not be read */
 	uint64_t roots[HG_ROOT_KINDS];
 	uint64_t locations;          /* entries of the location source */
 	uint64_t location_conflicts; /* ids of the source that share their low 21 bits */
@@ -172,6 +182,7 @@ HG_API void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info 
 struct hg_chunk {
 	uint64_t address;
 	uint64_t bytes;
+	enum hg_segment segment;
 };
 HG_API bool hg_snapshot_chunk(
 	const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out);
@@ -195,13 +206,17 @@ struct hg_totals {
 	uint64_t blocks, bytes;
 	uint64_t reachable_blocks, reachable_bytes;
 	uint64_t unreachable_blocks, unreachable_bytes;
-	uint64_t static_blocks;
-	uint64_t retained_bytes; /* of the virtual root, by the dominator tree */
-	uint64_t pointers;       /* fields that lead to a block, infix ones included */
+	uint64_t static_blocks, static_bytes; /* of all blocks, in the program's data */
+	uint64_t minor_blocks, minor_bytes;   /* of all blocks, in minor heaps */
+	uint64_t retained_bytes;              /* of the virtual root, by the dominator tree */
+	uint64_t pointers;                    /* fields that lead to a block, infix ones included */
 	uint64_t infix_pointers;
-	uint64_t code_pointers;       /* into the program's code, as far as the file tells */
-	uint64_t outside_pointers;    /* out of every chunk: static data, atoms, young blocks */
-	uint64_t dangling_pointers;   /* into a chunk, but not to a block */
+	uint64_t code_pointers;      /* into the program's code, as far as the file tells */
+	uint64_t outside_pointers;   /* out of every chunk: static data, atoms, young blocks */
+	uint64_t atom_pointers;      /* to blocks without fields, which are no nodes */
+	uint64_t forwarded_pointers; /* of the pointers, those to where a block was before */
+	uint64_t dangling_pointers;  /* into a chunk but not to a block, in reachable blocks */
+	uint64_t unreachable_dangling_pointers; /* the same in others: garbage may dangle */
 	uint64_t immediates;          /* fields that are integers; HG_UNKNOWN if not recorded */
 	uint64_t roots, root_targets; /* root slots, and those that lead to a block */
 	uint64_t offheap_bytes;       /* HG_UNKNOWN if the file has none */

@@ -48,7 +48,8 @@ static void describe_chunks(const struct snap *snap, struct hg_info *out)
 {
 	out->chunks = snap->chunk_count;
 	for (uint64_t i = 0; i < snap->chunk_count; i++)
-		out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
+		if (snap->chunks[i].segment == HG_SEGMENT_HEAP)
+			out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
 }
 
 void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
@@ -76,6 +77,15 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.free_bytes = snap->accounts.free,
 		.live_words = snap->live_words,
 		.live_blocks = snap->live_blocks,
+		.heap_bytes = snap->accounts.heap,
+		.free_blocks = snap->accounts.free_blocks,
+		.fragment_bytes = snap->accounts.fragments,
+		.damaged_bytes = snap->accounts.damaged,
+		.large_blocks = snap->accounts.large_blocks,
+		.minor_bytes = snap->accounts.minor,
+		.consistency = snap->consistency,
+		.note_count = snap->note_count,
+		.notes = snap->notes,
 		.locations = snap->sites.entries,
 		.location_conflicts = snap->sites.conflicts,
 	};
@@ -90,7 +100,7 @@ bool hg_snapshot_chunk(const struct hg_snapshot *snapshot, uint64_t index, struc
 	if (index >= snap->chunk_count)
 		return false;
 	const struct snap_chunk *chunk = &snap->chunks[index];
-	*out = (struct hg_chunk){chunk->start, chunk->end - chunk->start};
+	*out = (struct hg_chunk){chunk->start, chunk->end - chunk->start, chunk->segment};
 	return true;
 }
 
@@ -163,6 +173,21 @@ enum hg_status query_grow(
 	return base_grow(array, count, capacity, size, &snapshot->session->error);
 }
 
+/* Blocks come in order of addresses: the chunk is mostly that of the one before. */
+static void count_segment(const struct snap *snap, uint64_t address, uint64_t bytes,
+	const struct snap_chunk **chunk, struct hg_totals *out)
+{
+	if (!*chunk || address >= (*chunk)->end)
+		*chunk = snap_chunk_at(snap, address);
+	if (*chunk && (*chunk)->segment == HG_SEGMENT_STATIC) {
+		out->static_blocks++;
+		out->static_bytes += bytes;
+	} else if (*chunk && (*chunk)->segment == HG_SEGMENT_MINOR) {
+		out->minor_blocks++;
+		out->minor_bytes += bytes;
+	}
+}
+
 /*
  * Sums from the headers in the file: an account that owes nothing to the search and the dominator
  * tree, so that comparing the two means something.
@@ -173,6 +198,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
+	const struct snap_chunk *chunk = NULL;
 	BASE_TRY(snap_walk_init(&walk, snap, &snapshot->session->error));
 	snap_walk_range(&walk, 0, snap->stretch_count);
 	while (snap_walk_next(&walk, &run)) {
@@ -181,6 +207,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 		while (snap_scan_next(&scan, &cell)) {
 			uint64_t bytes = 8 * (cell.wosize + 1);
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
+			count_segment(snap, cell.address, bytes, &chunk, out);
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
 			enum hg_confidence confidence;
@@ -205,11 +232,14 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	out->blocks = snap->block_count;
 	out->bytes = 8 * snap->word_count;
 	out->retained_bytes = graph_retained(g, (struct graph_position){0});
-	out->pointers = outcomes[SNAP_BLOCK] + outcomes[SNAP_INFIX];
+	out->pointers = outcomes[SNAP_BLOCK] + outcomes[SNAP_INFIX] + outcomes[SNAP_FORWARDED];
+	out->forwarded_pointers = outcomes[SNAP_FORWARDED];
+	out->atom_pointers = outcomes[SNAP_ATOM];
 	out->infix_pointers = outcomes[SNAP_INFIX];
 	out->code_pointers = outcomes[SNAP_CODE];
 	out->outside_pointers = outcomes[SNAP_OUTSIDE];
-	out->dangling_pointers = outcomes[SNAP_DANGLING];
+	out->dangling_pointers = g->dangling_reached;
+	out->unreachable_dangling_pointers = outcomes[SNAP_DANGLING] - g->dangling_reached;
 	out->immediates = g->census.immediates;
 	out->roots = snap->root_count;
 	for (uint64_t i = 0; i < snap->root_count; i++)

@@ -26,6 +26,10 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 		rep_value_number(emitter, "index", "number of the dump", REP_NUMBER, info->index);
 	if (*info->trigger)
 		rep_value_string(emitter, "trigger", "written by", REP_NAME, info->trigger);
+	if (*info->consistency)
+		rep_value_string(emitter, "consistency", "stopped in", REP_WORD, info->consistency);
+	for (unsigned i = 0; i < info->note_count; i++)
+		rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "not read", info->notes[i]);
 }
 
 /* The parts of a header word, as they are drawn in the runtime's documentation. */
@@ -41,15 +45,27 @@ static void header_lines(struct rep_emitter *emitter, const struct hg_info *info
 		bits > 10 + info->reserved_bits ? bits - 10 - info->reserved_bits : 0);
 }
 
+static void known_number(struct rep_emitter *emitter, const char *key, const char *label,
+	enum rep_kind kind, uint64_t number)
+{
+	if (number != HG_UNKNOWN)
+		rep_value_number(emitter, key, label, kind, number);
+}
+
 static void heap_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	rep_value_number(emitter, "chunks", "chunks of memory", REP_COUNT, info->chunks);
 	rep_value_number(emitter, "chunk_bytes", "size of chunks", REP_BYTES, info->chunk_bytes);
 	rep_value_number(emitter, "blocks", "blocks", REP_COUNT, info->blocks);
 	rep_value_number(emitter, "bytes", "size of blocks", REP_BYTES, info->bytes);
-	if (info->free_bytes != HG_UNKNOWN)
+	known_number(emitter, "heap_bytes", "major heap", REP_BYTES, info->heap_bytes);
+	known_number(emitter, "free_bytes", "free in it", REP_BYTES, info->free_bytes);
+	known_number(emitter, "free_blocks", "free blocks", REP_COUNT, info->free_blocks);
+	known_number(emitter, "fragment_bytes", "fragments", REP_BYTES, info->fragment_bytes);
+	known_number(emitter, "minor_bytes", "minor heaps in use", REP_BYTES, info->minor_bytes);
+	if (info->damaged_bytes != HG_UNKNOWN && info->damaged_bytes)
 		rep_value_number(
-			emitter, "free_bytes", "free in chunks", REP_BYTES, info->free_bytes);
+			emitter, "damaged_bytes", "unreadable", REP_BYTES, info->damaged_bytes);
 	if (info->live_blocks != HG_UNKNOWN)
 		rep_value_number(emitter, "live_blocks", "Gc.stat live blocks", REP_COUNT,
 			info->live_blocks);
@@ -86,6 +102,7 @@ static void root_lines(struct rep_emitter *emitter, const struct hg_info *info)
 static const struct rep_column chunk_columns[] = {
 	{"address", "address", REP_ADDRESS, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
+	{"segment", "segment", REP_WORD, 0},
 };
 
 /* JSON: every chunk, so that a reader can draw the address space. */
@@ -94,10 +111,11 @@ static void chunk_table(struct rep_context *context)
 	struct hg_chunk chunk;
 	if (context->emitter->format != REP_FORMAT_JSON)
 		return;
-	rep_table_begin(context->emitter, "chunk_list", chunk_columns, 2);
+	rep_table_begin(context->emitter, "chunk_list", chunk_columns, 3);
 	for (uint64_t i = 0; hg_snapshot_chunk(context->snapshot, i, &chunk); i++) {
 		rep_cell_number(context->emitter, chunk.address);
 		rep_cell_number(context->emitter, chunk.bytes);
+		rep_cell_string(context->emitter, hg_segment_name(chunk.segment));
 		rep_row_end(context->emitter);
 	}
 	rep_table_end(context->emitter);

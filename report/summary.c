@@ -16,7 +16,7 @@ struct findings {
 struct check {
 	const char *key;
 	const char *text;
-	uint64_t left[2]; /* the second one 0 when there is one only */
+	uint64_t left[4]; /* those behind the first may be 0 */
 	uint64_t right;
 };
 
@@ -66,7 +66,10 @@ static void describe_program(struct rep_text *line, const struct hg_info *info)
 static void describe_locations(struct rep_text *line, const struct hg_info *info)
 {
 	if (!*info->profile) {
-		rep_text_put(line, *info->profile_note ? info->profile_note : "none");
+		bool sampled = info->heap_bytes != HG_UNKNOWN;
+		rep_text_put(line, *info->profile_note ? info->profile_note
+				   : sampled           ? "of blocks that Gc.Memprof tracks"
+						       : "none");
 		return;
 	}
 	rep_text_printf(line, "%s, ", info->profile);
@@ -119,6 +122,36 @@ static void total_row(struct rep_emitter *emitter, const char *name, uint64_t bl
 	rep_row_end(emitter);
 }
 
+/* Of a core: the parts of the process, in the terms of Gc.stat. */
+static void write_heap_rows(struct rep_emitter *emitter, const struct findings *findings)
+{
+	const struct hg_totals *totals = &findings->totals;
+	const struct hg_info *info = &findings->info;
+	struct rep_text large = {0};
+	rep_text_put(&large, "of the major heap");
+	if (info->large_blocks) {
+		rep_text_put(&large, "; Gc.stat counts 2 words more for ");
+		rep_name_amount(&large, info->large_blocks, "large block", "large blocks");
+	}
+	total_row(emitter, "in static data", totals->static_blocks, totals->static_bytes,
+		totals->bytes, "");
+	total_row(emitter, "in minor heaps", totals->minor_blocks, totals->minor_bytes,
+		totals->bytes, "");
+	total_row(emitter, "live for Gc.stat", info->live_blocks, 8 * info->live_words,
+		info->heap_bytes, rep_text_string(&large));
+	total_row(emitter, "free", info->free_blocks, info->free_bytes, info->heap_bytes,
+		"of the major heap");
+	total_row(emitter, "fragments", HG_UNKNOWN, info->fragment_bytes, info->heap_bytes,
+		"of the major heap");
+	if (info->damaged_bytes)
+		total_row(emitter, "unreadable", HG_UNKNOWN, info->damaged_bytes, info->heap_bytes,
+			"of the major heap");
+	if (totals->offheap_bytes != HG_UNKNOWN)
+		total_row(emitter, "off-heap", HG_UNKNOWN, totals->offheap_bytes, totals->bytes,
+			"besides all of this: Bigarray data");
+	rep_text_release(&large);
+}
+
 static void write_total_table(struct rep_emitter *emitter, const struct findings *findings)
 {
 	const struct hg_totals *totals = &findings->totals;
@@ -140,7 +173,9 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 					    : "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));
-	if (findings->info.free_bytes != HG_UNKNOWN && findings->info.free_bytes)
+	if (findings->info.heap_bytes != HG_UNKNOWN)
+		write_heap_rows(emitter, findings);
+	else if (findings->info.free_bytes != HG_UNKNOWN && findings->info.free_bytes)
 		total_row(emitter, "free in the heap", HG_UNKNOWN, findings->info.free_bytes,
 			findings->info.chunk_bytes, "of the heap's chunks");
 	rep_table_end(emitter);
@@ -192,10 +227,18 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"unreachable_blocks", totals->unreachable_blocks},
 		{"unreachable_bytes", totals->unreachable_bytes},
 		{"static_blocks", totals->static_blocks},
+		{"static_bytes", totals->static_bytes},
+		{"minor_blocks", totals->minor_blocks},
+		{"minor_bytes", totals->minor_bytes},
 		{"retained_bytes", totals->retained_bytes},
 		{"live_blocks", info->live_blocks},
 		{"live_words", info->live_words},
 		{"free_bytes", info->free_bytes},
+		{"free_blocks", info->free_blocks},
+		{"fragment_bytes", info->fragment_bytes},
+		{"damaged_bytes", info->damaged_bytes},
+		{"heap_bytes", info->heap_bytes},
+		{"large_blocks", info->large_blocks},
 		{"chunk_bytes", info->chunk_bytes},
 		{"offheap_bytes", totals->offheap_bytes},
 		{"located_blocks", totals->located_blocks},
@@ -207,7 +250,10 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"infix_pointers", totals->infix_pointers},
 		{"code_pointers", totals->code_pointers},
 		{"outside_pointers", totals->outside_pointers},
+		{"atom_pointers", totals->atom_pointers},
+		{"forwarded_pointers", totals->forwarded_pointers},
 		{"dangling_pointers", totals->dangling_pointers},
+		{"unreachable_dangling_pointers", totals->unreachable_dangling_pointers},
 		{"immediates", totals->immediates},
 	};
 	rep_section_begin(emitter, "totals", NULL);
@@ -218,7 +264,10 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 
 static bool adds_up(const struct check *check)
 {
-	return check->left[0] + check->left[1] == check->right;
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < 4; i++)
+		sum += check->left[i];
+	return sum == check->right;
 }
 
 static void write_check_text(struct rep_emitter *emitter, const struct check *check)
@@ -227,9 +276,11 @@ static void write_check_text(struct rep_emitter *emitter, const struct check *ch
 	if (emitter->format != REP_FORMAT_TEXT)
 		return;
 	rep_text_count(&sum, check->left[0]);
-	if (check->left[1]) {
+	for (unsigned i = 1; i < 4; i++) {
+		if (!check->left[i])
+			continue;
 		rep_text_put(&sum, " + ");
-		rep_text_count(&sum, check->left[1]);
+		rep_text_count(&sum, check->left[i]);
 	}
 	rep_text_put(&sum, adds_up(check) ? " = " : " is not ");
 	rep_text_count(&sum, check->right);
@@ -243,6 +294,7 @@ static void write_check_text(struct rep_emitter *emitter, const struct check *ch
 static bool write_reconciliation(struct rep_emitter *emitter, const struct findings *findings)
 {
 	const struct hg_totals *totals = &findings->totals;
+	const struct hg_info *info = &findings->info;
 	const struct check checks[] = {
 		{"blocks", "reachable + unreachable = all blocks of the file",
 			{totals->reachable_blocks, totals->unreachable_blocks},
@@ -251,11 +303,20 @@ static bool write_reconciliation(struct rep_emitter *emitter, const struct findi
 			findings->info.bytes},
 		{"retained", "sum of shallow bytes of reachable = retained by the virtual root",
 			{totals->reachable_bytes, 0}, totals->retained_bytes},
+		{"segments", "live for Gc.stat + minor + static = all blocks",
+			{info->live_blocks, totals->minor_blocks, totals->static_blocks},
+			info->blocks},
+		{"major_heap", "live + free + fragments = the major heap, in bytes",
+			{8 * info->live_words, info->free_bytes, info->fragment_bytes,
+				info->damaged_bytes},
+			info->heap_bytes},
 	};
+	/* The parts of the heap are known of cores only. */
+	size_t count = info->heap_bytes == HG_UNKNOWN ? 3 : 5;
 	bool fine = true;
 	rep_prose(emitter, REP_PLAIN, "\n");
 	rep_section_begin(emitter, "reconciliation", NULL);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+	for (size_t i = 0; i < count; i++) {
 		write_check_text(emitter, &checks[i]);
 		rep_value_bool(emitter, checks[i].key, NULL, adds_up(&checks[i]));
 		fine &= adds_up(&checks[i]);
@@ -276,6 +337,9 @@ static void write_locations(struct rep_context *context, const struct findings *
 		{"retained_share", "  share", REP_SHARE, 0},
 	};
 	size_t shown = top->count < SHOWN_LOCATIONS ? top->count : SHOWN_LOCATIONS;
+	if (findings->totals.located_blocks == 0 && findings->info.heap_bytes != HG_UNKNOWN &&
+		emitter->format == REP_FORMAT_TEXT)
+		return;
 	rep_headline(emitter, "Where the memory was allocated: locations that retain most");
 	rep_table_begin(emitter, "locations", columns, 5);
 	for (size_t i = 0; i < shown; i++) {

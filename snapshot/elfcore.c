@@ -64,6 +64,11 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	} else if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {
 		snap_name_part_number(&name, 3, &snap->index);
 	}
+	snap->consistency = runtime->in_compaction         ? "a compaction"
+			    : runtime->in_minor_collection ? "a minor collection"
+							   : "";
+	for (unsigned i = 0; i < runtime->note_count; i++)
+		snap->notes[snap->note_count++] = runtime->notes[i];
 	for (uint64_t i = 0; i < runtime->code_count; i++)
 		BASE_TRY(
 			snap_add_code(snap, runtime->codes[i].start, runtime->codes[i].end, error));

@@ -198,8 +198,9 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 		uint64_t bytes = block_bytes(w, header);
 		if (bytes > area->end - address || !look(w, address)) {
 			end_stretch(w);
-			w->snap->accounts.damaged++;
-			address = resync(w, address, area->end);
+			uint64_t next = resync(w, address, area->end);
+			accounts->damaged += next - address;
+			address = next;
 			continue;
 		}
 		if (bytes == 8 && snap_header_color(header) == SNAP_COLOR_WHITE) {
@@ -233,7 +234,8 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 		}
 		if (bytes > slot) {
 			end_stretch(w);
-			w->snap->accounts.damaged++;
+			accounts->damaged += slot;
+			used += slot;
 			continue;
 		}
 		w->snap->live_blocks++;
@@ -249,16 +251,19 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 
 static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *area)
 {
-	if (!look(w, area->start))
-		return HG_OK;
-	uint64_t header = load(w, area->start), bytes = block_bytes(w, header);
-	if (bytes > area->end - area->start)
-		return HG_OK;
-	if (is_dead(w, header)) {
-		w->snap->accounts.free += bytes;
-		w->snap->accounts.free_blocks++;
+	struct snap_accounts *accounts = &w->snap->accounts;
+	uint64_t header = look(w, area->start) ? load(w, area->start) : 0;
+	uint64_t bytes = block_bytes(w, header);
+	if (bytes > area->end - area->start || bytes == 8) {
+		accounts->damaged += area->end - area->start + 16;
 		return HG_OK;
 	}
+	if (is_dead(w, header)) {
+		accounts->free += bytes + 16;
+		accounts->free_blocks++;
+		return HG_OK;
+	}
+	accounts->large_blocks++;
 	w->snap->live_blocks++;
 	/* Gc.stat of 5.x counts the two words in front of a large block as its own. */
 	w->snap->live_words += bytes / 8 + 2;
@@ -290,7 +295,6 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 {
 	uint64_t address = area->start, to;
 	if (!leads_to_end(w, address, area->end)) {
-		w->snap->accounts.damaged++;
 		address = resync(w, address, area->end);
 	}
 	while (address < area->end) {
@@ -298,7 +302,6 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
 		if (bytes == 0 || bytes > area->end - address) {
 			end_stretch(w);
-			w->snap->accounts.damaged++;
 			address = resync(w, address, area->end);
 			continue;
 		}

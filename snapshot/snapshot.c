@@ -290,7 +290,9 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 		.index = HG_UNKNOWN,
 		.live_words = HG_UNKNOWN,
 		.live_blocks = HG_UNKNOWN,
-		.accounts = {HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, 0},
+		.accounts = {HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN,
+			HG_UNKNOWN},
+		.consistency = "",
 	};
 	enum hg_status status =
 		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);

@@ -110,10 +110,11 @@ struct snap_census {
 struct snap_accounts {
 	uint64_t free; /* free blocks and free slots, headers included */
 	uint64_t free_blocks;
-	uint64_t fragments; /* too small for a block, and what is left over in pools */
-	uint64_t heap;      /* address space of the major heap, all of it */
-	uint64_t minor;     /* address space of the minor heaps in use */
-	uint64_t damaged;   /* places, not bytes: where blocks did not follow each other */
+	uint64_t fragments;    /* too small for a block, and what is left over in pools */
+	uint64_t heap;         /* address space of the major heap, all of it */
+	uint64_t minor;        /* address space of the minor heaps in use */
+	uint64_t damaged;      /* where blocks did not follow each other */
+	uint64_t large_blocks; /* of 5.x: Gc.stat counts two words more for each */
 };
 
 struct snap;
@@ -188,6 +189,9 @@ struct snap {
 
 	const char *program, *trigger, *ocaml_version;
 	const char *profile, *profile_note;
+	const char *consistency; /* in the middle of what the program was stopped; "" */
+	const char *notes[16];   /* what could not be read, a line each */
+	unsigned note_count;
 	const char *partial; /* what a file cut short lacks, or NULL */
 	uint64_t partial_offset;
 	uint64_t pid, index;              /* HG_UNKNOWN */
