@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
+#include "snapshot/runtime_parts.h"
 #include "tests/unit/core.h"
 #include "tests/unit/subject.h"
 
@@ -428,6 +429,26 @@ static void names_code(void **state)
 	}
 }
 
+/* Figures of the prototype; the plugin of the last has a table of its own. */
+static void frame_tables(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *core, *executable;
+		uint64_t tables, descriptors;
+	} cases[] = {{"413-cache/core", "413-cache/cache", 48, 4884},
+		{"53-cache/core", "53-cache/cache", 47, 5400},
+		{"413-dyn/core", "413-dyn/maind", 133, 13724}};
+	need_real_cores();
+	for (size_t i = 0; i < LENGTH(cases); i++) {
+		struct subject s;
+		subject_open(&s, cases[i].core, cases[i].executable);
+		assert_int_equal(snap_frame_table_count(&s.rt), cases[i].tables);
+		assert_int_equal(snap_descriptor_count(&s.rt), cases[i].descriptors);
+		subject_close(&s);
+	}
+}
+
 /* Programs that cannot be read */
 
 static const uint8_t max_wosize[] = {0x48, 0xb8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0, 0xc3};
@@ -496,6 +517,7 @@ int main(void)
 		cmocka_unit_test(samples_have_call_stacks),
 		cmocka_unit_test(custom_blocks),
 		cmocka_unit_test(names_code),
+		cmocka_unit_test(frame_tables),
 		cmocka_unit_test(refuses_others),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
