@@ -32,7 +32,7 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
-programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/target
+programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
@@ -89,6 +89,11 @@ $(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
 $(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+# What Obj.reachable_words should say, for the tests with cores.
+$(BUILD)/reach: $(BUILD)/tests/ocaml/reach.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 

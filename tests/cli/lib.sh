@@ -20,6 +20,8 @@ cache2=$v01/cache-dump/heap.dump.8975.2.zst
 cache5=$v01/cache-dump/heap.dump.8975.5.zst
 # More dumps, with the same layout as tests/fixtures; used where they are.
 more=${MORE_DUMPS:-../shared/data/legacy}
+# Cores of real programs that say what is true of them; too large for the repository.
+cores=${CORES:-../shared/data/cores}
 
 export LSAN_OPTIONS=suppressions=$top/tests/cli/leaks.supp:print_suppressions=0
 
@@ -173,6 +175,11 @@ index_of() {
 # has_more: there are more dumps, and time for them.
 has_more() {
 	[ -d "$more" ] && ! is_sanitized
+}
+
+# has_cores: there are cores of real programs, and time for them.
+has_cores() {
+	[ -d "$cores" ] && ! is_sanitized
 }
 
 # is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.
