@@ -177,9 +177,9 @@ has_more() {
 	[ -d "$more" ] && ! is_sanitized
 }
 
-# has_cores: there are cores of real programs, and time for them.
+# has_cores: there are cores of real programs.
 has_cores() {
-	[ -d "$cores" ] && ! is_sanitized
+	[ -d "$cores" ]
 }
 
 # is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.

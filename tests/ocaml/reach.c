@@ -214,5 +214,8 @@ int main(int argc, char **argv)
 	read_blocks(&heap, argv[2]);
 	for (int i = 5; i < argc; i++)
 		printf("%" PRIu64 "\n", reachable_words(&heap, strtoull(argv[i], NULL, 16)));
+	free(heap.pieces);
+	free(heap.blocks);
+	free(heap.stack);
 	return 0;
 }
