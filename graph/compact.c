@@ -25,27 +25,6 @@ uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot
 	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
-/* First link from a node not below the given one. */
-static uint64_t links_from(const struct snap *snap, uint64_t node)
-{
-	uint64_t low = 0, high = snap->link_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->links[middle].from < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-void graph_compact_links(
-	const struct graph_compact *c, uint32_t node, uint64_t *first, uint64_t *end)
-{
-	*first = links_from(c->snap, node);
-	*end = links_from(c->snap, (uint64_t)node + 1);
-}
-
 /*
  * What one thread emits.  What changes with every block is in locals of the loop and goes through
  * its functions by value: memory that others may point to is read and written every time.
@@ -206,6 +185,13 @@ static uint32_t stretch_slot(const struct emission *emission, uint64_t stretch)
 	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
+static uint64_t first_link(const struct snap *snap, uint32_t node)
+{
+	uint64_t first, end;
+	snap_links(snap, node, &first, &end);
+	return first;
+}
+
 static void emit_slice(void *context, unsigned slice, unsigned slices)
 {
 	struct emission *emission = context;
@@ -220,7 +206,7 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 	struct emitter e = {.snap = snap,
 		.words = emission->compact->words,
 		.limit = stretch_slot(emission, end),
-		.link = links_from(snap, rank)};
+		.link = first_link(snap, rank)};
 	struct snap_walk *walk = &emission->walks[slice];
 	snap_walk_range(walk, first, end);
 	emit_blocks(&e, walk, stretch_slot(emission, first), rank);
@@ -234,7 +220,7 @@ static void emit_root(struct graph_compact *c, uint64_t number)
 	uint32_t self = graph_compact_root_slot(c, number).n;
 	uint32_t target = snap_resolve_node(snap, root->value);
 	uint64_t first, end;
-	graph_compact_links(c, snap_root_node(snap, number), &first, &end);
+	snap_links(snap, snap_root_node(snap, number), &first, &end);
 	c->words[self] = (target == HG_NO_NODE ? GRAPH_LEAF : 0) |
 			 (first < end || root->hold == SNAP_HOLD_LAST ? GRAPH_LINKS : 0);
 	if (target != HG_NO_NODE)

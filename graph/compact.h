@@ -71,8 +71,4 @@ static inline struct snap_slot graph_compact_virtual_root(const struct graph_com
 struct snap_slot graph_compact_slot(const struct graph_compact *compact, uint32_t node);
 uint32_t graph_compact_node(const struct graph_compact *compact, struct snap_slot slot);
 
-/* The links of a node: [first, end) of snap->links. */
-void graph_compact_links(
-	const struct graph_compact *compact, uint32_t node, uint64_t *first, uint64_t *end);
-
 #endif

@@ -23,7 +23,7 @@ static void follow_links(struct graph_paths *p, uint32_t number, struct snap_slo
 	uint64_t first, end;
 	if (c->snap->link_count == 0)
 		return;
-	graph_compact_links(c, graph_compact_node(c, slot), &first, &end);
+	snap_links(c->snap, graph_compact_node(c, slot), &first, &end);
 	for (uint64_t i = first; i < end; i++)
 		meet(p, number, graph_compact_slot(c, c->snap->links[i].to));
 }

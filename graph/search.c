@@ -22,7 +22,7 @@ static void push_links(struct searcher *s, uint32_t v, struct snap_slot slot)
 {
 	const struct graph_compact *c = s->compact;
 	uint64_t first, end;
-	graph_compact_links(c, graph_compact_node(c, slot), &first, &end);
+	snap_links(c->snap, graph_compact_node(c, slot), &first, &end);
 	for (uint64_t i = first; i < end; i++)
 		s->stack[s->depth++] =
 			(uint64_t)v << 32 | graph_compact_slot(c, c->snap->links[i].to).n;

@@ -16,6 +16,8 @@ struct marker {
 	uint64_t depth, deepest;
 	struct wait *waits; /* by slot */
 	uint64_t wait_count;
+	struct snap_link *fired; /* at most one for each ephemeron */
+	uint64_t fired_count;
 	uint32_t *missing; /* conditions of each ephemeron that are not yet met */
 	struct hg_error *error;
 };
@@ -75,18 +77,17 @@ static void push(struct marker *m, uint32_t slot)
 }
 
 /* All conditions are met: the data are alive. */
-static enum hg_status fire(struct marker *m, const struct snap_ephemeron *e)
+static void fire(struct marker *m, const struct snap_ephemeron *e)
 {
 	const struct snap *snap = m->snap;
 	uint32_t holder = e->key_count ? snap->ephemeron_keys[e->first_key] : e->self;
 	struct snap_slot slot = graph_compact_slot(m->compact, holder);
-	BASE_TRY(snap_add_link(m->snap, holder, e->data, m->error));
+	m->fired[m->fired_count++] = (struct snap_link){holder, e->data};
 	m->compact->words[slot.n] |= GRAPH_LINKS;
 	push(m, graph_compact_slot(m->compact, e->data).n);
-	return HG_OK;
 }
 
-static enum hg_status meet_conditions(struct marker *m, uint32_t slot)
+static void meet_conditions(struct marker *m, uint32_t slot)
 {
 	uint64_t low = 0, high = m->wait_count;
 	while (low < high) {
@@ -98,8 +99,7 @@ static enum hg_status meet_conditions(struct marker *m, uint32_t slot)
 	}
 	for (; low < m->wait_count && m->waits[low].slot == slot; low++)
 		if (--m->missing[m->waits[low].ephemeron] == 0)
-			BASE_TRY(fire(m, &m->snap->ephemerons[m->waits[low].ephemeron]));
-	return HG_OK;
+			fire(m, &m->snap->ephemerons[m->waits[low].ephemeron]);
 }
 
 static bool is_last(const struct marker *m, uint32_t slot)
@@ -110,32 +110,24 @@ static bool is_last(const struct marker *m, uint32_t slot)
 	return root && root->hold == SNAP_HOLD_LAST;
 }
 
-/* 'links_end' is how many links there were before any ephemeron fired: only those are sorted. */
-static void push_links(struct marker *m, uint32_t slot, uint64_t links_end)
+static void push_links(struct marker *m, uint32_t slot)
 {
 	uint32_t node = graph_compact_node(m->compact, (struct snap_slot){slot});
-	const struct snap_link *links = m->snap->links;
-	uint64_t low = 0, high = links_end;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (links[middle].from < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < links_end && links[low].from == node; low++)
-		push(m, graph_compact_slot(m->compact, links[low].to).n);
+	uint64_t first, end;
+	snap_links(m->snap, node, &first, &end);
+	for (; first < end; first++)
+		push(m, graph_compact_slot(m->compact, m->snap->links[first].to).n);
 }
 
-static enum hg_status mark(struct marker *m, bool last, uint64_t links_end)
+static enum hg_status mark(struct marker *m, bool last)
 {
 	const uint32_t *words = m->compact->words;
 	while (m->depth) {
 		uint32_t slot = m->stack[--m->depth], header = words[slot];
 		if (bit(m->watched, slot))
-			BASE_TRY(meet_conditions(m, slot));
+			meet_conditions(m, slot);
 		if (header & GRAPH_LINKS)
-			push_links(m, slot, links_end);
+			push_links(m, slot);
 		for (const uint32_t *edge = words + slot; !(header & GRAPH_LEAF);) {
 			uint32_t target = *++edge & GRAPH_TARGET;
 			if (last || !is_last(m, target))
@@ -150,13 +142,12 @@ static enum hg_status mark(struct marker *m, bool last, uint64_t links_end)
 static enum hg_status mark_all(struct marker *m)
 {
 	const struct snap *snap = m->snap;
-	uint64_t links_end = snap->link_count;
 	push(m, graph_compact_virtual_root(m->compact).n);
-	BASE_TRY(mark(m, false, links_end));
+	BASE_TRY(mark(m, false));
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		if (snap->roots[i].hold == SNAP_HOLD_LAST)
 			push(m, graph_compact_root_slot(m->compact, i).n);
-	return mark(m, true, links_end);
+	return mark(m, true);
 }
 
 static int by_from(const void *a, const void *b)
@@ -179,8 +170,12 @@ static enum hg_status run(struct marker *m)
 	/* Every slot waits on the stack at most once. */
 	BASE_TRY(base_arena_reserve(
 		m->arena, m->compact->count, sizeof(*m->stack), (void **)&m->stack, m->error));
+	BASE_TRY(base_arena_alloc(m->arena, m->snap->ephemeron_count, sizeof(*m->fired),
+		(void **)&m->fired, m->error));
 	BASE_TRY(add_waits(m));
 	BASE_TRY(mark_all(m));
+	for (uint64_t i = 0; i < m->fired_count; i++)
+		BASE_TRY(snap_add_link(m->snap, m->fired[i].from, m->fired[i].to, m->error));
 	if (m->snap->link_count)
 		qsort(m->snap->links, m->snap->link_count, sizeof(*m->snap->links), by_from);
 	return HG_OK;
@@ -198,5 +193,6 @@ enum hg_status graph_strong_ephemerons(struct graph_compact *compact, struct sna
 	base_arena_free(arena, m.missing);
 	base_arena_free(arena, m.stack);
 	base_arena_free(arena, m.waits);
+	base_arena_free(arena, m.fired);
 	return status;
 }

@@ -420,7 +420,8 @@ enum hg_value_kind {
 	HG_VALUE_CODE,
 	HG_VALUE_OUTSIDE,  /* a pointer out of the heap */
 	HG_VALUE_DANGLING, /* into the heap, but not to a block */
-	HG_VALUE_RAW       /* not a value: infix header, code information */
+	HG_VALUE_RAW,      /* not a value: infix header, code information */
+	HG_VALUE_ATOM      /* to a block without fields, like [||] */
 };
 
 struct hg_field {
@@ -432,13 +433,16 @@ struct hg_field {
 
 struct hg_referrer {
 	hg_node node;
-	uint64_t field; /* the first that leads here; HG_UNKNOWN for roots */
+	uint64_t field; /* the first that leads here; HG_UNKNOWN for roots, and for what
+			   holds it otherwise: a key its ephemeron's data, a fiber */
 };
 
 struct hg_object {
 	struct hg_block block;
 	size_t fields_count; /* of those recorded and asked for */
 	struct hg_field *fields;
+	size_t holds_count; /* what it holds besides its fields: a fiber, data of ephemerons */
+	hg_node *holds;
 	bool fields_recorded; /* false for strings, floats, ... in formats without contents */
 	uint64_t referrers_total;
 	size_t referrers_count;
@@ -454,6 +458,22 @@ struct hg_object {
 HG_API enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
 	uint64_t max_referrers, struct hg_object *out);
 HG_API void hg_object_release(struct hg_object *object);
+
+/*
+ * What cores tell besides, as snprintf(3) counts and cuts; 0 if nothing is known: the function at a
+ * code address ("Stdlib__List.map"), the kind of a custom block ("_bigarr02"), a frame of the call
+ * stack that allocated a block which Gc.Memprof tracks ("Foo.bar foo.ml:12:3-8", frame 0
+ * innermost).
+ */
+HG_API size_t hg_code_name(
+	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
+HG_API size_t hg_custom_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+HG_API size_t hg_call_frame(const struct hg_snapshot *snapshot, hg_node node, uint64_t frame,
+	char *buffer, size_t size);
+
+/* The integer that a profiler keeps with a block: memtrace's object id.  False if there is none. */
+HG_API bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id);
 
 /* Retention graph: the part of the dominator tree that matters, for drawing */
 

@@ -131,3 +131,38 @@ size_t hg_class_name(
 		return hg_node_name(snapshot, id, buffer, size);
 	}
 }
+
+size_t hg_code_name(const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	return snap->format->code_name ? snap->format->code_name(snap, address, buffer, size) : 0;
+}
+
+static bool is_block(const struct hg_snapshot *snapshot, hg_node node)
+{
+	return snapshot->analysed && node < snapshot->snap.block_count;
+}
+
+size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	if (!snap->format->custom_name || !is_block(snapshot, node))
+		return 0;
+	return snap->format->custom_name(snap, (struct snap_rank){node}, buffer, size);
+}
+
+size_t hg_call_frame(
+	const struct hg_snapshot *snapshot, hg_node node, uint64_t frame, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	if (!snap->format->call_frame || !is_block(snapshot, node))
+		return 0;
+	return snap->format->call_frame(snap, (struct snap_rank){node}, frame, buffer, size);
+}
+
+bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id)
+{
+	const struct snap *snap = &snapshot->snap;
+	return snap->format->sample_id && is_block(snapshot, node) &&
+	       snap->format->sample_id(snap, (struct snap_rank){node}, id);
+}

@@ -7,8 +7,14 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 {
 	uint64_t value = cell->fields[j], word;
 	struct hg_field field = {.index = j, .value = (int64_t)value, .node = HG_NO_NODE};
+	bool is_code = j < snap_first_value(snap, cell);
 	if (cell->tag == SNAP_TAG_CLOSURE && snap_is_infix_header(value, j, snap->reserved)) {
 		field.kind = HG_VALUE_RAW;
+		return field;
+	}
+	if (is_code) {
+		bool is_address = !(value & 1) && snap_resolve(snap, value, &word) == SNAP_CODE;
+		field.kind = is_address ? HG_VALUE_CODE : HG_VALUE_RAW;
 		return field;
 	}
 	if (value & 1) {
@@ -18,6 +24,8 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 	}
 	static const enum hg_value_kind kinds[SNAP_OUTCOMES] = {[SNAP_BLOCK] = HG_VALUE_BLOCK,
 		[SNAP_INFIX] = HG_VALUE_BLOCK,
+		[SNAP_FORWARDED] = HG_VALUE_BLOCK,
+		[SNAP_ATOM] = HG_VALUE_ATOM,
 		[SNAP_CODE] = HG_VALUE_CODE,
 		[SNAP_OUTSIDE] = HG_VALUE_OUTSIDE,
 		[SNAP_DANGLING] = HG_VALUE_DANGLING};
@@ -37,6 +45,17 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->fields), (void **)&out->fields));
 	for (uint64_t j = 0; j < count; j++)
 		out->fields[out->fields_count++] = read_field(&snapshot->snap, cell, j);
+	return HG_OK;
+}
+
+static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t first, end;
+	snap_links(snap, node, &first, &end);
+	BASE_TRY(query_alloc(snapshot, end - first, sizeof(*out->holds), (void **)&out->holds));
+	for (; first < end; first++)
+		out->holds[out->holds_count++] = snap->links[first].to;
 	return HG_OK;
 }
 
@@ -97,6 +116,9 @@ static enum hg_status find_referrers(struct referrers *r)
 			status = scan_cell(r, rank++, &cell);
 	}
 	snap_walk_release(&walk);
+	for (uint64_t i = 0; i < snap->link_count && status == HG_OK; i++)
+		if (snap->links[i].to == r->target)
+			status = add_referrer(r, snap->links[i].from, HG_UNKNOWN);
 	for (uint64_t i = 0; i < snap->root_count && status == HG_OK; i++)
 		if (snap_resolve_node(snap, snap->roots[i].value) == r->target)
 			status = add_referrer(r, snap_root_node(snap, i), HG_UNKNOWN);
@@ -130,6 +152,7 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
 	BASE_TRY(read_fields(snapshot, &cell, max_fields, out));
 	read_content(snapshot, node, out);
+	BASE_TRY(read_links(snapshot, node, out));
 	BASE_TRY(find_referrers(&referrers));
 	return find_dominators(snapshot, out);
 }
@@ -153,6 +176,7 @@ void hg_object_release(struct hg_object *object)
 {
 	free(object->fields);
 	free(object->referrers);
+	free(object->holds);
 	free(object->dominators);
 	*object = (struct hg_object){0};
 }

@@ -228,6 +228,10 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 		struct drawn *to = find_drawn(drawn, count, target);
 		BASE_TRY(refer(p, self, to, parents, HG_UNKNOWN));
 	}
+	uint64_t link, end;
+	for (snap_links(snap, node, &link, &end); link < end; link++)
+		BASE_TRY(refer(p, self, find_drawn(drawn, count, snap->links[link].to), parents,
+			HG_UNKNOWN));
 	for (uint32_t i = 0; i < count; i++) {
 		if (drawn[i].met || parents[drawn[i].at] != self || drawn[i].at == self)
 			continue;

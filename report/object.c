@@ -1,18 +1,21 @@
 #include "report/common.h"
 
+#include <string.h>
+
 enum { CONTENT_SHOWN = 200 };
 
 static const char *value_kind_name(enum hg_value_kind kind)
 {
 	static const char *const names[] = {
-		"int", "some_int", "block", "code", "outside", "dangling", "raw"};
+		"int", "some_int", "block", "code", "outside", "dangling", "raw", "atom"};
 	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
 }
 
 static const char *value_kind_text(enum hg_value_kind kind)
 {
 	static const char *const texts[] = {"integer", "integer, not recorded", "pointer",
-		"code pointer", "pointer out of the heap", "pointer to no block", "no value"};
+		"code pointer", "pointer out of the heap", "pointer to no block", "no value",
+		"block without fields"};
 	return (size_t)kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : "unknown";
 }
 
@@ -40,7 +43,7 @@ static const struct rep_column dominator_columns[] = {
 	{"address", NULL, REP_NAME, 0},
 	{"location", NULL, REP_NAME, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
-	{NULL, "dominator", REP_NAME, REP_LAST},
+	{NULL, "root or block", REP_NAME, REP_LAST},
 };
 
 static void name_cell(struct rep_context *context, hg_node node)
@@ -83,6 +86,17 @@ static void value_cell(struct rep_emitter *emitter, const struct hg_field *field
 	rep_text_release(&value);
 }
 
+/* Where there is no block: the function that a code pointer leads to. */
+static void code_cell(struct rep_context *context, const struct hg_field *field)
+{
+	char name[1024];
+	if (field->kind == HG_VALUE_CODE &&
+		hg_code_name(context->snapshot, (uint64_t)field->value, name, sizeof(name)))
+		rep_cell_string(context->emitter, name);
+	else
+		rep_cell_none(context->emitter);
+}
+
 static void write_field(struct rep_context *context, const struct hg_field *field)
 {
 	struct rep_emitter *emitter = context->emitter;
@@ -90,8 +104,9 @@ static void write_field(struct rep_context *context, const struct hg_field *fiel
 	rep_cell_labelled(emitter, value_kind_name(field->kind), value_kind_text(field->kind));
 	value_cell(emitter, field);
 	if (field->node == HG_NO_NODE) {
-		for (unsigned i = 3; i < 9; i++)
+		for (unsigned i = 3; i < 8; i++)
 			rep_cell_none(emitter);
+		code_cell(context, field);
 	} else {
 		struct hg_block block;
 		hg_block(context->snapshot, field->node, &block);
@@ -109,7 +124,7 @@ static void write_fields(struct rep_context *context, const struct hg_object *ob
 {
 	struct rep_emitter *emitter = context->emitter;
 	if (emitter->format == REP_FORMAT_TEXT && object->fields_count == 0) {
-		if (!object->block.is_root && !object->fields_recorded)
+		if (!object->block.is_root && !object->fields_recorded && object->content_size == 0)
 			rep_prose(emitter, REP_PLAIN, "\nThe file does not hold its fields.\n");
 		return;
 	}
@@ -121,6 +136,26 @@ static void write_fields(struct rep_context *context, const struct hg_object *ob
 	if (!object->block.is_root && object->block.words > object->fields_count)
 		rep_more_rows(
 			emitter, object->block.words - object->fields_count, "words", "--fields");
+}
+
+/* What a block holds besides its fields: a continuation its fiber, a key its ephemerons' data. */
+static void write_holds(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	if (emitter->format == REP_FORMAT_CSV || object->holds_count == 0)
+		return;
+	rep_headline(emitter, "Holds besides its fields");
+	rep_table_begin(emitter, "holds", dominator_columns, 4);
+	for (size_t i = 0; i < object->holds_count; i++) {
+		struct hg_block block;
+		hg_block(context->snapshot, object->holds[i], &block);
+		name_cell(context, block.node);
+		location_cell(context, block.location);
+		rep_cell_number(emitter, block.retained_bytes);
+		label_cell(context, &block);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
 }
 
 static void write_referrers(struct rep_context *context, const struct hg_object *object)
@@ -150,10 +185,28 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 		"--referrers");
 }
 
+/* Chains of dominators may be millions long: people see both ends. */
+enum { NEAREST_SHOWN = 10, FARTHEST_SHOWN = 5 };
+
+static void leave_out(struct rep_emitter *emitter, size_t count)
+{
+	struct rep_text text = {0};
+	rep_text_put(&text, "... ");
+	rep_text_count(&text, count);
+	rep_text_put(&text, " more");
+	for (unsigned i = 0; i < 3; i++)
+		rep_cell_none(emitter);
+	rep_cell_string(emitter, rep_text_string(&text));
+	rep_row_end(emitter);
+	rep_text_release(&text);
+}
+
 static void write_dominators(struct rep_context *context, const struct hg_object *object)
 {
 	struct rep_emitter *emitter = context->emitter;
 	hg_node top = hg_virtual_root(context->snapshot);
+	size_t count = object->dominators_count;
+	size_t rest = count > NEAREST_SHOWN + FARTHEST_SHOWN ? count - FARTHEST_SHOWN : 0;
 	if (emitter->format == REP_FORMAT_CSV)
 		return;
 	if (emitter->format == REP_FORMAT_TEXT && !object->block.reachable)
@@ -165,6 +218,10 @@ static void write_dominators(struct rep_context *context, const struct hg_object
 		if (emitter->format == REP_FORMAT_TEXT && object->dominators[i] == top &&
 			object->dominators_count > 1)
 			continue;
+		if (emitter->format == REP_FORMAT_TEXT && i == NEAREST_SHOWN && i < rest) {
+			leave_out(emitter, rest - i);
+			i = rest;
+		}
 		hg_block(context->snapshot, object->dominators[i], &block);
 		name_cell(context, block.node);
 		location_cell(context, block.location);
@@ -200,6 +257,13 @@ static void write_block_values(struct rep_context *context, const struct hg_obje
 		hg_confidence_name(block->location_confidence));
 	rep_value_bool(emitter, "fields_recorded", NULL, object->fields_recorded);
 	rep_value_number(emitter, "referrers_total", NULL, REP_COUNT, object->referrers_total);
+	char custom[256];
+	int64_t id;
+	if (hg_custom_name(context->snapshot, block->node, custom, sizeof(custom)))
+		rep_value_string(emitter, "custom", NULL, REP_NAME, custom);
+	if (hg_sample_id(context->snapshot, block->node, &id))
+		rep_value_number(emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
+	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
 	if (object->content_size) {
 		rep_json_key(&emitter->json, "content");
 		rep_json_string(
@@ -241,10 +305,32 @@ static void write_block_text(
 	rep_text_release(&label);
 }
 
+enum { TAG_DOUBLE = 253, TAG_DOUBLE_ARRAY = 254, TAG_STRING = 252, NUMBERS_SHOWN = 8 };
+
+static void write_numbers(struct rep_emitter *emitter, const struct hg_object *object)
+{
+	struct rep_text text = {0};
+	size_t count = object->content_size / sizeof(double);
+	for (size_t i = 0; i < count && i < NUMBERS_SHOWN; i++) {
+		double number;
+		memcpy(&number, object->content + i * sizeof(number), sizeof(number));
+		rep_text_printf(&text, "%s%.17g", i ? "; " : "", number);
+	}
+	rep_prose(emitter, REP_PLAIN, "content: %s%s\n", rep_text_string(&text),
+		count > NUMBERS_SHOWN ? "; ..." : "");
+	rep_text_release(&text);
+}
+
 static void write_content(struct rep_emitter *emitter, const struct hg_object *object)
 {
 	struct rep_text text = {0}, size = {0};
 	if (object->content_size == 0)
+		return;
+	if (object->block.tag == TAG_DOUBLE || object->block.tag == TAG_DOUBLE_ARRAY) {
+		write_numbers(emitter, object);
+		return;
+	}
+	if (object->block.tag != TAG_STRING)
 		return;
 	size_t shown = object->content_size < CONTENT_SHOWN ? object->content_size : CONTENT_SHOWN;
 	rep_text_escape_terminal(&text, (const char *)object->content, shown);
@@ -256,19 +342,62 @@ static void write_content(struct rep_emitter *emitter, const struct hg_object *o
 	rep_text_release(&size);
 }
 
+/* Of a custom block. */
+static void write_kind(struct rep_context *context, const struct hg_object *object)
+{
+	char name[256];
+	struct rep_text text = {0};
+	if (!hg_custom_name(context->snapshot, object->block.node, name, sizeof(name)))
+		return;
+	rep_prose(context->emitter, REP_PLAIN, "custom block of kind %s", rep_escaped(&text, name));
+	if (object->block.offheap_bytes) {
+		rep_text_clear(&text);
+		rep_text_size(&text, object->block.offheap_bytes);
+		rep_prose(context->emitter, REP_PLAIN, ", owns %s outside the heap",
+			rep_text_string(&text));
+	}
+	rep_prose(context->emitter, REP_PLAIN, "\n");
+	rep_text_release(&text);
+}
+
+static const struct rep_column frame_columns[] = {{"frame", "function", REP_NAME, REP_LAST}};
+
+/* Of a block that Gc.Memprof tracks. */
+static void write_call_stack(struct rep_context *context, const struct hg_object *object)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_snapshot *snapshot = context->snapshot;
+	hg_node node = object->block.node;
+	char name[1024];
+	if (!hg_call_frame(snapshot, node, 0, name, sizeof(name)))
+		return;
+	rep_headline(emitter, "Allocated by, innermost first");
+	rep_table_begin(emitter, "call_stack", frame_columns, 1);
+	for (uint64_t i = 0; hg_call_frame(snapshot, node, i, name, sizeof(name)); i++) {
+		rep_cell_string(emitter, name);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
 static void write(
 	struct rep_context *context, const struct hg_object *object, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
 	rep_begin(context, "object", NULL);
-	if (emitter->format == REP_FORMAT_JSON)
+	if (emitter->format == REP_FORMAT_JSON) {
 		write_block_values(context, object);
+		write_call_stack(context, object);
+	}
 	if (emitter->format == REP_FORMAT_TEXT) {
 		write_block_text(context, object, totals);
 		write_content(emitter, object);
+		write_kind(context, object);
+		write_call_stack(context, object);
 		write_dominators(context, object);
 	}
 	write_fields(context, object);
+	write_holds(context, object);
 	write_referrers(context, object);
 	if (emitter->format == REP_FORMAT_JSON)
 		write_dominators(context, object);

@@ -127,6 +127,7 @@ static void release(struct snap *snap)
 	free(core->fiber_values.items);
 	free(core->offheap);
 	free(core->conservative.items);
+	free(core->sampled);
 	if (core->has_runtime)
 		snap_runtime_close(&core->runtime);
 	if (core->has_image)
@@ -176,13 +177,21 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	return run->count != 0;
 }
 
-/* Contents of strings and other opaque blocks. */
+/*
+ * Contents of strings and other opaque blocks.  The last byte of a string says how many bytes
+ * before it are not of the string (runtime/caml/mlvalues.h).
+ */
 static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
 	const uint8_t **out, bool *cut)
 {
 	const struct elfcore *core = elfcore_of(snap);
-	uint64_t address = 8 * (snap_ranks_word(&snap->ranks, rank) + 1);
+	uint64_t address = 8 * (snap_ranks_word(&snap->ranks, rank) + 1), header;
 	size_t got;
+	uint8_t padding;
+	if (snap_image_u64(&core->image, address - 8, &header) &&
+		snap_header_tag(header) == SNAP_TAG_STRING &&
+		snap_image_read(&core->image, address + bytes - 1, &padding, 1) && padding < 8)
+		bytes -= 1 + (uint64_t)padding;
 	*out = snap_image_at(&core->image, address, bytes, &got);
 	*cut = got < bytes;
 	return got;
@@ -197,5 +206,9 @@ const struct snap_format snap_elfcore = {
 	.release = release,
 	.next_run = next_run,
 	.content = content,
+	.code_name = elfcore_code_name,
+	.custom_name = elfcore_custom_name,
+	.call_frame = elfcore_call_frame,
+	.sample_id = elfcore_sample_id,
 	.ids = SNAP_IDS_NONE,
 };

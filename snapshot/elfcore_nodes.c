@@ -332,16 +332,20 @@ static enum hg_status number_places(
 	return HG_OK;
 }
 
-/* Once the table of sites is there. */
-static enum hg_status settle_samples(struct elfcore *core, struct hg_error *error)
+static int by_block(const void *a, const void *b)
+{
+	const struct elfcore_sampled *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->sample > y->sample) - (x->sample < y->sample);
+}
+
+/* Which samples are of blocks that are there, and where those with a call stack were allocated. */
+static enum hg_status find_places(
+	struct elfcore *core, struct place *places, struct hg_error *error)
 {
 	struct snap_runtime *runtime = &core->runtime;
 	uint64_t slot, word, count = 0;
-	if (runtime->sample_count == 0 || core->snap->sampled_count)
-		return HG_OK;
-	struct place *places = calloc(runtime->sample_count, sizeof(*places));
-	if (!places)
-		return base_no_memory(error, runtime->sample_count * sizeof(*places));
 	for (uint64_t i = 0; i < runtime->sample_count; i++) {
 		const struct snap_sample *sample = &runtime->samples[i];
 		struct place *place = &places[count];
@@ -349,11 +353,26 @@ static enum hg_status settle_samples(struct elfcore *core, struct hg_error *erro
 			!snap_outcome_is_block(snap_resolve(core->snap, sample->block, &word)))
 			continue;
 		place->block = 8 * word;
+		core->sampled[core->sampled_count++] = (struct elfcore_sampled){8 * word, i};
 		if (innermost_slot(runtime, sample, &slot) &&
 			snap_runtime_locations(runtime, slot, &place->at, 1) && place->at.file[0])
 			count++;
 	}
-	enum hg_status status = number_places(core, places, count, error);
+	if (core->sampled_count)
+		qsort(core->sampled, core->sampled_count, sizeof(*core->sampled), by_block);
+	return number_places(core, places, count, error);
+}
+
+static enum hg_status settle_samples(struct elfcore *core, struct hg_error *error)
+{
+	uint64_t count = core->runtime.sample_count;
+	if (count == 0)
+		return HG_OK;
+	struct place *places = calloc(count, sizeof(*places));
+	core->sampled = calloc(count, sizeof(*core->sampled));
+	enum hg_status status = places && core->sampled
+					? find_places(core, places, error)
+					: base_no_memory(error, count * sizeof(*places));
 	free(places);
 	return status;
 }

@@ -52,6 +52,12 @@ struct elfcore_offheap {
 	uint64_t address, bytes, owner;
 };
 
+/* A sample and the block it is of. */
+struct elfcore_sampled {
+	uint64_t address; /* of the header */
+	uint64_t sample;  /* index in runtime.samples */
+};
+
 struct elfcore {
 	struct snap *snap;
 	struct snap_image image;
@@ -76,6 +82,8 @@ struct elfcore {
 	struct elfcore_offheap *offheap;
 	uint64_t offheap_count, offheap_capacity;
 	struct elfcore_list conservative; /* indexes in runtime.roots */
+	struct elfcore_sampled *sampled;  /* by address */
+	uint64_t sampled_count;
 };
 
 static inline struct elfcore *elfcore_of(const struct snap *snap)
@@ -104,5 +112,13 @@ static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 /* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
 enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error);
 enum hg_status elfcore_settle(struct snap *snap, struct hg_error *error);
+
+/* For struct snap_format. */
+size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size);
+size_t elfcore_custom_name(
+	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
+size_t elfcore_call_frame(
+	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
+bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);
 
 #endif

@@ -219,6 +219,26 @@ uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
 }
 
+/* First link from a node not below the given one. */
+static uint64_t links_from(const struct snap *snap, uint64_t node)
+{
+	uint64_t low = 0, high = snap->link_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->links[middle].from < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_t *end)
+{
+	*first = links_from(snap, node);
+	*end = links_from(snap, (uint64_t)node + 1);
+}
+
 uint32_t snap_sampled_site(const struct snap *snap, uint64_t address)
 {
 	uint64_t low = 0, high = snap->sampled_count;

@@ -136,6 +136,18 @@ struct snap_format {
 	/* First bytes of an opaque block, at most the given number; NULL: never recorded. */
 	size_t (*content)(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
 		const uint8_t **out, bool *cut);
+	/*
+	 * Words for people, counted and cut as by snprintf(3), 0 if there are none; or NULL.  The
+	 * function at a code address; the kind of a custom block; a frame of the call stack that
+	 * allocated a block, the innermost first.
+	 */
+	size_t (*code_name)(const struct snap *snap, uint64_t value, char *buffer, size_t size);
+	size_t (*custom_name)(
+		const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
+	size_t (*call_frame)(const struct snap *snap, struct snap_rank rank, uint64_t frame,
+		char *buffer, size_t size);
+	/* The integer that the program's own profiler keeps with a block; false if none. */
+	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
 };
 
@@ -311,6 +323,9 @@ enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value);
  * belongs to goes to *header_word when snap_outcome_is_block().
  */
 enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word);
+
+/* The links of a node: [*first, *end) of snap->links. */
+void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_t *end);
 
 /* Where the block with a header at this address was sampled; 0 if it was not. */
 uint32_t snap_sampled_site(const struct snap *snap, uint64_t address);

@@ -1,0 +1,96 @@
+/* Words about blocks of a core: their code, their kind, where they come from. */
+#include "snapshot/elfcore_parts.h"
+
+#include <stdio.h>
+
+static size_t counted(int length)
+{
+	return length < 0 ? 0 : (size_t)length;
+}
+
+size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	char name[1024];
+	if (!snap_runtime_function(&core->runtime, value, name, sizeof(name)))
+		return 0;
+	return counted(snprintf(buffer, size, "%s", name));
+}
+
+size_t elfcore_custom_name(
+	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	uint64_t address = 8 * snap_ranks_word(&snap->ranks, rank), header;
+	struct snap_custom custom;
+	if (!snap_image_u64(&core->image, address, &header) ||
+		snap_header_tag(header) != SNAP_TAG_CUSTOM)
+		return 0;
+	snap_runtime_custom(
+		&core->runtime, address + 8, snap_header_wosize(header, snap->reserved), &custom);
+	return counted(snprintf(buffer, size, "%s", custom.identifier));
+}
+
+static const struct snap_sample *find_sample(const struct elfcore *core, struct snap_rank rank)
+{
+	uint64_t address = 8 * snap_ranks_word(&core->snap->ranks, rank);
+	uint64_t low = 0, high = core->sampled_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (core->sampled[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < core->sampled_count && core->sampled[low].address == address;
+	return found ? &core->runtime.samples[core->sampled[low].sample] : NULL;
+}
+
+/* Slots of a call stack that are shown, and functions inlined at one of them. */
+enum { MOST_SLOTS = 256, MOST_INLINED = 32 };
+
+static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
+	struct snap_code_place *place)
+{
+	struct snap_runtime *runtime = &core->runtime;
+	struct snap_code_place places[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS], count = 0, seen = 0;
+	bool known = sample->stash
+			     ? snap_runtime_stash(runtime, sample->stash, slots, MOST_SLOTS, &count)
+			     : snap_runtime_callstack(
+				       runtime, sample->user_data, slots, MOST_SLOTS, &count);
+	if (!known)
+		return false;
+	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
+		size_t inlined = snap_runtime_locations(runtime, slots[i], places, MOST_INLINED);
+		if (inlined > MOST_INLINED)
+			inlined = MOST_INLINED;
+		if (frame < seen + inlined) {
+			*place = places[frame - seen];
+			return true;
+		}
+		seen += inlined;
+	}
+	return false;
+}
+
+size_t elfcore_call_frame(
+	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_sample *sample = find_sample(core, rank);
+	struct snap_code_place place;
+	if (!sample || !find_frame(core, sample, frame, &place))
+		return 0;
+	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place.function,
+		place.function[0] ? " " : "", place.file, place.line, place.start, place.end));
+}
+
+bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
+{
+	const struct snap_sample *sample = find_sample(elfcore_of(snap), rank);
+	if (!sample || sample->stash || !(sample->user_data & 1))
+		return false;
+	*id = (int64_t)sample->user_data >> 1;
+	return true;
+}
