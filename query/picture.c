@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 80 };
+enum { MOST_NODES = 80, LONG_RUN = 100 };
 
 /* A node that may still be drawn: child of one that is. */
 struct candidate {
 	struct graph_position position;
 	uint32_t parent; /* in out->nodes */
+	uint32_t run;    /* holders in a row, each of which is mostly this */
 };
 
 struct painter {
@@ -27,8 +28,14 @@ struct painter {
 	uint64_t heap_count, heap_capacity;
 };
 
+/*
+ * A list is a run of nodes that each retain most of what the one before does: it must not take the
+ * places of all that retains less than its end.
+ */
 static bool larger(const struct painter *p, const struct candidate *a, const struct candidate *b)
 {
+	if ((a->run > LONG_RUN) != (b->run > LONG_RUN))
+		return b->run > LONG_RUN;
 	return query_by_retained(p->snapshot, a->position, b->position) < 0;
 }
 
@@ -39,12 +46,17 @@ static void swap(struct candidate *a, struct candidate *b)
 	*b = other;
 }
 
-static enum hg_status offer(struct painter *p, struct graph_position position, uint32_t parent)
+static enum hg_status offer(struct painter *p, struct graph_position position,
+	const struct candidate *holder, uint32_t parent)
 {
+	const struct graph *g = &p->snapshot->graph;
+	bool most = holder &&
+		    graph_retained(g, position) >= graph_retained(g, holder->position) / 10 * 7;
+	uint32_t run = most ? holder->run + 1 : 0;
 	BASE_TRY(query_grow(
 		p->snapshot, &p->heap, p->heap_count, &p->heap_capacity, sizeof(*p->heap)));
 	uint64_t at = p->heap_count++;
-	p->heap[at] = (struct candidate){position, parent};
+	p->heap[at] = (struct candidate){position, parent, run};
 	for (; at > 0 && larger(p, &p->heap[at], &p->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		swap(&p->heap[at], &p->heap[(at - 1) / 2]);
 	return HG_OK;
@@ -102,7 +114,7 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++)
-		status = offer(p, children.positions[i], self);
+		status = offer(p, children.positions[i], &c, self);
 	query_children_release(&children);
 	return status;
 }
@@ -259,7 +271,7 @@ static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t 
 
 static enum hg_status paint(struct painter *p, struct graph_position top, uint32_t *parents)
 {
-	BASE_TRY(offer(p, top, 0));
+	BASE_TRY(offer(p, top, NULL, 0));
 	while (p->heap_count && p->out->nodes_count < p->max_nodes) {
 		struct candidate c = take(p);
 		parents[p->out->nodes_count] = c.parent;
