@@ -143,15 +143,19 @@ HG_API const char *hg_segment_name(enum hg_segment segment);
 /* What the file says of itself.  Strings live as long as the snapshot and are never NULL. */
 struct hg_info {
 	const char *path;
-	const char *format;        /* "memprof01", ... */
-	const char *title;         /* "OCamlmemprof 0.1 heap dump", ... */
-	const char *program;       /* name of the program as recorded; "" if not */
-	const char *trigger;       /* why or under which name it was written; "" unknown */
-	const char *ocaml_version; /* "" unknown */
-	const char *profile;       /* the location source in use; "" for none */
-	const char *profile_note;  /* why there is none, or what is odd about it; "" */
-	const char *partial;       /* "" or in the middle of what a file cut short ends */
-	uint64_t partial_offset;   /* where, or HG_NO_OFFSET */
+	const char *format;  /* "memprof01", ... */
+	const char *title;   /* "OCamlmemprof 0.1 heap dump", ... */
+	const char *program; /* name of the program as recorded; "" if not */
+	const char *trigger; /* why or under which name it was written; "" unknown */
+	const char *method;  /* of a core that heapgraph wrote: "fork", ...; "" */
+	const char
+		*capture_consistency; /* of the same: "clean", or what the program was amid; "" */
+	uint64_t time_ns;             /* when, since 1970; or HG_UNKNOWN */
+	const char *ocaml_version;    /* "" unknown */
+	const char *profile;          /* the location source in use; "" for none */
+	const char *profile_note;     /* why there is none, or what is odd about it; "" */
+	const char *partial;          /* "" or in the middle of what a file cut short ends */
+	uint64_t partial_offset;      /* where, or HG_NO_OFFSET */
 	bool native;
 	unsigned word_size;     /* bytes */
 	unsigned reserved_bits; /* R: wosize has 54 - R bits */

@@ -1,6 +1,7 @@
 #include "report/common.h"
 
 #include <string.h>
+#include <time.h>
 
 static void file_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
@@ -8,6 +9,25 @@ static void file_lines(struct rep_emitter *emitter, const struct hg_info *info)
 	rep_value_string(emitter, "format", NULL, REP_WORD, info->format);
 	rep_value_string(emitter, "title", "what", REP_WORD, info->title);
 	rep_value_number(emitter, "file_bytes", "size", REP_BYTES, info->file_bytes);
+}
+
+/* Of cores that heapgraph wrote itself. */
+static void capture_lines(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	char when[32] = "";
+	struct tm parts;
+	time_t seconds = (time_t)(info->time_ns / 1000000000);
+	if (info->time_ns != HG_UNKNOWN) {
+		rep_value_number(emitter, "time_ns", NULL, REP_NUMBER, info->time_ns);
+		if (gmtime_r(&seconds, &parts))
+			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &parts);
+		rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "time", when);
+	}
+	if (*info->method)
+		rep_value_string(emitter, "capture_method", "method", REP_WORD, info->method);
+	if (*info->capture_consistency)
+		rep_value_string(emitter, "capture_consistency", "consistency", REP_WORD,
+			info->capture_consistency);
 }
 
 static void program_lines(struct rep_emitter *emitter, const struct hg_info *info)
@@ -30,6 +50,7 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 		rep_value_string(emitter, "consistency", "stopped in", REP_WORD, info->consistency);
 	for (unsigned i = 0; i < info->note_count; i++)
 		rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "not read", info->notes[i]);
+	capture_lines(emitter, info);
 }
 
 /* The parts of a header word, as they are drawn in the runtime's documentation. */

@@ -60,6 +60,9 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	snap->atoms = runtime->atoms;
 	if (capture && capture->is_ours) {
 		snap->trigger = capture->trigger;
+		snap->method = capture->method;
+		snap->capture_consistency = capture->consistency;
+		snap->time = capture->time;
 		snap->index = capture->index;
 	} else if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {
 		snap_name_part_number(&name, 3, &snap->index);

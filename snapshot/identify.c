@@ -263,7 +263,9 @@ static void describe(const struct head *head, struct line *line)
 		return;
 	}
 	for (unsigned i = 0; snap_format(i); i++) {
-		if (snap_format(i)->recognise(head->name, &file)) {
+		/* There is more to say of a core. */
+		if (snap_format(i) != &snap_elfcore &&
+			snap_format(i)->recognise(head->name, &file)) {
 			add(line, "%s", snap_format(i)->title);
 			return;
 		}

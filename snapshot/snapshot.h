@@ -200,6 +200,8 @@ struct snap {
 	void *format_data; /* of the format, in the pool */
 
 	const char *program, *trigger, *ocaml_version;
+	const char *method, *capture_consistency; /* of cores that heapgraph wrote; "" */
+	uint64_t time;                            /* ns since 1970; HG_UNKNOWN */
 	const char *profile, *profile_note;
 	const char *consistency; /* in the middle of what the program was stopped; "" */
 	const char *notes[16];   /* what could not be read, a line each */

@@ -45,7 +45,7 @@ undisturbed() {
 # is_ours NAME FILE: info says so, whether the program has an OCaml heap or not.
 is_ours() {
 	run info --format json "$2"
-	check "$1" grep -q 'capture\|written by heapgraph' "$work/out"
+	check "$1" grep -qE '"capture_consistency": "[a-z-]+"|written by heapgraph' "$work/out"
 }
 
 # captures NAME ARGUMENT...: capture succeeds, with its line on stderr and nothing on stdout.
