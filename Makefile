@@ -42,7 +42,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml bench lint asan fuzz run-fuzzers format install clean
+.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml bench bench-capture lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -54,6 +54,7 @@ help:
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
 	@echo 'make bench      measure speed and memory (some minutes)'
+	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
@@ -150,6 +151,10 @@ stress-ocaml:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
 	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix"
+
+bench-capture: $(BUILD)/heapgraph
+	$(Q)scripts/install-packages build test bench
+	$(Q)bench/capture $(BUILD)
 
 bench: $(BUILD)/gendump $(BUILD)/bench/bench
 	$(Q)bench/run $(BUILD)
