@@ -46,7 +46,8 @@ static void say(const struct hg_capture *capture)
 	rep_text_printf(&line, " written, consistency %s, method %s", capture->consistency,
 		capture->method);
 	if (capture->stops > 1)
-		rep_text_printf(&line, ", after %llu stops amid a collection of %llu.%02llu ms",
+		rep_text_printf(&line,
+			", after %llu other stops of %llu.%02llu ms in all, amid a collection",
 			(unsigned long long)capture->stops - 1,
 			(unsigned long long)(capture->earlier_pause_ns / 1000000),
 			(unsigned long long)(capture->earlier_pause_ns / 10000 % 100));

@@ -18,9 +18,16 @@
 #include <time.h>
 #include <unistd.h>
 
+/*
+ * How often a process is stopped until a bad moment is taken after all, and how long it runs
+ * between. Amid a minor collection its heap can be read nevertheless, amid a compaction of 4.x it
+ * cannot.
+ */
 enum {
-	MOST_STOPS = 40, /* until a stop amid a minor collection is taken after all */
-	BETWEEN_STOPS_MS = 5
+	MOST_STOPS = 10,
+	BETWEEN_STOPS_MS = 5,
+	MOST_STOPS_COMPACTION = 100,
+	BETWEEN_STOPS_COMPACTION_MS = 50
 };
 
 struct hg_process {
@@ -182,7 +189,6 @@ static uint64_t resume(struct work *work)
 /* Stops the process at a good moment, or after some attempts at any. */
 static enum hg_status stop_well(struct work *work, struct hg_error *error)
 {
-	static const struct timespec between = {.tv_nsec = BETWEEN_STOPS_MS * 1000000L};
 	struct hg_process *process = work->process;
 	struct hg_capture *result = work->result;
 	for (;;) {
@@ -195,10 +201,13 @@ static enum hg_status stop_well(struct work *work, struct hg_error *error)
 		BASE_TRY(snap_trace_stop(&work->trace, process->live.process, error));
 		result->stops++;
 		result->consistency = snap_live_consistency(&process->live, &work->trace);
-		if (strcmp(result->consistency, "clean") == 0 || result->stops == MOST_STOPS)
+		bool compacts = strcmp(result->consistency, "compaction") == 0;
+		if (strcmp(result->consistency, "clean") == 0 ||
+			result->stops >= (compacts ? MOST_STOPS_COMPACTION : MOST_STOPS))
 			break;
 		result->earlier_pause_ns += resume(work);
-		nanosleep(&between, NULL);
+		long ms = compacts ? BETWEEN_STOPS_COMPACTION_MS : BETWEEN_STOPS_MS;
+		nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 	}
 	/* They are needed when the threads run again. */
 	work->registers = work->trace.registers;
