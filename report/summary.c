@@ -66,10 +66,7 @@ static void describe_program(struct rep_text *line, const struct hg_info *info)
 static void describe_locations(struct rep_text *line, const struct hg_info *info)
 {
 	if (!*info->profile) {
-		bool sampled = info->heap_bytes != HG_UNKNOWN;
-		rep_text_put(line, *info->profile_note ? info->profile_note
-				   : sampled           ? "of blocks that Gc.Memprof tracks"
-						       : "none");
+		rep_text_put(line, *info->profile_note ? info->profile_note : "none");
 		return;
 	}
 	rep_text_printf(line, "%s, ", info->profile);
@@ -83,8 +80,21 @@ static void describe_locations(struct rep_text *line, const struct hg_info *info
 		rep_text_printf(line, "; %s", info->profile_note);
 }
 
-static void write_head(struct rep_emitter *emitter, const struct hg_info *info)
+/* Of a core: blocks have a location if the program profiled itself. */
+static void describe_samples(struct rep_text *line, const struct hg_totals *totals)
 {
+	if (totals->located_blocks == 0) {
+		rep_text_put(line, "none: Gc.Memprof tracks no block with its call stack");
+		return;
+	}
+	rep_text_put(line, "of ");
+	rep_name_amount(line, totals->located_blocks, "block", "blocks");
+	rep_text_put(line, " that Gc.Memprof tracks");
+}
+
+static void write_head(struct rep_emitter *emitter, const struct findings *findings)
+{
+	const struct hg_info *info = &findings->info;
 	struct rep_text line = {0}, escaped = {0};
 	rep_text_printf(&line, "%s: %s", rep_base_name(info->path), info->title);
 	rep_prose(emitter, REP_BOLD, "%s\n", rep_escaped(&escaped, rep_text_string(&line)));
@@ -93,7 +103,10 @@ static void write_head(struct rep_emitter *emitter, const struct hg_info *info)
 	rep_prose(emitter, REP_PLAIN, "  program    %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_clear(&line);
-	describe_locations(&line, info);
+	if (info->heap_bytes == HG_UNKNOWN)
+		describe_locations(&line, info);
+	else
+		describe_samples(&line, &findings->totals);
 	rep_prose(emitter, REP_PLAIN, "  locations  %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_release(&line);
@@ -575,7 +588,7 @@ enum hg_status rep_summary(struct rep_context *context)
 		} else if (emitter->format == REP_FORMAT_JSON) {
 			write_total_values(emitter, &findings);
 		} else {
-			write_head(emitter, &findings.info);
+			write_head(emitter, &findings);
 			write_total_table(emitter, &findings);
 			write_warning(emitter, &findings);
 		}
