@@ -148,7 +148,16 @@ static enum hg_status run(struct searcher *s)
 	return tell_progress(s, v, edges);
 }
 
-/* Reads the numbers back out of the headers, in order of ranks. */
+static struct graph_preorder number_of(uint32_t header)
+{
+	return (struct graph_preorder){
+		header & GRAPH_VISITED ? header & ~GRAPH_VISITED : GRAPH_NONE};
+}
+
+/*
+ * Reads the numbers back out of the headers, in order of ranks; then those of the roots, which are
+ * reached but for the fibers of continuations that are not.
+ */
 static void collect_numbers(struct graph_search *search, const struct graph_compact *c)
 {
 	const struct snap_ranks *ranks = &c->snap->ranks;
@@ -160,15 +169,11 @@ static void collect_numbers(struct graph_search *search, const struct graph_comp
 			uint64_t below = (bits & -bits) - 1;
 			uint32_t slot = line->kept_before +
 					(uint32_t)__builtin_popcountll(line->kept & below);
-			uint32_t header = c->words[slot];
-			search->preorder[node++].n =
-				header & GRAPH_VISITED ? header & ~GRAPH_VISITED : GRAPH_NONE;
+			search->preorder[node++] = number_of(c->words[slot]);
 		}
 	}
-	for (uint64_t i = 0; i <= c->snap->root_count; i++) {
-		uint32_t header = c->words[graph_compact_root_slot(c, i).n];
-		search->preorder[node++].n = header & ~GRAPH_VISITED;
-	}
+	for (uint64_t i = 0; i <= c->snap->root_count; i++)
+		search->preorder[node++] = number_of(c->words[graph_compact_root_slot(c, i).n]);
 }
 
 static enum hg_status allocate(struct searcher *s, uint32_t node_count)

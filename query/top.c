@@ -63,7 +63,9 @@ static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *tabl
 		uint32_t node = snap_root_node(snap, i);
 		uint32_t target = snap_resolve_node(snap, snap->roots[i].value);
 		struct hg_class row = {.id = node, .confidence = HG_EXACT};
-		row.retained_bytes = graph_retained(g, g->position[node]);
+		/* Else it is a fiber that only garbage holds. */
+		if (graph_reaches(g->position[node]))
+			row.retained_bytes = graph_retained(g, g->position[node]);
 		if (target != HG_NO_NODE) {
 			row.blocks = 1;
 			row.bytes = graph_shallow(g, g->position[target]);

@@ -324,11 +324,14 @@ void snap_elf_add_debug(struct snap_elf *elf, const char *folder, uint64_t max_s
 
 /* Symbols */
 
+/* A name beyond 4 KiB is nothing to ask for, and many may be the end of the same long string. */
 static bool is_defined(const Elf64_Sym *symbol, const struct snap_symbol_table *table)
 {
+	enum { MOST_NAME = 4096 };
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_name != 0 &&
-	       symbol->st_name < table->string_bytes && type != STT_SECTION && type != STT_FILE;
+	       symbol->st_name < table->string_bytes && type != STT_SECTION && type != STT_FILE &&
+	       strnlen(table->strings + symbol->st_name, MOST_NAME) < MOST_NAME;
 }
 
 bool snap_elf_has_symbols(const struct snap_elf *elf)

@@ -151,7 +151,7 @@ static bool copied_run(
 	return true;
 }
 
-/* A stretch lies in one piece of the image and in one area, or in static data. */
+/* A stretch lies in one piece of the image, and in one area or in static data. */
 static bool next_run(struct snap_walk *walk, struct snap_run *run)
 {
 	const struct elfcore *core = elfcore_of(walk->snap);

@@ -7,8 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far behind damage the next block is looked for, in words; it was at most 4 in tests. */
-enum { RESYNC_WORDS = 600 };
+/*
+ * How far behind damage the next block is looked for, in words (it was at most 4 in tests); how
+ * many blocks side by side are no accident; and how many steps all of that may take.
+ */
+enum { RESYNC_WORDS = 600, RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
+
+/* Number of the leaf of granules that are all of the heap. */
+enum { FULL_LEAF = 1 };
 
 struct heap_walk {
 	struct elfcore *core;
@@ -16,11 +22,13 @@ struct heap_walk {
 	struct hg_error *error;
 	struct snap_adder adder;
 	uint64_t stretch_end; /* behind its last block */
+	uint64_t piece_end;   /* of the piece of the image that the stretch lies in */
 	const uint8_t *bytes; /* of [from, end) */
 	uint64_t from, end;
 	uint64_t moved; /* next of snap->forwards by 'to' that may lie ahead */
 	unsigned dead_colors;
-	uint32_t stride; /* words */
+	uint32_t stride;       /* words */
+	uint64_t resync_steps; /* taken so far */
 };
 
 static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
@@ -28,16 +36,18 @@ static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
 	return 8 * (snap_header_wosize(header, w->snap->reserved) + 1);
 }
 
-/* The bytes at an address; false if not even a word is there. */
+/* The bytes at an address, of the core and not of a file; false if not even a word is there. */
 static bool look(struct heap_walk *w, uint64_t address)
 {
 	if (address >= w->from && address + 8 <= w->end)
 		return true;
-	size_t got;
-	w->bytes = snap_image_at(&w->core->image, address, SIZE_MAX / 2, &got);
-	w->from = address;
-	w->end = address + got;
-	return got >= 8;
+	const struct snap_piece *piece = snap_image_piece(&w->core->image, address);
+	w->from = w->end = address;
+	if (!piece || piece->file != SNAP_NO_FILE)
+		return false;
+	w->bytes = piece->bytes + (address - piece->address);
+	w->end = piece->end;
+	return w->end - address >= 8;
 }
 
 static uint64_t load(const struct heap_walk *w, uint64_t address)
@@ -63,9 +73,11 @@ static void end_stretch(struct heap_walk *w)
 static enum hg_status add_block(
 	struct heap_walk *w, uint64_t address, uint64_t header, uint64_t offset)
 {
-	/* The stretch before has its end before another one begins. */
-	if (w->adder.room == 0)
+	/* The stretch before has its end before another one begins; each lies in one piece. */
+	if (w->adder.room == 0 || address >= w->piece_end) {
 		end_stretch(w);
+		w->piece_end = w->end;
+	}
 	enum hg_status status = snap_adder_block(&w->adder, address, offset,
 		snap_header_wosize(header, w->snap->reserved), snap_header_tag(header), w->error);
 	w->stretch_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
@@ -113,25 +125,25 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 {
 	struct elfcore_list *copies = &w->core->copies;
 	uint64_t header, at = copies->count, words;
-	if (!snap_image_u64(&w->core->image, address, &header))
+	const struct snap_image *image = &w->core->image;
+	if (!snap_image_u64(image, address, &header))
 		return HG_OK;
 	words = snap_header_wosize(header, w->snap->reserved) + 1;
 	if (!snap_tag_has_fields(snap_header_tag(header)))
 		words = 1;
-	/* The area holds the block, and the image the area: so many words are there. */
+	uint64_t kept = left && words > 2 ? 2 : words;
+	if (snap_image_present(image, address, 8 * kept) < 8 * kept ||
+		snap_image_present(image, left + 16, 8 * (words - kept)) < 8 * (words - kept)) {
+		w->snap->accounts.damaged += 8 * words;
+		return HG_OK;
+	}
 	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
 		sizeof(*copies->items), w->error));
 	copies->count += words;
 	copies->items[at] = header;
-	uint64_t kept = left && words > 2 ? 2 : words;
-	bool ok = snap_image_read(&w->core->image, address, copies->items + at, 8 * kept);
+	(void)snap_image_read(image, address, copies->items + at, 8 * kept);
 	if (kept < words)
-		ok &= snap_image_read(
-			&w->core->image, left + 16, copies->items + at + 2, 8 * (words - 2));
-	if (!ok) {
-		copies->count = at;
-		return HG_OK;
-	}
+		(void)snap_image_read(image, left + 16, copies->items + at + 2, 8 * (words - 2));
 	end_stretch(w);
 	BASE_TRY(add_block(w, address, header, ELFCORE_COPY | at));
 	snap_adder_settle(&w->adder);
@@ -164,27 +176,31 @@ static bool is_dead(const struct heap_walk *w, uint64_t header)
 	return w->dead_colors >> snap_header_color(header) & 1;
 }
 
-/* Whether blocks side by side lead from an address exactly to the end. */
-static bool leads_to_end(struct heap_walk *w, uint64_t address, uint64_t end)
+/* Whether blocks side by side lead from an address exactly to the end, or are very many. */
+static bool leads_on(struct heap_walk *w, uint64_t address, uint64_t end)
 {
+	unsigned blocks = 0;
 	while (address < end) {
-		if (!look(w, address))
+		if (!look(w, address) || w->resync_steps++ >= RESYNC_STEPS)
 			return false;
 		uint64_t header = load(w, address), bytes = block_bytes(w, header);
 		if (header == 0 && w->snap->forward_count)
 			return true;
 		if (bytes > end - address)
 			return false;
+		blocks += bytes > 8;
+		if (blocks == RESYNC_BLOCKS)
+			return true;
 		address += bytes;
 	}
 	return true;
 }
 
-/* The next place from which blocks lead to the end of an area, behind one that does not. */
+/* The next place from which blocks lead on, behind one that does not. */
 static uint64_t resync(struct heap_walk *w, uint64_t address, uint64_t end)
 {
 	for (unsigned i = 1; i <= RESYNC_WORDS && address + 8 * i < end; i++)
-		if (leads_to_end(w, address + 8 * i, end))
+		if (leads_on(w, address + 8 * i, end))
 			return address + 8 * i;
 	return end;
 }
@@ -226,15 +242,16 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 	for (uint64_t address = area->start; address + slot <= area->end; address += slot) {
 		uint64_t header = look(w, address) ? load(w, address) : 0;
 		uint64_t bytes = block_bytes(w, header);
-		if (header == 0 || is_dead(w, header) || bytes == 8) {
-			accounts->free += slot;
-			accounts->free_blocks += header != 0;
-			used += slot;
-			continue;
-		}
+		/* Also a dead one: a walk would take it for the end of the pool. */
 		if (bytes > slot) {
 			end_stretch(w);
 			accounts->damaged += slot;
+			used += slot;
+			continue;
+		}
+		if (header == 0 || is_dead(w, header) || bytes == 8) {
+			accounts->free += slot;
+			accounts->free_blocks += header != 0;
 			used += slot;
 			continue;
 		}
@@ -294,9 +311,8 @@ static enum hg_status add_forward(struct heap_walk *w, uint64_t from, uint64_t t
 static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *area)
 {
 	uint64_t address = area->start, to;
-	if (!leads_to_end(w, address, area->end)) {
+	if (!leads_on(w, address, area->end))
 		address = resync(w, address, area->end);
-	}
 	while (address < area->end) {
 		uint64_t header = look(w, address) ? load(w, address) : 0;
 		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
@@ -411,6 +427,8 @@ static enum hg_status add_chunks(struct elfcore *core, struct hg_error *error)
 static enum hg_status mark_granule(struct elfcore *core, uint64_t granule, struct hg_error *error)
 {
 	uint32_t *top = &core->granule_top[granule >> SNAP_LEAF_SHIFT];
+	if (*top == FULL_LEAF)
+		return HG_OK;
 	if (*top == 0) {
 		uint64_t bytes = (uint64_t)1 << SNAP_LEAF_SHIFT;
 		BASE_TRY(base_grow_by(&core->granules, core->granule_count, bytes,
@@ -431,16 +449,23 @@ static enum hg_status mark_granules(struct elfcore *core, struct hg_error *error
 	core->granule_top = calloc(SNAP_TOP_ENTRIES, sizeof(*core->granule_top));
 	if (!core->granule_top)
 		return base_no_memory(error, SNAP_TOP_ENTRIES * sizeof(*core->granule_top));
-	/* The first leaf stands for all that do not exist. */
-	BASE_TRY(base_grow_by(&core->granules, 0, leaf, &core->granule_capacity, 1, error));
+	/* The first leaf stands for all that do not exist, the second for those without a gap. */
+	BASE_TRY(base_grow_by(&core->granules, 0, 2 * leaf, &core->granule_capacity, 1, error));
 	memset(core->granules, 0, leaf);
-	core->granule_count = leaf;
+	memset(core->granules + FULL_LEAF * leaf, 1, leaf);
+	core->granule_count = 2 * leaf;
 	for (uint64_t i = 0; i < runtime->area_count; i++) {
 		const struct snap_area *area = &runtime->areas[i];
 		uint64_t from = area->start >> SNAP_GRANULE_SHIFT;
 		uint64_t end = (area->end + (1 << SNAP_GRANULE_SHIFT) - 1) >> SNAP_GRANULE_SHIFT;
-		for (uint64_t granule = from; granule < end; granule++)
-			BASE_TRY(mark_granule(core, granule, error));
+		while (from < end) {
+			if (from % leaf == 0 && end - from >= leaf) {
+				core->granule_top[from >> SNAP_LEAF_SHIFT] = FULL_LEAF;
+				from += leaf;
+			} else {
+				BASE_TRY(mark_granule(core, from++, error));
+			}
+		}
 	}
 	return HG_OK;
 }

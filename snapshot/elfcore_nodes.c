@@ -132,12 +132,13 @@ enum { EPHEMERON_DATA = 1, EPHEMERON_FIRST_KEY = 2 };
 
 static uint64_t ephemeron_words(const struct elfcore *core, uint64_t block)
 {
-	uint64_t header, last;
-	if (!snap_image_u64(&core->image, block - 8, &header))
+	uint64_t header;
+	if (!snap_image_u64(&core->image, block - 8, &header) ||
+		snap_header_tag(header) != SNAP_TAG_ABSTRACT)
 		return 0;
 	uint64_t words = snap_header_wosize(header, core->snap->reserved);
-	bool whole = words < SNAP_ADDRESS_LIMIT / 8 && words > EPHEMERON_DATA &&
-		     snap_image_u64(&core->image, block + 8 * (words - 1), &last);
+	bool whole = words > EPHEMERON_DATA &&
+		     snap_image_present(&core->image, block, 8 * words) == 8 * words;
 	return whole ? words : 0;
 }
 
@@ -179,6 +180,9 @@ static enum hg_status settle_ephemeron(struct elfcore *core, uint64_t block, uin
 	uint64_t words = ephemeron_words(core, block), value;
 	struct snap_ephemeron e = {
 		.self = snap_resolve_node(snap, block), .first_key = (uint32_t)*keys};
+	if (*keys > UINT32_MAX)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"more keys of ephemerons than the 2^32 that this version can number");
 	if (!words || e.self == HG_NO_NODE || !ephemeron_field(core, block, EPHEMERON_DATA, &value))
 		return HG_OK;
 	e.data = snap_resolve_node(snap, value);
@@ -205,9 +209,16 @@ static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *e
 {
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t capacities[2] = {0}, keys = 0;
-	for (uint64_t i = 0; i < runtime->ephemeron_count; i++)
-		BASE_TRY(settle_ephemeron(core, runtime->ephemerons[i], capacities, &keys, error));
-	return HG_OK;
+	struct elfcore_set seen = {0};
+	enum hg_status status = HG_OK;
+	for (uint64_t i = 0; i < runtime->ephemeron_count && status == HG_OK; i++) {
+		uint64_t block = runtime->ephemerons[i];
+		/* Lists that are damaged may lead to one again. */
+		if (elfcore_set_add(&seen, block, &status, error))
+			status = settle_ephemeron(core, block, capacities, &keys, error);
+	}
+	free(seen.slots);
+	return status;
 }
 
 /* Off-heap bytes */
@@ -223,7 +234,7 @@ static enum hg_status load_offheap(struct elfcore *core, struct hg_error *error)
 			snap_header_wosize(header, core->snap->reserved), &custom);
 		/* What belongs to somebody else is not freed with the block. */
 		if (custom.offheap == SNAP_OFFHEAP_NONE || custom.offheap == SNAP_OFFHEAP_ALIEN ||
-			custom.bytes == 0)
+			custom.bytes == 0 || custom.bytes > SNAP_ADDRESS_LIMIT)
 			continue;
 		BASE_TRY(base_grow(&core->offheap, core->offheap_count, &core->offheap_capacity,
 			sizeof(*core->offheap), error));
@@ -247,10 +258,14 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* Data that several blocks share are counted once, with the first of them by address. */
+/*
+ * Data that several blocks share are counted once, with the first of them by address; and in all no
+ * more than fits into an address space.
+ */
 static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
+	uint64_t left = SNAP_ADDRESS_LIMIT;
 	if (core->offheap_count == 0)
 		return HG_OK;
 	qsort(core->offheap, core->offheap_count, sizeof(*core->offheap), by_owner);
@@ -259,8 +274,9 @@ static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *erro
 		if (i && o->owner && o->owner == o[-1].owner)
 			continue;
 		uint32_t rank = block_node(snap, o->address);
-		if (rank == HG_NO_NODE)
+		if (rank == HG_NO_NODE || o->bytes > left)
 			continue;
+		left -= o->bytes;
 		BASE_TRY(base_grow(&snap->offheap, snap->offheap_count, &snap->offheap_capacity,
 			sizeof(*snap->offheap), error));
 		snap->offheap[snap->offheap_count++] = (struct snap_offheap){rank, o->bytes};

@@ -114,7 +114,9 @@ enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_erro
 	return elfcore_append(&core->statics, header, error);
 }
 
-static enum hg_status meet_fields(struct elfcore *core, uint64_t address, struct hg_error *error)
+/* '*left' are the bytes that may still be looked at. */
+static enum hg_status meet_fields(
+	struct elfcore *core, uint64_t address, uint64_t *left, struct hg_error *error)
 {
 	uint64_t header, info, value, first = 0;
 	if (!snap_image_u64(&core->image, address, &header))
@@ -125,6 +127,7 @@ static enum hg_status meet_fields(struct elfcore *core, uint64_t address, struct
 		first = info << 8 >> 9;
 	if (!snap_tag_has_fields(snap_header_tag(header)))
 		return HG_OK;
+	*left -= 8 * wosize < *left ? 8 * wosize : *left;
 	for (uint64_t j = first; j < wosize; j++)
 		if (snap_image_u64(&core->image, address + 8 * (j + 1), &value))
 			BASE_TRY(elfcore_meet(core, value, error));
@@ -160,37 +163,58 @@ static enum hg_status end_chunk(struct static_walk *w)
 	return status;
 }
 
-/* A block that lies in two pieces of the image is copied, as far as it has fields. */
-static enum hg_status find_words(struct elfcore *core, uint64_t address, uint64_t words,
-	uint64_t *offset, struct hg_error *error)
+/*
+ * A block that lies in two pieces of the image is copied, as far as it has fields; *there is false
+ * if words of it are in none.
+ */
+static enum hg_status find_words(struct elfcore *core, uint64_t address, uint64_t wosize,
+	uint64_t words, uint64_t *offset, bool *there, struct hg_error *error)
 {
 	struct elfcore_list *copies = &core->copies;
 	size_t got;
-	snap_image_at(&core->image, address, 8 * words, &got);
+	snap_image_at(&core->image, address, 8 * (wosize + 1), &got);
 	*offset = 0;
-	if (got == 8 * words)
+	*there = got == 8 * (wosize + 1);
+	if (*there || snap_image_present(&core->image, address, 8 * words) < 8 * words)
 		return HG_OK;
 	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
 		sizeof(*copies->items), error));
-	if (snap_image_read(&core->image, address, copies->items + copies->count, 8 * words)) {
-		*offset = ELFCORE_COPY | copies->count;
-		copies->count += words;
-	}
+	*there = snap_image_read(&core->image, address, copies->items + copies->count, 8 * words);
+	*offset = ELFCORE_COPY | copies->count;
+	copies->count += words;
 	return HG_OK;
+}
+
+/* Damage can make a header of what is none, from which a block would reach into the heap. */
+static bool reaches_heap(const struct snap_runtime *runtime, uint64_t start, uint64_t end)
+{
+	uint64_t low = 0, high = runtime->area_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (runtime->areas[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < runtime->area_count && runtime->areas[low].start < end;
 }
 
 static enum hg_status add_block(struct static_walk *w, uint64_t address)
 {
 	struct snap *snap = w->core->snap;
 	uint64_t header, offset, wosize;
+	bool there;
 	snap_image_u64(&w->core->image, address, &header);
 	wosize = snap_header_wosize(header, snap->reserved);
 	unsigned tag = snap_header_tag(header);
 	/* A conservative root may have led into the middle of a block. */
-	if (address < w->behind)
+	if (address < w->behind ||
+		reaches_heap(&w->core->runtime, address, address + 8 * (wosize + 1)))
 		return HG_OK;
 	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
-	BASE_TRY(find_words(w->core, address, words, &offset, w->error));
+	BASE_TRY(find_words(w->core, address, wosize, words, &offset, &there, w->error));
+	if (!there)
+		return HG_OK;
 	bool apart = address != w->behind || offset || snap->stretch_count == 0 ||
 		     snap->stretches[snap->stretch_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)
@@ -211,8 +235,10 @@ enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error)
 	struct elfcore_list *statics = &core->statics;
 	struct static_walk w = {
 		.core = core, .adder = snap_adder_start(core->snap), .error = error};
-	for (uint64_t i = 0; i < statics->count; i++)
-		BASE_TRY(meet_fields(core, statics->items[i], error));
+	/* Blocks do not overlap; what damage makes of their headers may, again and again. */
+	uint64_t left = snap_image_bytes(&core->image);
+	for (uint64_t i = 0; i < statics->count && left; i++)
+		BASE_TRY(meet_fields(core, statics->items[i], &left, error));
 	if (statics->count)
 		qsort(statics->items, statics->count, sizeof(*statics->items), by_address);
 	for (uint64_t i = 0; i < statics->count; i++)

@@ -46,7 +46,8 @@ static enum hg_status held_bytes(struct snap_image *image, const Elf64_Phdr *phd
 		return HG_OK;
 	if (!partial)
 		return base_corrupt(error, size,
-			"the core is cut short: the segment at 0x%llx is to end at offset %llu",
+			"the core is cut short: the segment at 0x%llx is to end at offset %llu "
+			"(--partial reads what is there)",
 			(unsigned long long)phdr->p_vaddr,
 			(unsigned long long)(phdr->p_offset + phdr->p_filesz));
 	*held = left;
@@ -54,14 +55,18 @@ static enum hg_status held_bytes(struct snap_image *image, const Elf64_Phdr *phd
 	return HG_OK;
 }
 
+/* 'left' bounds what all segments hold: headers may name the same bytes many times. */
 static enum hg_status add_load(struct snap_image *image, uint64_t index, const Elf64_Phdr *phdr,
-	bool partial, struct hg_error *error)
+	bool partial, uint64_t *left, struct hg_error *error)
 {
 	uint64_t where = image->view.header.e_phoff + index * sizeof(*phdr), held;
 	if (phdr->p_memsz == 0)
 		return HG_OK;
 	BASE_TRY(check_load(phdr, where, error));
 	BASE_TRY(held_bytes(image, phdr, partial, &held, error));
+	if (held > *left)
+		return base_corrupt(error, where, "segments share their bytes in the file");
+	*left -= held;
 	image->loads[image->load_count++] = (struct snap_load){
 		.address = phdr->p_vaddr,
 		.end = phdr->p_vaddr + phdr->p_memsz,
@@ -331,11 +336,12 @@ static enum hg_status read_core(
 	BASE_TRY(base_pool_alloc(
 		&image->pool, image->view.phdr_count, sizeof(*image->loads), &loads, error));
 	image->loads = loads;
-	uint64_t left = image->core.size;
+	uint64_t left = image->core.size, left_for_loads = left;
 	for (uint64_t i = 0; i < image->view.phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(&image->view, i);
 		if (phdr.p_type == PT_LOAD)
-			BASE_TRY(add_load(image, i, &phdr, options->partial, error));
+			BASE_TRY(add_load(
+				image, i, &phdr, options->partial, &left_for_loads, error));
 		else if (phdr.p_type == PT_NOTE)
 			BASE_TRY(read_notes(image, &phdr, &left, error));
 	}
@@ -405,6 +411,26 @@ const uint8_t *snap_image_at(
 	uint64_t left = piece->end - address;
 	*got = wanted < left ? wanted : (size_t)left;
 	return piece->bytes + (address - piece->address);
+}
+
+uint64_t snap_image_bytes(const struct snap_image *image)
+{
+	uint64_t bytes = image->core.size;
+	for (uint32_t i = 0; i < image->file_count; i++)
+		bytes += image->files[i].elf.view.size;
+	return bytes;
+}
+
+uint64_t snap_image_present(const struct snap_image *image, uint64_t start, uint64_t size)
+{
+	uint64_t at = start;
+	while (at - start < size) {
+		const struct snap_piece *piece = snap_image_piece(image, at);
+		if (!piece)
+			return at - start;
+		at = piece->end;
+	}
+	return size;
 }
 
 bool snap_image_read(const struct snap_image *image, uint64_t address, void *buffer, size_t size)

@@ -146,6 +146,12 @@ void snap_image_close(struct snap_image *image);
 const uint8_t *snap_image_at(
 	const struct snap_image *image, uint64_t address, size_t wanted, size_t *got);
 
+/* Bytes of the core and of the files that were found: bounds what can be in them. */
+uint64_t snap_image_bytes(const struct snap_image *image);
+
+/* How many of the bytes from an address on are there, without a hole. */
+uint64_t snap_image_present(const struct snap_image *image, uint64_t start, uint64_t size);
+
 /* Copies bytes that may lie in several pieces; false when one of them is absent. */
 bool snap_image_read(const struct snap_image *image, uint64_t address, void *buffer, size_t size);
 bool snap_image_u64(const struct snap_image *image, uint64_t address, uint64_t *out);

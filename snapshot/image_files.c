@@ -397,7 +397,7 @@ static enum hg_status open_listed_main(
 	uint32_t index = listed_main(image);
 	if (index == SNAP_NO_FILE)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"the core does not name the executable; name it yourself");
+			"the core does not name the executable; name it with --exe");
 	struct snap_image_file *file = &image->files[index];
 	struct search search = {.image = image, .options = options, .file = file};
 	if (find_file(&search)) {
@@ -410,7 +410,8 @@ static enum hg_status open_listed_main(
 		return error->status;
 	}
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-		"the executable of the process, %.300s, is not here; name it yourself", file->path);
+		"the executable of the process, %.300s, is not here; name it with --exe",
+		file->path);
 }
 
 static enum hg_status open_main(

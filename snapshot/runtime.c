@@ -37,16 +37,17 @@ const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
 	return kept;
 }
 
-uint64_t snap_present(const struct snap_runtime *runtime, uint64_t start, uint64_t size)
+bool snap_spend(struct snap_runtime *runtime, uint64_t items)
 {
-	uint64_t at = start;
-	while (at - start < size) {
-		const struct snap_piece *piece = snap_image_piece(runtime->image, at);
-		if (!piece)
-			return at - start;
-		at = piece->end;
+	if (items <= runtime->patience) {
+		runtime->patience -= items;
+		return true;
 	}
-	return size;
+	if (runtime->patience)
+		snap_note_line(runtime, "lists of the runtime lead to the same places again and "
+					"again: not all was followed");
+	runtime->patience = 0;
+	return false;
 }
 
 uint64_t snap_runtime_wosize(const struct snap_runtime *runtime, uint64_t header)
@@ -304,7 +305,9 @@ static enum hg_status read_all(struct snap_runtime *runtime, struct hg_error *er
 enum hg_status snap_runtime_open(
 	struct snap_runtime *runtime, struct snap_image *image, struct hg_error *error)
 {
-	*runtime = (struct snap_runtime){.image = image};
+	enum { LEAST_PATIENCE = 65536 };
+	*runtime = (struct snap_runtime){
+		.image = image, .patience = snap_image_bytes(image) / 8 + LEAST_PATIENCE};
 	enum hg_status status = read_all(runtime, error);
 	if (status != HG_OK)
 		snap_runtime_close(runtime);

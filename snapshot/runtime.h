@@ -154,6 +154,7 @@ struct snap_runtime {
 	const char *notes[16]; /* one line each: what could not be read */
 	unsigned note_count;
 	uint64_t notes_more;
+	uint64_t patience; /* how much of lists and stacks will still be followed */
 
 	struct snap_custom_kind custom_kinds[128]; /* seen so far */
 	unsigned custom_kind_count;

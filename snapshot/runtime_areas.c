@@ -1,5 +1,6 @@
 /* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
 #include "snapshot/runtime_parts.h"
+#include "snapshot/snapshot.h"
 
 /* Max_young_wosize and its header, with up to a few allocations combined in one step. */
 enum { MOST_YOUNG_WORDS = 257, MOST_SKIPPED_WORDS = 600 };
@@ -9,6 +10,12 @@ enum hg_status snap_add_area(
 {
 	if (area->end <= area->start)
 		return HG_OK;
+	if (area->start < SNAP_ADDRESS_FIRST || area->end > SNAP_ADDRESS_LIMIT || area->start % 8 ||
+		area->end % 8) {
+		snap_note_line(runtime, "no heap can be at 0x%llx to 0x%llx: left out",
+			(unsigned long long)area->start, (unsigned long long)area->end);
+		return HG_OK;
+	}
 	BASE_TRY(base_grow(&runtime->areas, runtime->area_count, &runtime->area_capacity,
 		sizeof(*runtime->areas), error));
 	runtime->areas[runtime->area_count++] = *area;
@@ -131,7 +138,7 @@ enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain
 	}
 	struct snap_range all = {area.start, area.end};
 	uint64_t first = all.start, bytes = all.end - all.start;
-	if (snap_present(runtime, all.start, bytes) < bytes) {
+	if (snap_image_present(runtime->image, all.start, bytes) < bytes) {
 		snap_note_line(runtime, "the minor heap of domain %llu is missing",
 			(unsigned long long)d->id);
 		return HG_OK;

@@ -6,10 +6,12 @@ static enum hg_status read_chunks(struct snap_runtime *runtime, struct hg_error 
 	const struct snap_layout *l = runtime->layout;
 	uint64_t chunk = snap_variable_word(runtime, "caml_heap_start");
 	struct snap_list walk = {0};
-	while (snap_list_goes_on(&walk, chunk)) {
+	while (snap_list_goes_on(runtime, &walk, chunk)) {
 		uint64_t head = chunk - l->sizeof_heap_chunk_head;
 		uint64_t size = snap_word(runtime, head + l->heap_chunk_head_size);
-		uint64_t there = chunk % 8 ? 0 : snap_present(runtime, chunk, size) & ~(uint64_t)7;
+		uint64_t there =
+			chunk % 8 ? 0
+				  : snap_image_present(runtime->image, chunk, size) & ~(uint64_t)7;
 		if (there < size)
 			snap_note_line(runtime,
 				"of the heap chunk at 0x%llx %llu of %llu bytes are missing",

@@ -114,7 +114,7 @@ static enum hg_status add_pools(
 	for (uint64_t i = 0; i < SNAP_SIZE_CLASSES; i++) {
 		uint64_t pool = snap_word(runtime, heads + 8 * i);
 		struct snap_list walk = {0};
-		for (; snap_list_goes_on(&walk, pool);
+		for (; snap_list_goes_on(runtime, &walk, pool);
 			pool = snap_word(runtime, pool + runtime->layout->pool_next))
 			BASE_TRY(add_pool(runtime, pool, domain, false, error));
 	}
@@ -126,7 +126,7 @@ static enum hg_status add_large(
 {
 	const struct snap_layout *l = runtime->layout;
 	struct snap_list walk = {0};
-	for (; snap_list_goes_on(&walk, large);
+	for (; snap_list_goes_on(runtime, &walk, large);
 		large = snap_word(runtime, large + l->large_alloc_next)) {
 		uint64_t start = large + l->sizeof_large_alloc, header, last;
 		uint64_t end = start;

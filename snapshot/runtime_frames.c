@@ -95,7 +95,7 @@ static enum hg_status read_table(
 	uint64_t count = snap_word(runtime, table), start;
 	unsigned places;
 	for (uint64_t i = 0, next = table + 8; i < count; i++) {
-		if (!snap_read_descriptor(runtime, next, &descriptor) ||
+		if (!snap_spend(runtime, 1) || !snap_read_descriptor(runtime, next, &descriptor) ||
 			!debuginfo_places(runtime, &descriptor, &start, &places, &next)) {
 			snap_note_line(runtime, "the frame table at 0x%llx is cut short",
 				(unsigned long long)table);
@@ -140,7 +140,8 @@ static enum hg_status find_tables(struct snap_runtime *runtime, struct hg_error 
 				: snap_variable(runtime, "current_frame_descrs");
 	if (link && l->caml_frame_descrs_frametables != SNAP_ABSENT)
 		link = snap_word(runtime, link + l->caml_frame_descrs_frametables);
-	for (; snap_list_goes_on(&walk, link); link = snap_word(runtime, link + l->link_next))
+	for (; snap_list_goes_on(runtime, &walk, link);
+		link = snap_word(runtime, link + l->link_next))
 		BASE_TRY(add_table(frames, snap_word(runtime, link + l->link_data), error));
 	if (frames->table_count)
 		qsort(frames->tables, frames->table_count, sizeof(*frames->tables), by_address);

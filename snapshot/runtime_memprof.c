@@ -1,7 +1,8 @@
 /* Blocks that Gc.Memprof tracks (runtime/memprof.c of 4.13, 4.14 and 5.3). */
 #include "snapshot/runtime_parts.h"
 
-enum { MOST_SLOTS = 1 << 20, ALLOCATION_CALLBACK_RAN = 1 << 9 };
+/* Of a call stack that is not asked for in full, so many slots more prove that it is one. */
+enum { MOST_SLOTS = 1 << 20, PROOF_SLOTS = 64, ALLOCATION_CALLBACK_RAN = 1 << 9 };
 
 static const struct snap_root_source user_data = {
 	.kind = HG_ROOT_MEMPROF, .name = "Gc.Memprof tracker", .stack = SNAP_NO_INDEX};
@@ -37,7 +38,7 @@ static enum hg_status read_entries(
 	uint64_t count = snap_word(runtime, entries + l->entry_array_len);
 	if (count == 0)
 		return HG_OK;
-	if (count >> 40 || snap_present(runtime, table, count * l->sizeof_tracked) <
+	if (count >> 40 || snap_image_present(runtime->image, table, count * l->sizeof_tracked) <
 				   count * l->sizeof_tracked) {
 		snap_note_line(runtime, "a table of profiled blocks is damaged");
 		return HG_OK;
@@ -80,7 +81,7 @@ enum hg_status snap_read_memprof5_orphans(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
 	struct snap_list walk = {0};
-	for (; snap_list_goes_on(&walk, list);
+	for (; snap_list_goes_on(runtime, &walk, list);
 		list = snap_word(runtime, list + runtime->layout->memprof_orphan_table_s_next))
 		BASE_TRY(read_profile5(runtime, list, error));
 	return HG_OK;
@@ -97,7 +98,7 @@ enum hg_status snap_read_memprof5(
 	BASE_TRY(snap_read_memprof5_orphans(
 		runtime, snap_word(runtime, memprof + l->memprof_domain_s_orphans), error));
 	uint64_t thread = snap_word(runtime, memprof + l->memprof_domain_s_threads);
-	for (; snap_list_goes_on(&walk, thread);
+	for (; snap_list_goes_on(runtime, &walk, thread);
 		thread = snap_word(runtime, thread + l->memprof_thread_s_next))
 		BASE_TRY(read_profile5(runtime, thread + l->memprof_thread_s_entries, error));
 	return HG_OK;
@@ -123,7 +124,9 @@ static bool copy_slots(struct snap_runtime *runtime, uint64_t from, uint64_t cou
 	uint64_t slot;
 	if (count > MOST_SLOTS)
 		return false;
-	for (uint64_t i = 0; i < count; i++) {
+	if (snap_image_present(runtime->image, from, 8 * count) < 8 * count)
+		return false;
+	for (uint64_t i = 0; i < count && i < capacity + PROOF_SLOTS; i++) {
 		if (!snap_image_u64(runtime->image, from + 8 * i, &slot))
 			return false;
 		slot |= disguise;

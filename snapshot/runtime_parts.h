@@ -25,17 +25,22 @@ static inline uint32_t snap_half(const struct snap_runtime *runtime, uint64_t ad
 	return snap_image_u32(runtime->image, address, &half) ? half : 0;
 }
 
-/* How many of the bytes from an address on are there, without a hole. */
-uint64_t snap_present(const struct snap_runtime *runtime, uint64_t start, uint64_t size);
+/*
+ * Counts what is followed: nodes of lists, frames and their slots, descriptors.  Each takes a
+ * place of its own in memory, so that more of them than the image has words means structures made
+ * to share what they lead to; from then on false.
+ */
+bool snap_spend(struct snap_runtime *runtime, uint64_t items);
 
 /* Finds cycles in lists by Brent's method: call for every node; false when it was there before. */
 struct snap_list {
 	uint64_t marked, steps, limit;
 };
 
-static inline bool snap_list_goes_on(struct snap_list *list, uint64_t node)
+static inline bool snap_list_goes_on(
+	struct snap_runtime *runtime, struct snap_list *list, uint64_t node)
 {
-	if (node == 0 || node == list->marked)
+	if (node == 0 || node == list->marked || !snap_spend(runtime, 1))
 		return false;
 	if (list->steps++ == list->limit) {
 		list->marked = node;

@@ -87,16 +87,17 @@ static enum hg_status read_segments(struct snap_runtime *runtime, const char *na
 
 /*
  * The program's own code is one fragment from its first unit to its last, with whatever C code was
- * linked in between; the runtime's glue code is another.  Neither is code of units.
+ * linked in between; the runtime's glue code is another.  Neither is code of units, which are the
+ * first of the ranges.
  */
-static bool is_plugin(
-	struct snap_runtime *runtime, const struct ranges *units, uint64_t start, uint64_t end)
+static bool is_plugin(struct snap_runtime *runtime, const struct ranges *ranges,
+	uint64_t unit_count, uint64_t start, uint64_t end)
 {
 	uint64_t glue = snap_variable(runtime, "caml_call_gc");
 	if (glue >= start && glue < end)
 		return false;
-	for (uint64_t i = 0; i < units->count; i++)
-		if (units->items[i].start < end && units->items[i].end > start)
+	for (uint64_t i = 0; i < unit_count; i++)
+		if (ranges->items[i].start < end && ranges->items[i].end > start)
 			return false;
 	return true;
 }
@@ -108,7 +109,7 @@ static enum hg_status read_fragments(
 	const struct snap_layout *l = runtime->layout;
 	uint64_t list = snap_variable(runtime, "code_fragments_by_pc");
 	struct snap_list walk = {0};
-	const struct ranges units = *ranges;
+	const uint64_t unit_count = ranges->count;
 	if (!list)
 		return HG_OK;
 	uint64_t data = runtime->is_5 ? l->lf_skipcell_data : l->skipcell_data;
@@ -118,12 +119,14 @@ static enum hg_status read_fragments(
 				? snap_word(runtime,
 					  snap_word(runtime, list + l->lf_skiplist_head) + forward)
 				: snap_word(runtime, list + l->skiplist_forward);
-	for (; snap_list_goes_on(&walk, cell);
+	for (; snap_list_goes_on(runtime, &walk, cell);
 		cell = snap_word(runtime, cell + forward) & ~(uint64_t)1) {
 		uint64_t fragment = snap_word(runtime, cell + data);
 		uint64_t start = snap_word(runtime, fragment + l->code_fragment_code_start);
 		uint64_t end = snap_word(runtime, fragment + l->code_fragment_code_end);
-		if (fragment && is_plugin(runtime, &units, start, end))
+		if (!snap_spend(runtime, unit_count))
+			break;
+		if (fragment && is_plugin(runtime, ranges, unit_count, start, end))
 			BASE_TRY(add_range(ranges, start, end, error));
 	}
 	return HG_OK;

@@ -70,7 +70,7 @@ static enum hg_status read_units(
 		if (!snap_image_u64(runtime->image, block - 8, &header))
 			continue;
 		uint64_t wosize = snap_runtime_wosize(runtime, header);
-		if (snap_present(runtime, block, 8 * wosize) < 8 * wosize) {
+		if (snap_image_present(runtime->image, block, 8 * wosize) < 8 * wosize) {
 			snap_note_line(runtime, "the module at 0x%llx is cut short",
 				(unsigned long long)block);
 			continue;
@@ -92,7 +92,8 @@ static enum hg_status read_globals(struct snap_runtime *runtime, struct hg_error
 	for (; globals && (list = snap_word(runtime, globals)) != 0; globals += 8)
 		BASE_TRY(read_units(runtime, list, error));
 	uint64_t link = snap_variable_word(runtime, "caml_dyn_globals");
-	for (; snap_list_goes_on(&walk, link); link = snap_word(runtime, link + l->link_next))
+	for (; snap_list_goes_on(runtime, &walk, link);
+		link = snap_word(runtime, link + l->link_next))
 		BASE_TRY(read_units(runtime, snap_word(runtime, link + l->link_data), error));
 	return HG_OK;
 }
@@ -128,7 +129,7 @@ static enum hg_status read_c_roots(
 		return HG_OK;
 	}
 	uint64_t cell = snap_word(runtime, list + l->skiplist_forward);
-	for (; snap_list_goes_on(&walk, cell);
+	for (; snap_list_goes_on(runtime, &walk, cell);
 		cell = snap_word(runtime, cell + l->skipcell_forward)) {
 		uint64_t slot = snap_word(runtime, cell + l->skipcell_key);
 		source.name = name_of_slot(runtime, slot);
@@ -146,7 +147,7 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 	for (uint64_t i = 0; table && i < NAMED_VALUE_LISTS; i++) {
 		uint64_t value = snap_word(runtime, table + 8 * i);
 		struct snap_list walk = {0};
-		for (; snap_list_goes_on(&walk, value);
+		for (; snap_list_goes_on(runtime, &walk, value);
 			value = snap_word(runtime, value + l->named_value_next)) {
 			if (!snap_image_string(runtime->image, value + l->named_value_name, name,
 				    sizeof(name)))
@@ -175,14 +176,15 @@ enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t loca
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {.kind = HG_ROOT_LOCAL, .name = name, .stack = stack};
 	struct snap_list walk = {0};
-	for (; snap_list_goes_on(&walk, local_roots);
+	for (; snap_list_goes_on(runtime, &walk, local_roots);
 		local_roots = snap_word(runtime, local_roots + l->caml__roots_block_next)) {
 		uint64_t tables = snap_word(runtime, local_roots + l->caml__roots_block_ntables);
 		uint64_t items = snap_word(runtime, local_roots + l->caml__roots_block_nitems);
 		for (uint64_t t = 0; t < tables && t < MOST_TABLES; t++) {
 			uint64_t table = snap_word(
 				runtime, local_roots + l->caml__roots_block_tables + 8 * t);
-			if (items >> 40 || snap_present(runtime, table, 8 * items) < 8 * items) {
+			if (items >> 40 ||
+				snap_image_present(runtime->image, table, 8 * items) < 8 * items) {
 				snap_note_line(runtime, "a table of local roots is damaged");
 				continue;
 			}
@@ -218,8 +220,8 @@ enum hg_status snap_read_finalisers(struct snap_runtime *runtime, uint64_t table
 		.kind = HG_ROOT_FINALISER, .name = name, .stack = SNAP_NO_INDEX};
 	struct snap_root_source value = function;
 	value.last = !waiting;
-	if (count >> 40 ||
-		snap_present(runtime, table, count * l->sizeof_final) < count * l->sizeof_final) {
+	if (count >> 40 || snap_image_present(runtime->image, table, count * l->sizeof_final) <
+				   count * l->sizeof_final) {
 		snap_note_line(runtime, "a table of finalisers is damaged");
 		return HG_OK;
 	}
@@ -236,7 +238,8 @@ enum hg_status snap_read_finaliser_queue(
 {
 	const struct snap_layout *l = runtime->layout;
 	struct snap_list walk = {0};
-	for (; snap_list_goes_on(&walk, head); head = snap_word(runtime, head + l->final_todo_next))
+	for (; snap_list_goes_on(runtime, &walk, head);
+		head = snap_word(runtime, head + l->final_todo_next))
 		BASE_TRY(snap_read_finalisers(runtime, head + l->final_todo_item,
 			snap_half(runtime, head + l->final_todo_size), name, true, error));
 	return HG_OK;
@@ -247,7 +250,8 @@ enum hg_status snap_add_ephemerons(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
 	struct snap_list walk = {0};
-	for (; list % 8 == 0 && snap_list_goes_on(&walk, list); list = snap_word(runtime, list)) {
+	for (; list % 8 == 0 && snap_list_goes_on(runtime, &walk, list);
+		list = snap_word(runtime, list)) {
 		BASE_TRY(base_grow(&runtime->ephemerons, runtime->ephemeron_count,
 			&runtime->ephemeron_capacity, sizeof(*runtime->ephemerons), error));
 		runtime->ephemerons[runtime->ephemeron_count++] = list;

@@ -64,7 +64,7 @@ static enum hg_status read_threads(
 		return HG_OK;
 	BASE_TRY(snap_read_thread_roots(runtime, active, error));
 	struct snap_list walk = {0};
-	for (source.systhread = 1; thread != active && snap_list_goes_on(&walk, thread);
+	for (source.systhread = 1; thread != active && snap_list_goes_on(runtime, &walk, thread);
 		source.systhread++) {
 		BASE_TRY(snap_read_thread_roots(runtime, thread, error));
 		source.stack = snap_word(runtime, thread + l->caml_thread_struct_current_stack);
@@ -132,7 +132,7 @@ static enum hg_status read_orphans(struct snap_runtime *runtime, struct hg_error
 		BASE_TRY(snap_add_ephemerons(runtime,
 			snap_word(runtime, orphans + l->orph_structs_ephe_list_live), error));
 		uint64_t info = snap_word(runtime, orphans + l->orph_structs_final_info);
-		for (; snap_list_goes_on(&walk, info);
+		for (; snap_list_goes_on(runtime, &walk, info);
 			info = snap_word(runtime, info + l->caml_final_info_next))
 			BASE_TRY(read_finalisers(runtime, info, error));
 	}

@@ -3,9 +3,6 @@
 
 #include <stdio.h>
 
-/* Frames are at least a return address and padding; more than this would be 16 TiB of stack. */
-#define MOST_FRAMES ((uint64_t)1 << 40)
-
 struct frame {
 	uint64_t sp, return_address, gc_regs;
 };
@@ -65,7 +62,7 @@ static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_stac
 {
 	struct snap_descriptor descriptor;
 	*found = false;
-	for (uint64_t n = 0; n < MOST_FRAMES; n++) {
+	for (;;) {
 		if (!snap_find_descriptor(runtime, frame->return_address, &descriptor)) {
 			snap_note_line(runtime,
 				"a stack ends at 0x%llx: 0x%llx is no return address of OCaml code",
@@ -77,14 +74,13 @@ static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_stac
 			*found = true;
 			return HG_OK;
 		}
-		BASE_TRY(add_frame(runtime, walk, frame, &descriptor, error));
 		uint64_t size = descriptor.frame_size & ~(uint64_t)3;
-		if (size == 0)
+		if (size == 0 || !snap_spend(runtime, 1 + (uint64_t)descriptor.live_count))
 			return HG_OK;
+		BASE_TRY(add_frame(runtime, walk, frame, &descriptor, error));
 		frame->sp += size;
 		frame->return_address = snap_word(runtime, frame->sp - 8);
 	}
-	return HG_OK;
 }
 
 enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_stack_walk *walk,
@@ -160,7 +156,7 @@ enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_
 		{l->stack_handler_handle_effect, "effect handler: effect"}};
 	struct snap_list list = {0};
 	bool whole = true;
-	for (; snap_list_goes_on(&list, stack); top = NULL, gc_regs = 0) {
+	for (; snap_list_goes_on(runtime, &list, stack); top = NULL, gc_regs = 0) {
 		bool fiber_whole;
 		BASE_TRY(walk_fiber(runtime, walk, stack, gc_regs, top, &fiber_whole, error));
 		whole &= fiber_whole;

@@ -94,7 +94,7 @@ static bool on_waiting_stack(struct snap_runtime *runtime, uint64_t sp)
 	if (!current || !load)
 		return false;
 	for (uint64_t t = snap_word(runtime, current + l->caml_thread_struct_next);
-		t != current && snap_list_goes_on(&walk, t);
+		t != current && snap_list_goes_on(runtime, &walk, t);
 		t = snap_word(runtime, t + l->caml_thread_struct_next)) {
 		uint64_t bottom = snap_word(runtime, t + l->caml_thread_struct_bottom_of_stack);
 		if (bottom >= load->address && bottom < load->end)
