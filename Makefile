@@ -128,6 +128,7 @@ demo:
 test:
 	$(Q)scripts/install-packages build test
 	$(Q)$(MAKE) --no-print-directory check
+	$(Q)$(MAKE) --no-print-directory check-ocaml
 
 check: all $(unit_tests) $(fuzz_replays)
 	$(Q)tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)

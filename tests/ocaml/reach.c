@@ -42,6 +42,8 @@ struct heap {
 	unsigned reserved_bits;
 	bool counts_static;
 	size_t *stack; /* room for every block */
+	uint64_t atoms[256];
+	size_t atoms_count;
 };
 
 static void die(const char *what, uint64_t address)
@@ -154,9 +156,26 @@ static struct block *block_of(const struct heap *heap, uint64_t value)
 	return NULL;
 }
 
+/* A pointer to no block of the list: a block without fields, whose header the core may not hold. */
+static void visit_atom(struct heap *heap, uint64_t value)
+{
+	uint64_t header;
+	bool is_empty = !read_word(heap, value - 8, &header) || words_of(heap, header) == 0;
+	if ((value & 7) != 0 || value == 0 || !heap->counts_static || !is_empty)
+		return;
+	for (size_t i = 0; i < heap->atoms_count; i++)
+		if (heap->atoms[i] == value)
+			return;
+	if (heap->atoms_count == sizeof(heap->atoms) / sizeof(heap->atoms[0]))
+		die("more blocks without fields than there are", value);
+	heap->atoms[heap->atoms_count++] = value;
+}
+
 static void visit(struct heap *heap, uint64_t value, size_t *depth)
 {
 	struct block *block = block_of(heap, value);
+	if (!block)
+		visit_atom(heap, value);
 	if (!block || block->visited || (block->is_static && !heap->counts_static))
 		return;
 	block->visited = true;
@@ -189,6 +208,7 @@ static uint64_t reachable_words(struct heap *heap, uint64_t value)
 {
 	uint64_t words = 0;
 	size_t depth = 0;
+	heap->atoms_count = 0;
 	for (size_t i = 0; i < heap->blocks_count; i++)
 		heap->blocks[i].visited = false;
 	visit(heap, value, &depth);
@@ -197,7 +217,7 @@ static uint64_t reachable_words(struct heap *heap, uint64_t value)
 		words += 1 + block->words;
 		visit_fields(heap, block, &depth);
 	}
-	return words;
+	return words + heap->atoms_count;
 }
 
 int main(int argc, char **argv)

@@ -53,9 +53,9 @@ let () =
   let outside = Bigarray.Array1.create Bigarray.char Bigarray.c_layout 100000 in
   Gc.full_major ();
   Report.program ();
-  List.iter Report.value
+  Report.reported :=
     [ ("grown", Obj.repr grown); ("words", Obj.repr words); ("rows", Obj.repr rows);
       ("large", Obj.repr large); ("copy", Obj.repr copy); ("outside", Obj.repr outside) ];
+  List.iter Report.value !Report.reported;
   print_settled ();
-  Report.wait ();
-  ignore (Sys.opaque_identity (grown, words, rows, large, copy, outside))
+  Report.wait ()

@@ -13,6 +13,18 @@ value report_address(value v)
 	return caml_copy_nativeint((intnat)v);
 }
 
+/* Bits of a header that are neither size, color nor tag.  What OCaml code takes for the largest
+ * size of a block (Sys.max_array_length) does not know of them. */
+value report_reserved_bits(value unit)
+{
+	intnat bits = 54;
+	uintnat largest;
+	(void)unit;
+	for (largest = Max_wosize; largest != 0; largest >>= 1)
+		bits--;
+	return Val_long(bits);
+}
+
 /* Three slots of C: two stay registered, the third is taken back. */
 static value old_style, generational, forgotten;
 
