@@ -16,6 +16,9 @@ enum { RESYNC_WORDS = 600, RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
 /* Number of the leaf of granules that are all of the heap. */
 enum { FULL_LEAF = 1 };
 
+/* Mappings begin and end on pages. */
+enum { PAGE_BYTES = 4096 };
+
 struct heap_walk {
 	struct elfcore *core;
 	struct snap *snap;
@@ -424,7 +427,8 @@ static enum hg_status add_chunks(struct elfcore *core, struct hg_error *error)
 }
 
 /* Most pointers lead into the heap: a byte for each of its granules tells. */
-static enum hg_status mark_granule(struct elfcore *core, uint64_t granule, struct hg_error *error)
+static enum hg_status mark_granule(
+	struct elfcore *core, uint64_t granule, uint8_t mark, struct hg_error *error)
 {
 	uint32_t *top = &core->granule_top[granule >> SNAP_LEAF_SHIFT];
 	if (*top == FULL_LEAF)
@@ -438,36 +442,51 @@ static enum hg_status mark_granule(struct elfcore *core, uint64_t granule, struc
 		core->granule_count += bytes;
 	}
 	core->granules[((uint64_t)*top << SNAP_LEAF_SHIFT) +
-		       (granule & ((1 << SNAP_LEAF_SHIFT) - 1))] = 1;
+		       (granule & ((1 << SNAP_LEAF_SHIFT) - 1))] = mark;
+	return HG_OK;
+}
+
+/* The granules that the heap fills between two addresses, and the two that it may share. */
+static enum hg_status mark_stretch(
+	struct elfcore *core, uint64_t start, uint64_t end, struct hg_error *error)
+{
+	uint64_t leaf = (uint64_t)1 << SNAP_LEAF_SHIFT, last = end >> SNAP_GRANULE_SHIFT;
+	uint64_t granule = start >> SNAP_GRANULE_SHIFT;
+	while (granule << SNAP_GRANULE_SHIFT < end) {
+		if (granule % leaf == 0 && granule + leaf <= last) {
+			core->granule_top[granule >> SNAP_LEAF_SHIFT] = FULL_LEAF;
+			granule += leaf;
+			continue;
+		}
+		bool is_filled = start <= granule << SNAP_GRANULE_SHIFT && granule < last;
+		BASE_TRY(mark_granule(core, granule++,
+			is_filled ? ELFCORE_GRANULE_HEAP : ELFCORE_GRANULE_SHARED, error));
+	}
 	return HG_OK;
 }
 
 static enum hg_status mark_granules(struct elfcore *core, struct hg_error *error)
 {
 	const struct snap_runtime *runtime = &core->runtime;
-	uint64_t leaf = (uint64_t)1 << SNAP_LEAF_SHIFT;
+	uint64_t leaf = (uint64_t)1 << SNAP_LEAF_SHIFT, start = 0, end = 0;
 	core->granule_top = calloc(SNAP_TOP_ENTRIES, sizeof(*core->granule_top));
 	if (!core->granule_top)
 		return base_no_memory(error, SNAP_TOP_ENTRIES * sizeof(*core->granule_top));
 	/* The first leaf stands for all that do not exist, the second for those without a gap. */
 	BASE_TRY(base_grow_by(&core->granules, 0, 2 * leaf, &core->granule_capacity, 1, error));
-	memset(core->granules, 0, leaf);
-	memset(core->granules + FULL_LEAF * leaf, 1, leaf);
+	memset(core->granules, ELFCORE_GRANULE_OUT, leaf);
+	memset(core->granules + FULL_LEAF * leaf, ELFCORE_GRANULE_HEAP, leaf);
 	core->granule_count = 2 * leaf;
+	/* A page is the heap's alone, but a plugin's data may begin in the next one. */
 	for (uint64_t i = 0; i < runtime->area_count; i++) {
 		const struct snap_area *area = &runtime->areas[i];
-		uint64_t from = area->start >> SNAP_GRANULE_SHIFT;
-		uint64_t end = (area->end + (1 << SNAP_GRANULE_SHIFT) - 1) >> SNAP_GRANULE_SHIFT;
-		while (from < end) {
-			if (from % leaf == 0 && end - from >= leaf) {
-				core->granule_top[from >> SNAP_LEAF_SHIFT] = FULL_LEAF;
-				from += leaf;
-			} else {
-				BASE_TRY(mark_granule(core, from++, error));
-			}
+		if (area->start >= end + PAGE_BYTES) {
+			BASE_TRY(mark_stretch(core, start, end, error));
+			start = area->start & ~(uint64_t)(PAGE_BYTES - 1);
 		}
+		end = (area->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
 	}
-	return HG_OK;
+	return mark_stretch(core, start, end, error);
 }
 
 enum hg_status elfcore_load_heap(struct elfcore *core, struct hg_error *error)

@@ -16,6 +16,10 @@
 
 enum { ELFCORE_TAG_CONT = 245 };
 
+/* What a granule holds: nothing of the heap, only the heap, or both and the areas have to be asked.
+ */
+enum { ELFCORE_GRANULE_OUT, ELFCORE_GRANULE_HEAP, ELFCORE_GRANULE_SHARED };
+
 struct elfcore_list {
 	uint64_t *items;
 	uint64_t count, capacity;
@@ -66,7 +70,7 @@ struct elfcore {
 
 	/* While loading: granules of the heap, so that most pointers are told at a glance. */
 	uint32_t *granule_top; /* leaf by the high bits of an address; 0 none */
-	uint8_t *granules;     /* leaves: a byte per granule, 1 if an area reaches into it */
+	uint8_t *granules;     /* leaves: an ELFCORE_GRANULE for each */
 	uint64_t granule_count, granule_capacity;
 	struct elfcore_set static_seen;             /* headers */
 	struct elfcore_list statics;                /* headers, in the order found */
@@ -98,15 +102,17 @@ enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error)
 /* A word of a block or a root while loading: static blocks it leads to are noted. */
 enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error);
 
-/* Whether a word needs to be looked at: even, and out of the heap's granules. */
+/* Whether a word needs to be looked at: even, and out of the heap. */
 static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 {
 	if (value & 7 || value - SNAP_ADDRESS_FIRST >= SNAP_ADDRESS_LIMIT - SNAP_ADDRESS_FIRST)
 		return false;
 	uint64_t granule = value >> SNAP_GRANULE_SHIFT;
 	uint64_t leaf = core->granule_top[granule >> SNAP_LEAF_SHIFT];
-	return !core->granules[(leaf << SNAP_LEAF_SHIFT) +
-			       (granule & ((1 << SNAP_LEAF_SHIFT) - 1))];
+	uint8_t mark = core->granules[(leaf << SNAP_LEAF_SHIFT) +
+				      (granule & ((1 << SNAP_LEAF_SHIFT) - 1))];
+	return mark == ELFCORE_GRANULE_OUT ||
+	       (mark == ELFCORE_GRANULE_SHARED && !snap_runtime_area(&core->runtime, value - 8));
 }
 
 /* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
