@@ -13,6 +13,7 @@ static struct {
 	pthread_mutex_t mutex;
 	struct follow_latest latest;
 	bool claimed;
+	bool closed;
 	bool has_thread; /* one to join */
 	bool failed;     /* the last one: another failure is not told again */
 	pthread_t thread;
@@ -45,7 +46,7 @@ void follow_init(void)
 bool follow_claim(void)
 {
 	lock();
-	bool free_place = !state.claimed;
+	bool free_place = !state.claimed && !state.closed;
 	bool join = free_place && state.has_thread;
 	pthread_t thread = state.thread;
 	if (free_place) {
@@ -130,9 +131,10 @@ void follow(struct dump *dump)
 		wait_and_free(dump);
 }
 
-void follow_join(void)
+void follow_close(void)
 {
 	lock();
+	state.closed = true;
 	bool join = state.has_thread;
 	pthread_t thread = state.thread;
 	state.has_thread = false;

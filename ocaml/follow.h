@@ -23,8 +23,8 @@ bool follow_claim(void);
 /* Waits for this dump in the background, or at once if there is no thread for it, and frees it. */
 void follow(struct dump *dump);
 
-/* Waits until none is on its way. */
-void follow_join(void);
+/* At the end of the program: waits until none is on its way, and lets none start. */
+void follow_close(void);
 
 /* Notes a dump that is complete. */
 void follow_note(const struct dump *dump);

@@ -1,6 +1,6 @@
 external dump_and_wait : string -> string -> string = "heapgraph_dump"
 external dump_unattended : string -> string -> unit = "heapgraph_dump_unattended"
-external join : unit -> unit = "heapgraph_join"
+external close : unit -> unit = "heapgraph_close"
 external init : unit -> unit = "heapgraph_init"
 external clock_signal : unit -> int = "heapgraph_clock_signal"
 external start_clock : float -> unit = "heapgraph_clock"
@@ -131,8 +131,13 @@ let dump_periodically period =
   Sys.set_signal (clock_signal ()) (Sys.Signal_handle (fun _ -> dump_unattended !folder "period"));
   try start_clock period with Sys_error text -> warn text
 
+(* The program may go to another folder before it dumps. *)
+let absolute path =
+  if not (Filename.is_relative path) then path
+  else try Filename.concat (Sys.getcwd ()) path with Sys_error _ -> path
+
 let obey wish =
-  Option.iter (fun path -> folder := path) wish.dir;
+  Option.iter (fun path -> folder := absolute path) wish.dir;
   if is_native then (
     Option.iter dump_after_majors wish.majors;
     Option.iter dump_periodically wish.period)
@@ -141,7 +146,7 @@ let obey wish =
 let () =
   init ();
   (* The dump that is on its way is complete when the program has ended. *)
-  at_exit join;
+  at_exit close;
   match Sys.getenv_opt "HEAPGRAPH" with
   | None | Some "" -> ()
   | Some text -> (

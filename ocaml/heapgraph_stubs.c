@@ -149,20 +149,20 @@ CAMLprim value heapgraph_dump(value folder, value trigger)
 CAMLprim value heapgraph_dump_unattended(value folder, value trigger)
 {
 	CAMLparam2(folder, trigger);
+	struct dump *dump = allocate();
 	if (follow_claim()) {
-		struct dump *dump = malloc(sizeof(*dump));
-		if (dump) {
-			take(dump, folder, trigger);
-			follow(dump);
-		}
+		take(dump, folder, trigger);
+		follow(dump);
+	} else {
+		free(dump);
 	}
 	CAMLreturn(Val_unit);
 }
 
-CAMLprim value heapgraph_join(value unit)
+CAMLprim value heapgraph_close(value unit)
 {
 	caml_enter_blocking_section_no_pending();
-	follow_join();
+	follow_close();
 	caml_leave_blocking_section();
 	return unit;
 }

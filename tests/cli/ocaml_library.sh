@@ -14,8 +14,13 @@ check_lines() {
 	check_same "$name" "$file" "$work/wanted"
 }
 
+# processes_of PROGRAM: how many there are.
+processes_of() {
+	find /proc/[0-9]*/exe -maxdepth 0 -lname "$folder/$1" 2>/dev/null | wc -l
+}
+
 # act NAME ARGUMENT...: runs a program in an empty folder; all it says is in $work/said.  Variables
-# of the environment come before: HEAPGRAPH=m act ...
+# of the environment come before: HEAPGRAPH=m act ...  Nothing that it started outlives it.
 act() {
 	local name=$1 program=$2
 	shift 2
@@ -24,8 +29,10 @@ act() {
 	status=0
 	(cd "$work/here" && timeout 120 "$folder/$program" "$@") >"$work/said" 2>"$work/complaints" \
 		</dev/null || status=$?
-	check_equal "$name: ends well, says nothing else" \
-		"$status $(gist "$work/complaints")" '0 '
+	local left
+	left=$(processes_of "$program")
+	check_equal "$name: ends well and alone, says nothing else" \
+		"$status $left $(gist "$work/complaints")" '0 0 '
 }
 
 dumps_here() {
@@ -100,6 +107,8 @@ test_triggers() {
 	check_equal "$label m=2,dir: none in the current folder" "$(dumps_here)" 0
 	check "$label m=2,dir: two there" test -f "$(echo "$work"/there/heap.dump.*.1)"
 	check "$label m=2,dir: no part of a file" test -z "$(find "$work/there" -name '*.part*')"
+	HEAPGRAPH=m,dir=. act "$label dir=." actions busy 1
+	check "$label dir=.: the current folder" test -f "$(echo "$work"/here/heap.dump.*.0)"
 	HEAPGRAPH=m=1000 act "$label m=1000" actions majors 9
 	check_equal "$label m=1000: not after nine" "$(dumps_here)" 0
 	HEAPGRAPH=m=5 act "$label m=5" actions majors 9
