@@ -5,6 +5,8 @@
 
 programs=$top/tests/ocaml_lib
 unset HEAPGRAPH OCAMLRUNPARAM OCAMLFIND_CONF OCAMLPATH
+# What make was told for the command, sanitizers for example, is not for the library.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL CFLAGS LDFLAGS CC
 
 # check_lines NAME FILE LINE...: the file is these lines.
 check_lines() {
