@@ -63,17 +63,24 @@ look() {
 }
 
 # Gc.stat of OCaml 5 has two more words for every large block, 128 words with its header or more.
-# 413-mprof went on after it had printed: three blocks, 19 words.
+# 413-mprof went on after it had printed: three blocks, 19 words, out of two free blocks and another.
 check_statistics() {
-	local blocks words extra=0
-	blocks=$(said STAT live_blocks) words=$(said STAT live_words) free=$(said STAT free_words)
+	local blocks words free free_blocks extra=0
+	blocks=$(said STAT live_blocks) words=$(said STAT live_words)
+	free=$(said STAT free_words) free_blocks=$(said STAT free_blocks)
 	! is_5 || extra=2
 	if [ "$name" = 413-mprof ]; then
-		blocks=$((blocks + 3)) words=$((words + 19)) free=$((free - 19))
+		blocks=$((blocks + 3)) words=$((words + 19))
+		free=$((free - 19)) free_blocks=$((free_blocks - 2))
 	fi
 	check_equal "$name: live blocks of Gc.stat" "$(total live_blocks)" "$blocks"
 	check_equal "$name: live words of Gc.stat" "$(total live_words)" "$words"
 	check_equal "$name: free words of Gc.stat" "$(total free_bytes)" $((8 * free))
+	check_equal "$name: free blocks of Gc.stat" "$(total free_blocks)" "$free_blocks"
+	check_equal "$name: fragments of Gc.stat" "$(total fragment_bytes)" \
+		$((8 * $(said STAT fragments)))
+	check_equal "$name: heap words of Gc.stat" "$(total heap_bytes)" \
+		$((8 * $(said STAT heap_words)))
 	check_equal "$name: blocks and words listed" "$(awk -v extra=$extra '$4 == "heap" {
 		blocks++
 		words += $3 + 1 + ($3 >= 128 ? extra : 0)

@@ -9,9 +9,18 @@ if ! has_cores; then
 	exit 0
 fi
 
+# dangling_limit CORE: pointers to no block that may be left in reachable blocks: to one that a minor
+# collection had half copied, by README.md there.
+dangling_limit() {
+	case $1 in
+	*.minor-1bad.core | 53-busy/big.minor.core) echo 1 ;;
+	*) echo 0 ;;
+	esac
+}
+
 # check_stop CORE EXECUTABLE WOSIZE MINIMUM MAXIMUM
 check_stop() {
-	local name=$1 wosize=$3 minimum=$4 maximum=$5 found
+	local name=$1 wosize=$3 minimum=$4 maximum=$5 found dangling
 	local from=(--exe "$cores/$2.zst" --libraries "$cores/lib" "$cores/$1.zst")
 	run objects --format csv "${from[@]}"
 	found=$(columns words segment reachable <"$work/out" |
@@ -22,6 +31,8 @@ check_stop() {
 		not_ok "$name" "$found blocks of $wosize words, not $minimum to $maximum: $(gist "$work/err")"
 	fi
 	run summary --format json "${from[@]}"
+	dangling=$(jq .totals.dangling_pointers "$work/out")
+	check "$name: $dangling pointers to no block" test "$dangling" -le "$(dangling_limit "$name")"
 	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/out")" true
 }
 

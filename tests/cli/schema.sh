@@ -39,6 +39,7 @@ first(wrong($root["$defs"][$name]; $name))'
 valid() {
 	jq -r --arg name "$1" --argjson root "$(cat docs/outputs.schema.json)" "$validator" "$2" \
 		>"$work/wrong" 2>&1 || echo 'jq failed' >>"$work/wrong"
+	[ -s "$2" ] || echo 'nothing written' >>"$work/wrong"
 	[ ! -s "$work/wrong" ] || {
 		cat "$work/wrong"
 		return 1
@@ -77,6 +78,31 @@ written why why loc:no-such-thing $cache0
 written info_refused info LICENSE
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"
+
+# Cores of real programs, with fibers, ephemerons and samples.
+if has_cores; then
+	for name in 413-cache/cache 53-fib/fib 53-mprof/mprof; do
+		core=("$cores/${name%/*}/core.zst" --exe "$cores/$name.zst" --libraries "$cores/lib")
+		# Some thousand rows are enough of this slow check.
+		for verb in summary info 'tree --depth 3' 'objects --limit 2000'; do
+			# shellcheck disable=SC2086 # words
+			written "${verb%% *}" $verb "${core[@]}"
+		done
+		for key in location tag module root; do
+			written top top --by $key --limit 2000 "${core[@]}"
+		done
+		written why why root:caml_signal_handlers "${core[@]}"
+		"$hg" objects --format csv "${core[@]}" | columns tag address |
+			sort -u -k 1,1n >"$work/tags"
+		while read -r tag address; do
+			run object "$address" --format json "${core[@]}"
+			check "$name: object of tag $tag" valid object "$work/out"
+		done <"$work/tags"
+	done
+	written diff diff "$cores/53-mprof/core.fork.zst" "${core[@]}"
+else
+	skip 'JSON of cores of real programs' "none in $cores"
+fi
 
 # The validator finds something wrong.
 run summary --format json $tiny
