@@ -329,9 +329,11 @@ static bool is_defined(const Elf64_Sym *symbol, const struct snap_symbol_table *
 {
 	enum { MOST_NAME = 4096 };
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
-	return symbol->st_shndx != SHN_UNDEF && symbol->st_name != 0 &&
-	       symbol->st_name < table->string_bytes && type != STT_SECTION && type != STT_FILE &&
-	       strnlen(table->strings + symbol->st_name, MOST_NAME) < MOST_NAME;
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= table->string_bytes ||
+		type == STT_SECTION || type == STT_FILE)
+		return false;
+	size_t length = strnlen(table->strings + symbol->st_name, MOST_NAME);
+	return length > 0 && length < MOST_NAME;
 }
 
 bool snap_elf_has_symbols(const struct snap_elf *elf)

@@ -31,7 +31,8 @@ struct heap_walk {
 	uint64_t moved; /* next of snap->forwards by 'to' that may lie ahead */
 	unsigned dead_colors;
 	uint32_t stride;       /* words */
-	uint64_t resync_steps; /* taken so far */
+	uint64_t resync_steps; /* so far */
+	bool taken;            /* the block just met is one of the snapshot */
 };
 
 static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
@@ -83,6 +84,7 @@ static enum hg_status add_block(
 	}
 	enum hg_status status = snap_adder_block(&w->adder, address, offset,
 		snap_header_wosize(header, w->snap->reserved), snap_header_tag(header), w->error);
+	w->taken = true;
 	w->stretch_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
 	return status;
 }
@@ -122,7 +124,7 @@ static enum hg_status meet_block(
 /*
  * A block whose words are not all where it is: [header][fields] are copied and patched.  A block
  * that was being promoted has its first field; the others are still those of the place it left, or
- * are the same there (runtime/minor_gc.c, oldify).
+ * are the same there (runtime/minor_gc.c, oldify).  It is not taken if some are nowhere.
  */
 static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t left)
 {
@@ -136,10 +138,8 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 		words = 1;
 	uint64_t kept = left && words > 2 ? 2 : words;
 	if (snap_image_present(image, address, 8 * kept) < 8 * kept ||
-		snap_image_present(image, left + 16, 8 * (words - kept)) < 8 * (words - kept)) {
-		w->snap->accounts.damaged += 8 * words;
+		snap_image_present(image, left + 16, 8 * (words - kept)) < 8 * (words - kept))
 		return HG_OK;
-	}
 	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
 		sizeof(*copies->items), w->error));
 	copies->count += words;
@@ -172,6 +172,22 @@ static enum hg_status take_block(struct heap_walk *w, uint64_t address, uint64_t
 		return add_copy(w, address, left);
 	BASE_TRY(add_block(w, address, header, 0));
 	return meet_block(w, address, header, w->bytes + (address + 8 - w->from));
+}
+
+/* The same for the major heap, with 'more' words that Gc.stat counts. */
+static enum hg_status take_live(
+	struct heap_walk *w, uint64_t address, uint64_t header, unsigned more)
+{
+	uint64_t words = block_bytes(w, header) / 8 + more;
+	w->taken = false;
+	BASE_TRY(take_block(w, address, header));
+	if (w->taken) {
+		w->snap->live_blocks++;
+		w->snap->live_words += words;
+	} else {
+		w->snap->accounts.damaged += 8 * words;
+	}
+	return HG_OK;
 }
 
 static bool is_dead(const struct heap_walk *w, uint64_t header)
@@ -222,15 +238,13 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 			address = next;
 			continue;
 		}
-		if (bytes == 8 && snap_header_color(header) == SNAP_COLOR_WHITE) {
+		if (bytes == 8) {
 			accounts->fragments += 8;
 		} else if (is_dead(w, header)) {
 			accounts->free += bytes;
 			accounts->free_blocks++;
-		} else if (bytes > 8) {
-			w->snap->live_blocks++;
-			w->snap->live_words += bytes / 8;
-			BASE_TRY(take_block(w, address, header));
+		} else {
+			BASE_TRY(take_live(w, address, header, 0));
 		}
 		address += bytes;
 	}
@@ -258,10 +272,8 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 			used += slot;
 			continue;
 		}
-		w->snap->live_blocks++;
-		w->snap->live_words += bytes / 8;
 		used += bytes;
-		BASE_TRY(take_block(w, address, header));
+		BASE_TRY(take_live(w, address, header, 0));
 	}
 	accounts->fragments += SNAP_POOL_BYTES - used;
 	end_stretch(w);
@@ -283,11 +295,10 @@ static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *ar
 		accounts->free_blocks++;
 		return HG_OK;
 	}
-	accounts->large_blocks++;
-	w->snap->live_blocks++;
 	/* Gc.stat of 5.x counts the two words in front of a large block as its own. */
-	w->snap->live_words += bytes / 8 + 2;
-	return take_block(w, area->start, header);
+	BASE_TRY(take_live(w, area->start, header, 2));
+	accounts->large_blocks += w->taken;
+	return HG_OK;
 }
 
 /* How many bytes a promoted block takes where it was: the header there is gone. */

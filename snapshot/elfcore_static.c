@@ -100,7 +100,10 @@ static bool find_block(struct elfcore *core, uint64_t *header_address, uint64_t 
 		snap_header_tag(header) == SNAP_TAG_INFIX)
 		return false;
 	end = static_end(core, *header_address);
-	return end > *header_address && *wosize < (end - *header_address) / 8;
+	if (end <= *header_address || *wosize >= (end - *header_address) / 8)
+		return false;
+	uint64_t bytes = snap_tag_has_fields(snap_header_tag(header)) ? 8 * (*wosize + 1) : 8;
+	return snap_image_present(&core->image, *header_address, bytes) == bytes;
 }
 
 enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error)
@@ -163,23 +166,19 @@ static enum hg_status end_chunk(struct static_walk *w)
 	return status;
 }
 
-/*
- * A block that lies in two pieces of the image is copied, as far as it has fields; *there is false
- * if words of it are in none.
- */
+/* A block that lies in two pieces of the image is copied, as far as it has fields. */
 static enum hg_status find_words(struct elfcore *core, uint64_t address, uint64_t wosize,
-	uint64_t words, uint64_t *offset, bool *there, struct hg_error *error)
+	uint64_t words, uint64_t *offset, struct hg_error *error)
 {
 	struct elfcore_list *copies = &core->copies;
 	size_t got;
 	snap_image_at(&core->image, address, 8 * (wosize + 1), &got);
 	*offset = 0;
-	*there = got == 8 * (wosize + 1);
-	if (*there || snap_image_present(&core->image, address, 8 * words) < 8 * words)
+	if (got == 8 * (wosize + 1))
 		return HG_OK;
 	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
 		sizeof(*copies->items), error));
-	*there = snap_image_read(&core->image, address, copies->items + copies->count, 8 * words);
+	(void)snap_image_read(&core->image, address, copies->items + copies->count, 8 * words);
 	*offset = ELFCORE_COPY | copies->count;
 	copies->count += words;
 	return HG_OK;
@@ -203,7 +202,6 @@ static enum hg_status add_block(struct static_walk *w, uint64_t address)
 {
 	struct snap *snap = w->core->snap;
 	uint64_t header, offset, wosize;
-	bool there;
 	snap_image_u64(&w->core->image, address, &header);
 	wosize = snap_header_wosize(header, snap->reserved);
 	unsigned tag = snap_header_tag(header);
@@ -212,9 +210,7 @@ static enum hg_status add_block(struct static_walk *w, uint64_t address)
 		reaches_heap(&w->core->runtime, address, address + 8 * (wosize + 1)))
 		return HG_OK;
 	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
-	BASE_TRY(find_words(w->core, address, wosize, words, &offset, &there, w->error));
-	if (!there)
-		return HG_OK;
+	BASE_TRY(find_words(w->core, address, wosize, words, &offset, w->error));
 	bool apart = address != w->behind || offset || snap->stretch_count == 0 ||
 		     snap->stretches[snap->stretch_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)

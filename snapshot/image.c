@@ -482,8 +482,8 @@ bool snap_image_string(const struct snap_image *image, uint64_t address, char *b
 const struct snap_file_map *snap_image_map(const struct snap_image *image, uint64_t address)
 {
 	uint64_t i = snap_find_range(image->maps, image->map_count, sizeof(*image->maps), address);
-	const struct snap_file_map *map = image->maps + i;
-	return i < image->map_count && snap_map_holds(map, address) ? map : NULL;
+	return i < image->map_count && snap_map_holds(&image->maps[i], address) ? &image->maps[i]
+										: NULL;
 }
 
 struct snap_image_file *snap_image_file_at(struct snap_image *image, uint64_t address)

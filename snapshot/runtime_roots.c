@@ -152,7 +152,7 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 			if (!snap_image_string(runtime->image, value + l->named_value_name, name,
 				    sizeof(name)))
 				name[0] = '\0';
-			source.name = snap_print(runtime, "%s", name);
+			source.name = name[0] ? snap_print(runtime, "%s", name) : "(no name)";
 			BASE_TRY(snap_read_root(
 				runtime, &source, value + l->named_value_val, HG_UNKNOWN, error));
 		}

@@ -9,6 +9,7 @@ make were found by fuzzing, and show code that no seed reaches, or a mistake tha
 """
 
 import os
+import struct
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -142,6 +143,22 @@ def profiles():
     yield "real-ocp", b"\x02" + fixture("ocp", "byte-noloc", "memprof.8911.process_info")
 
 
+def cores():
+    """Changes to the cores of make_core.py: places and values as fuzz_core.c has them."""
+    def change(target, how, where, value):
+        return struct.pack("<IQ", target | how << 2 | where << 5, value)
+
+    for five, name in ((0, "4"), (1, "5")):
+        yield name + "-as-it-is", bytes([five | THREADS_3])
+        yield name + "-cut", bytes([five | PARTIAL]) + change(3, 0, 0x5800, 0)
+        yield name + "-cut-in-the-notes", bytes([five | PARTIAL]) + change(3, 0, 600, 0)
+        for at in range(0x2000 // 8, 0x5000 // 8, 37):
+            yield "%s-words-%d" % (name, at), bytes([five]) + b"".join(
+                change(0, how, at + how, at * 0x10001) for how in range(8))
+        yield name + "-program", bytes([five]) + b"".join(
+            change(1, how, 0x5000 // 8 + 16 * how, how) for how in range(8))
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as out:
@@ -154,6 +171,8 @@ def main():
         write(os.path.join(folder, "snapshot"), name, bytes([flags, memory]) + data)
     for name, data in profiles():
         write(os.path.join(folder, "profile"), name, data)
+    for name, data in cores():
+        write(os.path.join(folder, "core"), name, data)
     for name, data in marshals():
         write(os.path.join(folder, "marshal"), name, data)
 
