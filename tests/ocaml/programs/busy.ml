@@ -10,16 +10,16 @@ let threads count =
   let errors = Array.make 3 0 in
   let run slot = Thread.create (fun () -> errors.(slot) <- Workers.work slot count Workers.build_trees) () in
   let all = List.init 3 run in
-  Workers.started ();
   List.iter Thread.join all;
   Workers.finish 3 (Array.fold_left ( + ) 0 errors)
 
 let () =
   let count = int_of_string Sys.argv.(1) in
-  Workers.prepare ();
   match Sys.argv.(2) with
-  | "threads" -> threads count
+  | "threads" ->
+    Workers.prepare 3;
+    threads count
   | mode ->
     let step = step mode in
-    Workers.started ();
+    Workers.prepare 1;
     Workers.finish 1 (Workers.work 0 count step)

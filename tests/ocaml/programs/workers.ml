@@ -8,6 +8,7 @@
 let wosize = 97
 let stop = ref false
 let rounds = Array.make 64 0
+let to_begin = Atomic.make 0
 
 let marked count = Array.init count (fun k -> Array.init wosize (fun i -> if i = 0 then k + 1 else k))
 
@@ -46,6 +47,13 @@ let churn () =
     let text, array = Hashtbl.find table key in
     if int_of_string text = key && Array.length array = key mod 60 then 0 else 1
 
+(* The last worker that has its arrays and is at work says that all is ready. *)
+let begun () =
+  if Atomic.fetch_and_add to_begin (-1) = 1 then begin
+    print_string "READY\n";
+    flush stdout
+  end
+
 let work slot count step =
   let arrays = marked count in
   let errors = ref 0 in
@@ -53,16 +61,14 @@ let work slot count step =
     let round = rounds.(slot) + 1 in
     rounds.(slot) <- round;
     errors := !errors + step round;
-    move arrays.(round mod count) (round mod wosize) (round * 31 mod wosize)
+    move arrays.(round mod count) (round mod wosize) (round * 31 mod wosize);
+    if round = 1 then begun ()
   done;
   !errors + wrong arrays
 
-let prepare () =
+let prepare workers =
+  Atomic.set to_begin workers;
   Sys.set_signal Sys.sigterm (Sys.Signal_handle (fun _ -> stop := true))
-
-let started () =
-  print_string "READY\n";
-  flush stdout
 
 (* The result that captures must not change; that something was done at all is part of it. *)
 let finish workers errors =
