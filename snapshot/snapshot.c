@@ -192,7 +192,8 @@ enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value)
 		return SNAP_CODE;
 	if (value - 8 - snap->atoms.start < snap->atoms.end - snap->atoms.start)
 		return SNAP_ATOM;
-	return snap_chunk_at(snap, value) ? SNAP_DANGLING : SNAP_OUTSIDE;
+	/* Where its header would be: a static block without fields may end where a chunk begins. */
+	return snap_chunk_at(snap, value - 8) ? SNAP_DANGLING : SNAP_OUTSIDE;
 }
 
 enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word)
