@@ -138,7 +138,7 @@ static enum hg_status keep(struct snap_runtime *runtime, struct ranges *ranges,
 	void *kept;
 	*count = snap_sort_ranges(ranges->items, ranges->count);
 	BASE_TRY(base_pool_alloc(&runtime->pool, *count, sizeof(**out), &kept, error));
-	if (*count)
+	if (*count && ranges->items)
 		memcpy(kept, ranges->items, *count * sizeof(**out));
 	*out = kept;
 	return HG_OK;
