@@ -43,7 +43,7 @@ for version in 4.13 5.3; do
 	check_same "control: the core of $version is read when compressed" "$work/out" \
 		"$work/objects-$version"
 done
-check_equal 'control: blocks of 4.13' "$(wc -l <"$work/objects-4.13")" 11
+check_equal 'control: blocks of 4.13' "$(wc -l <"$work/objects-4.13")" 12
 check_equal 'control: blocks of 5.3' "$(wc -l <"$work/objects-5.3")" 12
 
 # Versions
@@ -106,6 +106,18 @@ done
 check_equal 'cut at every 1021st byte' "$failed" ''
 check 'cut at every 1021st byte: often there is something to see' test "${#statuses}" -gt 50
 
+# A suspended fiber that only garbage holds: field 5 of the module and field 2 of a young block.
+run objects --format csv --exe $five $cores/5.3.core
+continuation=$(columns address tag <"$work/out" | sed -n 's/\t245$//p')
+escaped=$(word $((continuation)) | od -An -tx1 | tr -d ' \n' | sed 's/../\\x&/g')
+sed "s/$escaped/\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00/g" $cores/5.3.core >"$bad"
+check_run 'a fiber that only garbage holds' 0 top --by root --format csv --exe $five "$bad"
+check_equal 'a fiber that only garbage holds: its row' "$(grep fiber "$work/out")" \
+	'stack,"suspended fiber, Prog.f prog.ml:7:2-10",0,0,0,exact'
+run objects --format csv --exe $five "$bad"
+check_equal 'a fiber that only garbage holds: its continuation' \
+	"$(columns tag reachable <"$work/out" | grep '^245')" $'245\t0'
+
 # Headers and notes
 printf '\1' | patched 4.13 4
 says '32 bits' 3 "$bad: is an ELF file for 32 bits, not for 64 bits, at offset 4" summary \
@@ -125,7 +137,7 @@ word -4096 | patched 4.13 $((64 + 2 * 56 + 16))
 word -1 | dd of="$bad" bs=1 seek=$((64 + 2 * 56 + 40)) conv=notrunc status=none
 says 'a segment around the end of the address space' 3 "$bad: segment at 0xfffffffffffff000 wraps \
 around, at offset 176" summary --exe $four "$bad"
-notes=$((64 + 6 * 56))
+notes=$((64 + 7 * 56))
 word -1 | patched 4.13 $notes
 refuses 'a note of 2^32 bytes' 3 offset summary --exe $four "$bad"
 word 0x700000005 | patched 4.13 $((notes + 4))
@@ -161,7 +173,7 @@ done
 check_equal 'variables of the runtime that lie' "$failed" ''
 
 # The stack becomes 64 TiB of memory without bytes, and says so of the heap's only chunk.
-word $((1 << 46)) | patched 4.13 $((64 + 5 * 56 + 40))
+word $((1 << 46)) | patched 4.13 $((64 + 6 * 56 + 40))
 words 0 0 $((1 << 45)) 0 | dd of="$bad" bs=1 seek=$((0x5000 + 0x100 - 48)) conv=notrunc status=none
 if is_sanitized; then
 	skip 'a heap of 32 TiB costs nothing' 'AddressSanitizer needs address space'

@@ -149,11 +149,15 @@ def heap_blocks(p, at):
 def ocaml4():
     p = Program()
     p.region(AREA, 0x1000)
+    p.region(AREA + 0x1000, 0x1000)
     p.region(MINOR, 0x1000)
     atoms = common(p, b"4.13.1", AREA + 0x108)
-    chunk, end = AREA + 0x100, AREA + 0x600
+    chunk, far, end = AREA + 0x100, AREA + 0x1200, AREA + 0x1400
     fields, array, ephemeron, closure, at = heap_blocks(p, chunk)
-    p.words(at, header((end - at) // 8 - 1, 0, BLUE))
+    # A free block reaches over the border of two segments; one behind it is live, one is free.
+    p.words(at, header((far - at) // 8 - 1, 0, BLUE))
+    p.block(far, 0, array, 3)
+    p.words(far + 24, header((end - far) // 8 - 4, 0, BLUE))
     p.words(chunk - 48, 0, 0, end - chunk, 0)
     # Minor heap: a block that has just been promoted, its first field aside, and one that stays.
     young = MINOR + 0xf00
@@ -190,7 +194,7 @@ def ocaml4():
     fragment = p.data(0x500000, 0x500040)
     p.variable("code_fragments_by_pc", p.data(0x500000, fragment, 0), size=144)
     p.variable("frametables", 0)
-    module(p, array, closure, 1, atoms + 8, p.static(0, 1, array))
+    module(p, array, closure, 1, atoms + 8, p.static(0, 1, array), far + 8)
     return p
 
 
@@ -335,8 +339,9 @@ def core(p, program):
     body = b""
     for address, memory in loads:
         phdrs += phdr(1, 5 if address == BASE else 6, offset, address, len(memory))
-        body += bytes(memory)
-        offset += len(memory)
+        # What comes next in the file is not what comes next in memory.
+        body += bytes(memory) + (bytes(4096) if address == AREA else b"")
+        offset = 0x1000 + len(body)
     head = elf_header(4, 0, len(loads) + 1) + phdrs + notes
     return head + bytes(0x1000 - len(head)) + body
 
