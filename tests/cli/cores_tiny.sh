@@ -1,0 +1,68 @@
+#!/bin/bash
+# Two small cores of a program that said what is true of itself (tests/fixtures/cores): read without
+# anything beside them, as they hold the parts of the executable that are needed.
+. tests/cli/lib.sh
+
+# said LINE FIELD: what the program printed.
+said() {
+	sed -nE "s/^$1 (.* )?$2=([^ ]*).*/\2/p" "$truth"
+}
+
+total() {
+	jq -r ".totals.$1" "$work/summary"
+}
+
+# root NAME COLUMN: of the roots of that name, a line each.
+root() {
+	columns name "$2" <"$work/roots" | awk -F '\t' -v name="$1" '$1 == name { print $2 }'
+}
+
+# The table and the list of handlers each hang on a reference, a block of a word, in the module; the
+# handlers hold nothing of the table.
+check_module() {
+	local retained
+	retained=$(columns name retained_bytes <"$work/roots" | sed -nE 's/^Tiny\[[0-9]+\]\t//p')
+	for value in table handlers; do
+		check "$name: $value, retained by its global" \
+			grep -qx $((8 * ($(said REACH $value) + 2))) <<<"$retained"
+	done
+}
+
+check_core() {
+	name=$(basename "$1" .core.zst)
+	truth=${1%.core.zst}.txt
+	run summary --format json "$1"
+	cp "$work/out" "$work/summary"
+	run top --by root --format csv "$1"
+	cp "$work/out" "$work/roots"
+	check_equal "$name: version" "tiny-$(jq -r .snapshot.ocaml_version "$work/summary")" "$name"
+	check_equal "$name: live blocks" "$(total live_blocks)" "$(said STAT live_blocks)"
+	check_equal "$name: live words" "$(total live_words)" "$(said STAT live_words)"
+	check_equal "$name: free bytes" "$(total free_bytes)" $((8 * $(said STAT free_words)))
+	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(said STAT heap_words)))
+	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
+	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/summary")" true
+	check_module
+	check_equal "$name: slots of the stack" "$(root 'Tiny.wait tiny.ml:26:26-47[0]' bytes | xargs)" \
+		'24 24 24 24 24'
+	run objects --format csv "$1"
+	columns tag address segment reachable words <"$work/out" >"$work/blocks"
+	check_equal "$name: blocks of the heap that are not reached" \
+		"$(awk '$3 == "heap" && $4 == 0' "$work/blocks")" ''
+	check_handler "$1"
+}
+
+# A closure of fill: its code has a name, its environment is the integer.
+check_handler() {
+	local address
+	awk '$1 == 247 && $3 == "heap" { print $2 }' "$work/blocks" >"$work/addresses"
+	while read -r address; do
+		run object "$address" "$1"
+		cat "$work/out"
+	done <"$work/addresses" >"$work/closures"
+	check_equal "$name: code of the handlers" "$(grep -c ' Tiny.\(fun\|(fun)\)' "$work/closures")" 20
+}
+
+for core in "$fixtures"/cores/*.core.zst; do
+	check_core "$core"
+done
