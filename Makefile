@@ -153,7 +153,7 @@ stress-ocaml:
 	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
 	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix"
 
-bench-capture: $(BUILD)/heapgraph
+bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench
 	$(Q)bench/capture $(BUILD)
 
