@@ -70,8 +70,6 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	snap->consistency = runtime->in_compaction         ? "a compaction"
 			    : runtime->in_minor_collection ? "a minor collection"
 							   : "";
-	for (unsigned i = 0; i < runtime->note_count; i++)
-		snap->notes[snap->note_count++] = runtime->notes[i];
 	for (uint64_t i = 0; i < runtime->code_count; i++)
 		BASE_TRY(
 			snap_add_code(snap, runtime->codes[i].start, runtime->codes[i].end, error));
@@ -115,6 +113,9 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	BASE_TRY(elfcore_load_static(core, error));
 	BASE_TRY(snap_end_blocks(snap, error));
 	snap->largest_block = is_unaligned(&core->image) ? core->longest_stretch : 0;
+	/* Walking fibers may have added some. */
+	snap->note_count = core->runtime.note_count;
+	memcpy(snap->notes, core->runtime.notes, sizeof(snap->notes));
 	free_scaffold(core);
 	return HG_OK;
 }

@@ -43,10 +43,11 @@ bool snap_spend(struct snap_runtime *runtime, uint64_t items)
 		runtime->patience -= items;
 		return true;
 	}
-	if (runtime->patience)
+	if (!runtime->gave_up)
 		snap_note_line(runtime, "lists of the runtime lead to the same places again and "
 					"again: not all was followed");
 	runtime->patience = 0;
+	runtime->gave_up = true;
 	return false;
 }
 

@@ -155,6 +155,7 @@ struct snap_runtime {
 	unsigned note_count;
 	uint64_t notes_more;
 	uint64_t patience; /* how much of lists and stacks will still be followed */
+	bool gave_up;      /* it was not enough */
 
 	struct snap_custom_kind custom_kinds[128]; /* seen so far */
 	unsigned custom_kind_count;
