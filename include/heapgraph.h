@@ -172,6 +172,7 @@ struct hg_info {
 	uint64_t heap_bytes, free_blocks, fragment_bytes, damaged_bytes;
 	uint64_t large_blocks;   /* of 5.x */
 	uint64_t minor_bytes;    /* of the minor heaps, the part in use */
+	uint64_t static_blocks;  /* in the program's data, found by pointers to them; 0 none */
 	const char *consistency; /* "" or in the middle of what the program was stopped */
 	unsigned note_count;
 	const char *const *notes; /* a line each: what could not be read */
@@ -210,6 +211,7 @@ struct hg_totals {
 	uint64_t blocks, bytes;
 	uint64_t reachable_blocks, reachable_bytes;
 	uint64_t unreachable_blocks, unreachable_bytes;
+	uint64_t unreachable_heap_blocks;     /* of these, in the major heap */
 	uint64_t static_blocks, static_bytes; /* of all blocks, in the program's data */
 	uint64_t minor_blocks, minor_bytes;   /* of all blocks, in minor heaps */
 	uint64_t retained_bytes;              /* of the virtual root, by the dominator tree */
@@ -244,6 +246,7 @@ struct hg_block {
 	hg_node node;
 	bool is_root; /* a root node or the virtual root */
 	bool reachable;
+	bool is_continuation; /* of OCaml 5: its fields are not values, it holds a fiber */
 	uint8_t tag;
 	enum hg_segment segment;
 	uint64_t address;        /* of field 0 */
@@ -476,7 +479,7 @@ HG_API size_t hg_custom_name(
 HG_API size_t hg_call_frame(const struct hg_snapshot *snapshot, hg_node node, uint64_t frame,
 	char *buffer, size_t size);
 
-/* The integer that a profiler keeps with a block: memtrace's object id.  False if there is none. */
+/* The number that a profiler keeps with a block: memtrace's object id.  False if there is none. */
 HG_API bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id);
 
 /* Retention graph: the part of the dominator tree that matters, for drawing */

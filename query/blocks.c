@@ -10,6 +10,7 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 	struct graph_position position = g->position[rank];
 	*out = (struct hg_block){.node = rank,
 		.reachable = graph_reaches(position),
+		.is_continuation = snapshot->snap.has_continuations && cell->tag == SNAP_TAG_CONT,
 		.tag = (uint8_t)cell->tag,
 		.segment = query_segment(&snapshot->snap, cell->address),
 		.address = cell->address + 8,
@@ -36,7 +37,7 @@ static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_
 	out->reachable = true;
 	out->retained_bytes = graph_retained(g, position);
 	if (position.n != 0)
-		out->idom = hg_virtual_root(snapshot);
+		out->idom = query_node(snapshot, g->idom[position.n]);
 }
 
 void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)

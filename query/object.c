@@ -17,6 +17,10 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 		field.kind = is_address ? HG_VALUE_CODE : HG_VALUE_RAW;
 		return field;
 	}
+	if (snap->has_continuations && cell->tag == SNAP_TAG_CONT && value != 1) {
+		field.kind = HG_VALUE_RAW;
+		return field;
+	}
 	if (value & 1) {
 		field.kind = snap->integers_recorded ? HG_VALUE_INT : HG_VALUE_SOME_INT;
 		field.value = (int64_t)value >> 1;

@@ -46,10 +46,12 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 
 static void describe_chunks(const struct snap *snap, struct hg_info *out)
 {
-	out->chunks = snap->chunk_count;
-	for (uint64_t i = 0; i < snap->chunk_count; i++)
-		if (snap->chunks[i].segment == HG_SEGMENT_HEAP)
-			out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
+	for (uint64_t i = 0; i < snap->chunk_count; i++) {
+		if (snap->chunks[i].segment != HG_SEGMENT_HEAP)
+			continue;
+		out->chunks++;
+		out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
+	}
 }
 
 void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
@@ -86,6 +88,7 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.damaged_bytes = snap->accounts.damaged,
 		.large_blocks = snap->accounts.large_blocks,
 		.minor_bytes = snap->accounts.minor,
+		.static_blocks = snap->static_count,
 		.consistency = snap->consistency,
 		.note_count = snap->note_count,
 		.notes = snap->notes,
@@ -177,7 +180,7 @@ enum hg_status query_grow(
 }
 
 /* Blocks come in order of addresses: the chunk is mostly that of the one before. */
-static void count_segment(const struct snap *snap, uint64_t address, uint64_t bytes,
+static enum hg_segment count_segment(const struct snap *snap, uint64_t address, uint64_t bytes,
 	const struct snap_chunk **chunk, struct hg_totals *out)
 {
 	if (!*chunk || address >= (*chunk)->end)
@@ -189,6 +192,7 @@ static void count_segment(const struct snap *snap, uint64_t address, uint64_t by
 		out->minor_blocks++;
 		out->minor_bytes += bytes;
 	}
+	return *chunk ? (*chunk)->segment : HG_SEGMENT_HEAP;
 }
 
 /*
@@ -210,7 +214,9 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 		while (snap_scan_next(&scan, &cell)) {
 			uint64_t bytes = 8 * (cell.wosize + 1);
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
-			count_segment(snap, cell.address, bytes, &chunk, out);
+			enum hg_segment segment =
+				count_segment(snap, cell.address, bytes, &chunk, out);
+			out->unreachable_heap_blocks += !reachable && segment == HG_SEGMENT_HEAP;
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
 			enum hg_confidence confidence;

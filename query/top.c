@@ -51,7 +51,28 @@ static enum hg_status class_rows(struct hg_snapshot *snapshot, enum hg_key key, 
 	return status;
 }
 
-/* Of a root: its direct target, and what the root's node retains. */
+static void add_target(const struct hg_snapshot *snapshot, uint32_t target, struct hg_class *row)
+{
+	const struct graph *g = &snapshot->graph;
+	if (target == HG_NO_NODE || !graph_reaches(g->position[target]))
+		return;
+	row->blocks++;
+	row->bytes += graph_shallow(g, g->position[target]);
+}
+
+/* A stack that a continuation holds has a link for each block; they come in order. */
+static void add_linked_targets(
+	const struct hg_snapshot *snapshot, uint32_t node, struct hg_class *row)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t first, end;
+	snap_links(snap, node, &first, &end);
+	for (uint64_t i = first; i < end; i++)
+		if (i == first || snap->links[i].to != snap->links[i - 1].to)
+			add_target(snapshot, snap->links[i].to, row);
+}
+
+/* Of a root: its direct targets, and what the root's node retains. */
 static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *table)
 {
 	const struct snap *snap = &snapshot->snap;
@@ -65,11 +86,11 @@ static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *tabl
 		struct hg_class row = {.id = node, .confidence = HG_EXACT};
 		/* Else it is a fiber that only garbage holds. */
 		if (graph_reaches(g->position[node]))
-			row.retained_bytes = graph_retained(g, g->position[node]);
-		if (target != HG_NO_NODE) {
-			row.blocks = 1;
-			row.bytes = graph_shallow(g, g->position[target]);
-		}
+			if (graph_reaches(g->position[node]))
+				row.retained_bytes = graph_retained(g, g->position[node]);
+		add_target(snapshot, target, &row);
+		if (graph_reaches(g->position[node]))
+			add_linked_targets(snapshot, node, &row);
 		BASE_TRY(add_row(snapshot, table, HG_BY_ROOT, &row));
 	}
 	return HG_OK;
@@ -187,6 +208,24 @@ static size_t merge(const struct table *old_table, const struct table *new_table
 	return count;
 }
 
+/* Roots of one name, as the frames of a recursion, are one row: which is which cannot be told. */
+static void merge_names(struct table *table)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		struct named *row = &table->rows[i], *last = kept ? &table->rows[kept - 1] : NULL;
+		if (!last || strcmp(last->name, row->name) != 0) {
+			table->rows[kept++] = *row;
+			continue;
+		}
+		last->row.blocks += row->row.blocks;
+		last->row.bytes += row->row.bytes;
+		last->row.retained_bytes += row->row.retained_bytes;
+		free(row->name);
+	}
+	table->count = kept;
+}
+
 static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *old_table,
 	struct table *new_table, struct hg_diff *out)
 {
@@ -194,6 +233,8 @@ static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *ol
 	size_t most = old_table->count + new_table->count;
 	sort_table(old_table, by_name);
 	sort_table(new_table, by_name);
+	merge_names(old_table);
+	merge_names(new_table);
 	BASE_TRY(query_alloc(snapshot, most, sizeof(*grown), (void **)&grown));
 	size_t count = merge(old_table, new_table, grown);
 	qsort(grown, count, sizeof(*grown), by_change);

@@ -48,8 +48,6 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 		rep_value_string(emitter, "trigger", "written by", REP_NAME, info->trigger);
 	if (*info->consistency)
 		rep_value_string(emitter, "consistency", "stopped in", REP_WORD, info->consistency);
-	for (unsigned i = 0; i < info->note_count; i++)
-		rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "not read", info->notes[i]);
 	capture_lines(emitter, info);
 }
 
@@ -83,6 +81,9 @@ static void heap_lines(struct rep_emitter *emitter, const struct hg_info *info)
 	known_number(emitter, "free_bytes", "free in it", REP_BYTES, info->free_bytes);
 	known_number(emitter, "free_blocks", "free blocks", REP_COUNT, info->free_blocks);
 	known_number(emitter, "fragment_bytes", "fragments", REP_BYTES, info->fragment_bytes);
+	if (info->static_blocks)
+		rep_value_number(emitter, "static_blocks", "blocks in static data", REP_COUNT,
+			info->static_blocks);
 	known_number(emitter, "minor_bytes", "minor heaps in use", REP_BYTES, info->minor_bytes);
 	if (info->damaged_bytes != HG_UNKNOWN && info->damaged_bytes)
 		rep_value_number(
@@ -118,6 +119,21 @@ static void root_lines(struct rep_emitter *emitter, const struct hg_info *info)
 		if (info->roots[kind])
 			rep_value_number(emitter, name, name, REP_COUNT, info->roots[kind]);
 	}
+}
+
+static const struct rep_column note_columns[] = {{"note", "note", REP_WORD, REP_LAST}};
+
+static void note_table(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	if (info->note_count == 0 || emitter->format == REP_FORMAT_CSV)
+		return;
+	rep_headline(emitter, "What could not be read");
+	rep_table_begin(emitter, "not_read", note_columns, 1);
+	for (unsigned i = 0; i < info->note_count; i++) {
+		rep_cell_string(emitter, info->notes[i]);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
 }
 
 static const struct rep_column chunk_columns[] = {
@@ -164,6 +180,7 @@ enum hg_status rep_info(struct rep_context *context)
 	rep_section_begin(emitter, "roots", "Roots by kind");
 	root_lines(emitter, &info);
 	rep_section_end(emitter);
+	note_table(emitter, &info);
 	chunk_table(context);
 	rep_document_end(emitter);
 	return HG_OK;

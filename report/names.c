@@ -60,6 +60,10 @@ const char *rep_tag_word(unsigned tag)
 
 void rep_name_shape(struct rep_text *text, const struct hg_block *block)
 {
+	if (block->is_continuation) {
+		rep_text_put(text, "continuation");
+		return;
+	}
 	rep_text_printf(text, "%s of ", rep_tag_word(block->tag));
 	rep_name_amount(text, block->words, "word", "words");
 	if (block->tag > 0 && block->tag < 246)

@@ -28,6 +28,7 @@ static const struct rep_column field_columns[] = {
 	{"location", NULL, REP_NAME, 0},
 	{"bytes", NULL, REP_BYTES, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
+	{"code", NULL, REP_NAME, 0},
 	{NULL, "leads to", REP_NAME, REP_LAST},
 };
 
@@ -87,14 +88,18 @@ static void value_cell(struct rep_emitter *emitter, const struct hg_field *field
 }
 
 /* Where there is no block: the function that a code pointer leads to. */
-static void code_cell(struct rep_context *context, const struct hg_field *field)
+static void code_cells(struct rep_context *context, const struct hg_field *field)
 {
 	char name[1024];
-	if (field->kind == HG_VALUE_CODE &&
-		hg_code_name(context->snapshot, (uint64_t)field->value, name, sizeof(name)))
-		rep_cell_string(context->emitter, name);
-	else
-		rep_cell_none(context->emitter);
+	bool known = field->kind == HG_VALUE_CODE &&
+		     hg_code_name(context->snapshot, (uint64_t)field->value, name, sizeof(name));
+	/* For programs, and for people. */
+	for (unsigned i = 0; i < 2; i++) {
+		if (known)
+			rep_cell_string(context->emitter, name);
+		else
+			rep_cell_none(context->emitter);
+	}
 }
 
 static void write_field(struct rep_context *context, const struct hg_field *field)
@@ -106,7 +111,7 @@ static void write_field(struct rep_context *context, const struct hg_field *fiel
 	if (field->node == HG_NO_NODE) {
 		for (unsigned i = 3; i < 8; i++)
 			rep_cell_none(emitter);
-		code_cell(context, field);
+		code_cells(context, field);
 	} else {
 		struct hg_block block;
 		hg_block(context->snapshot, field->node, &block);
@@ -115,6 +120,7 @@ static void write_field(struct rep_context *context, const struct hg_field *fiel
 		location_cell(context, block.location);
 		rep_cell_number(emitter, block.bytes);
 		rep_cell_number(emitter, block.retained_bytes);
+		rep_cell_none(emitter);
 		label_cell(context, &block);
 	}
 	rep_row_end(emitter);
@@ -129,7 +135,7 @@ static void write_fields(struct rep_context *context, const struct hg_object *ob
 		return;
 	}
 	rep_headline(emitter, "Fields");
-	rep_table_begin(emitter, "fields", field_columns, 9);
+	rep_table_begin(emitter, "fields", field_columns, 10);
 	for (size_t i = 0; i < object->fields_count && !rep_emitter_broken(emitter); i++)
 		write_field(context, &object->fields[i]);
 	rep_table_end(emitter);
@@ -287,9 +293,10 @@ static void write_block_text(
 	rep_text_clear(&line);
 	if (!block->is_root) {
 		rep_text_size(&line, block->bytes);
-		rep_text_printf(&line, " with its header; tag %u; %s heap block; ", block->tag,
-			block->segment == HG_SEGMENT_HEAP ? "major"
-							  : hg_segment_name(block->segment));
+		static const char *const places[] = {
+			"in the major heap", "in a minor heap", "in static data"};
+		rep_text_printf(&line, " with its header; tag %u; %s; ", block->tag,
+			places[block->segment]);
 	}
 	if (block->reachable) {
 		rep_text_put(&line, "retains ");

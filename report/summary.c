@@ -165,6 +165,13 @@ static void write_heap_rows(struct rep_emitter *emitter, const struct findings *
 	rep_text_release(&large);
 }
 
+/* Of a core: what no root holds is all young, with the static data that only it leads to. */
+static bool is_young_garbage(const struct findings *findings)
+{
+	return findings->info.heap_bytes != HG_UNKNOWN &&
+	       findings->totals.unreachable_heap_blocks == 0;
+}
+
 static void write_total_table(struct rep_emitter *emitter, const struct findings *findings)
 {
 	const struct hg_totals *totals = &findings->totals;
@@ -183,7 +190,9 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 		totals->bytes,
 		!totals->unreachable_blocks ? ""
 		: partial                   ? "from those: the file was cut short"
-					    : "from no recorded root");
+		: is_young_garbage(findings)
+			? "none of it in the major heap: garbage of the minor heaps"
+			: "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));
 	if (findings->info.heap_bytes != HG_UNKNOWN)
@@ -239,6 +248,7 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"reachable_bytes", totals->reachable_bytes},
 		{"unreachable_blocks", totals->unreachable_blocks},
 		{"unreachable_bytes", totals->unreachable_bytes},
+		{"unreachable_heap_blocks", totals->unreachable_heap_blocks},
 		{"static_blocks", totals->static_blocks},
 		{"static_bytes", totals->static_bytes},
 		{"minor_blocks", totals->minor_blocks},

@@ -75,6 +75,21 @@ static void write_step(struct rep_context *context, const struct hg_step *step)
 	rep_text_release(&through);
 }
 
+enum { FIRST_STEPS = 10, LAST_STEPS = 10 };
+
+static void leave_out_steps(struct rep_emitter *emitter, size_t count)
+{
+	struct rep_text text = {0};
+	rep_text_put(&text, "... ");
+	rep_text_count(&text, count);
+	rep_text_put(&text, " more");
+	for (unsigned i = 0; i < 6; i++)
+		rep_cell_none(emitter);
+	rep_cell_string(emitter, rep_text_string(&text));
+	rep_row_end(emitter);
+	rep_text_release(&text);
+}
+
 static void write_steps(struct rep_context *context, const struct hg_why *why)
 {
 	hg_node top = hg_virtual_root(context->snapshot);
@@ -84,9 +99,17 @@ static void write_steps(struct rep_context *context, const struct hg_why *why)
 		return;
 	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
 	rep_table_begin(context->emitter, "steps", step_columns, 7);
-	for (size_t i = 0; i < why->steps_count; i++)
+	/* People see both ends of a long path. */
+	size_t count = why->steps_count;
+	bool cut = context->emitter->format == REP_FORMAT_TEXT && count > FIRST_STEPS + LAST_STEPS;
+	for (size_t i = 0; i < count; i++) {
+		if (cut && i == FIRST_STEPS) {
+			leave_out_steps(context->emitter, count - FIRST_STEPS - LAST_STEPS);
+			i = count - LAST_STEPS;
+		}
 		if (why->steps[i].node != top)
 			write_step(context, &why->steps[i]);
+	}
 	rep_table_end(context->emitter);
 }
 

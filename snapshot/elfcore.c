@@ -53,6 +53,7 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	struct snap_name name = snap_name_split(snap->path);
 	snap->reserved = runtime->reserved_bits;
 	snap->has_closinfo = true;
+	snap->has_continuations = runtime->is_5;
 	snap->native = true;
 	snap->ocaml_version = runtime->version;
 	snap->program = core->image.program;

@@ -116,7 +116,7 @@ static enum hg_status meet_block(
 		BASE_TRY(meet_fields(w, &cell, fields));
 	if (cell.tag == SNAP_TAG_CUSTOM)
 		return elfcore_append(&w->core->customs, address, w->error);
-	if (cell.tag == ELFCORE_TAG_CONT && w->core->runtime.is_5)
+	if (cell.tag == SNAP_TAG_CONT && w->core->runtime.is_5)
 		return elfcore_append(&w->core->continuations, address, w->error);
 	return HG_OK;
 }

@@ -14,8 +14,6 @@
  * not where they should be, and the place of its copy. */
 #define ELFCORE_COPY ((uint64_t)1 << 63)
 
-enum { ELFCORE_TAG_CONT = 245 };
-
 /* What a granule holds: nothing of the heap, only the heap, or both and the areas have to be asked.
  */
 enum { ELFCORE_GRANULE_OUT, ELFCORE_GRANULE_HEAP, ELFCORE_GRANULE_SHARED };

@@ -89,7 +89,7 @@ size_t elfcore_call_frame(
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
 	const struct snap_sample *sample = find_sample(elfcore_of(snap), rank);
-	if (!sample || sample->stash || !(sample->user_data & 1))
+	if (!sample || sample->stash || !(sample->user_data & 1) || sample->user_data >> 63)
 		return false;
 	*id = (int64_t)sample->user_data >> 1;
 	return true;

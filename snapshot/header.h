@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum {
+	SNAP_TAG_CONT = 245, /* of OCaml 5 */
 	SNAP_TAG_CLOSURE = 247,
 	SNAP_TAG_OBJECT = 248,
 	SNAP_TAG_INFIX = 249,

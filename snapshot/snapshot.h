@@ -160,8 +160,9 @@ struct snap {
 	struct base_pool pool;
 	struct base_arena arena; /* ranks */
 
-	unsigned reserved; /* R of the headers in runs */
-	bool has_closinfo; /* closures tell in field 1 where their values begin (4.12) */
+	unsigned reserved;      /* R of the headers in runs */
+	bool has_closinfo;      /* closures tell in field 1 where their values begin (4.12) */
+	bool has_continuations; /* blocks of SNAP_TAG_CONT hold the address of a stack */
 	bool native;
 	bool integers_recorded; /* false: an integer field says only that it is one */
 	bool no_fields;         /* blocks are recorded, but not what they hold: no edge is known */

@@ -30,7 +30,7 @@ header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
 header tree depth,address,type,location,bytes,retained_bytes,children tree $tiny
 header why depth,address,tag,location,nodes,targets,bytes why loc:t1.ml $tiny
-header object index,kind,value,address,tag,location,bytes,retained_bytes \
+header object index,kind,value,address,tag,location,bytes,retained_bytes,code \
 	object "$("$hg" objects --format csv $tiny | columns address | head -n 1)" $tiny
 header summary section,name,value summary $tiny
 header info section,name,value info $tiny
