@@ -47,7 +47,7 @@ static void say(const struct hg_capture *capture)
 		capture->method);
 	if (capture->stops > 1)
 		rep_text_printf(&line,
-			", after %llu other stops of %llu.%02llu ms in all, amid a collection",
+			", after %llu other stops of %llu.%02llu ms in all, at bad moments",
 			(unsigned long long)capture->stops - 1,
 			(unsigned long long)(capture->earlier_pause_ns / 1000000),
 			(unsigned long long)(capture->earlier_pause_ns / 10000 % 100));
@@ -305,9 +305,9 @@ const struct cli_verb cli_verb_capture = {
 		"Writes a core file of a native OCaml program that runs, without changing it: all "
 		"threads are stopped, the process is forked, and they go on; the copy is then read "
 		"and removed.  Standard error says of each snapshot how long the program stood "
-		"still, what was written, and whether it was stopped amid a minor collection or "
-		"compaction (consistency), which is avoided by trying again.  Nothing is written "
-		"to standard output.\n\n"
+		"still, what was written, and whether it was stopped amid a minor collection, a "
+		"compaction or the filling of an array (consistency), which is avoided by trying "
+		"again.  Nothing is written to standard output.\n\n"
 		"The file holds registers, the pages that the program wrote to, and what is needed "
 		"of its executable and libraries, so that it can be read on another machine; gdb "
 		"reads it too.  It appears whole or not at all.\n\n"

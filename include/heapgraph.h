@@ -599,7 +599,7 @@ struct hg_capture {
 	uint64_t written_bytes;    /* to the file, which is sparse */
 	uint64_t missing_bytes;    /* of memory that could not be read */
 	const char *method;
-	const char *consistency; /* "clean", "minor-collection", "compaction" */
+	const char *consistency; /* "clean", "minor-collection", "compaction", "filling" */
 	bool left_zombie; /* the forked child could not be waited for: the process did not stop */
 };
 

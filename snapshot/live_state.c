@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const char clean[] = "clean", minor_collection[] = "minor-collection",
-		  compaction[] = "compaction";
+		  compaction[] = "compaction", filling[] = "filling";
 
 static bool read_words(
 	const struct snap_live *live, uint64_t address, uint64_t *words, size_t count)
@@ -248,6 +248,11 @@ static const char *amid(const char *function)
 		{"caml_compact_heap", compaction},
 		{"do_compaction", compaction},
 		{"compact_", compaction},
+		/* Arrays that a local root holds before all of their fields are written. */
+		{"caml_make_vect", filling},
+		{"caml_array_gather", filling},
+		{"caml_array_make", filling},
+		{"caml_obj_with_tag", filling},
 	};
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 		if (strncmp(function, functions[i].prefix, strlen(functions[i].prefix)) == 0)
@@ -273,14 +278,18 @@ static const char *amid_address(struct snap_live *live, uint64_t address)
  */
 static const char *thread_consistency(struct snap_live *live, const struct snap_core_thread *thread)
 {
-	enum { WORDS = 256 };
+	enum { WORDS = 256, LEAF_WORDS = 4 };
 	uint64_t words[WORDS] = {0};
 	pid_t process = live->process;
 	const char *what = amid_address(live, thread->registers[SNAP_USER_RIP]);
 	size_t got = snap_core_read_process(
 		&process, thread->registers[SNAP_USER_RSP], words, sizeof(words));
-	for (size_t i = 0; !what && i < got / sizeof(*words); i++)
+	/* A function that fills a block does so itself, or calls memcpy to do it. */
+	for (size_t i = 0; !what && i < got / sizeof(*words); i++) {
 		what = amid_address(live, words[i]);
+		if (what == filling && i >= LEAF_WORDS)
+			what = NULL;
+	}
 	return what ? what : clean;
 }
 
@@ -292,7 +301,11 @@ const char *snap_live_consistency(struct snap_live *live, const struct snap_trac
 	for (uint64_t i = 0; what == clean && i < trace->count; i++)
 		what = thread_consistency(live, &trace->registers[i]);
 	/* The runtime of 4.x knows about minor collections itself. */
-	if (flag != HG_UNKNOWN && what != compaction)
-		what = (uint32_t)flag ? minor_collection : clean;
+	if (flag != HG_UNKNOWN && what != compaction) {
+		if ((uint32_t)flag)
+			what = minor_collection;
+		else if (what == minor_collection)
+			what = clean;
+	}
 	return what;
 }
