@@ -77,15 +77,6 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	return HG_OK;
 }
 
-/* Memory that starts at no word of the file: it has to be copied to be read as words. */
-static bool is_unaligned(const struct snap_image *image)
-{
-	for (uint64_t i = 0; i < image->piece_count; i++)
-		if (((uintptr_t)image->pieces[i].bytes - image->pieces[i].address) % 8)
-			return true;
-	return false;
-}
-
 static void free_scaffold(struct elfcore *core)
 {
 	free(core->granule_top);
@@ -113,7 +104,7 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	BASE_TRY(elfcore_load_nodes(core, error));
 	BASE_TRY(elfcore_load_static(core, error));
 	BASE_TRY(snap_end_blocks(snap, error));
-	snap->largest_block = is_unaligned(&core->image) ? core->longest_stretch : 0;
+	snap->largest_block = 0;
 	/* Walking fibers may have added some. */
 	snap->note_count = core->runtime.note_count;
 	memcpy(snap->notes, core->runtime.notes, sizeof(snap->notes));
@@ -147,7 +138,7 @@ static bool copied_run(
 	uint64_t at = walk->offset & ~ELFCORE_COPY;
 	uint64_t header = core->copies.items[at];
 	uint64_t words = snap_header_wosize(header, core->snap->reserved) + 1;
-	run->words = core->copies.items + at;
+	run->words = (const snap_field *)(core->copies.items + at);
 	run->count = snap_tag_has_fields(snap_header_tag(header)) ? words : 1;
 	run->elided = true;
 	return true;
@@ -171,14 +162,7 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	size_t got, bytes = walk->offset - walk->address;
 	const uint8_t *memory = snap_image_at(&core->image, walk->address, bytes, &got);
 	run->count = got / 8;
-	if ((uintptr_t)memory % 8 == 0) {
-		run->words = (const uint64_t *)(const void *)memory;
-	} else {
-		if (run->count > walk->scratch_words)
-			run->count = walk->scratch_words;
-		memcpy(walk->scratch, memory, 8 * run->count);
-		run->words = walk->scratch;
-	}
+	run->words = (const snap_field *)(const void *)memory;
 	return run->count != 0;
 }
 

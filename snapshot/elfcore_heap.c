@@ -64,12 +64,8 @@ static void end_stretch(struct heap_walk *w)
 	struct snap *snap = w->snap;
 	if (snap->stretch_count) {
 		struct snap_stretch *last = &snap->stretches[snap->stretch_count - 1];
-		if (!(last->offset & ELFCORE_COPY)) {
+		if (!(last->offset & ELFCORE_COPY))
 			last->offset = w->stretch_end;
-			uint64_t words = (w->stretch_end - last->address) / 8;
-			if (words > w->core->longest_stretch)
-				w->core->longest_stretch = words;
-		}
 	}
 	snap_adder_settle(&w->adder);
 }

@@ -76,7 +76,6 @@ struct elfcore {
 
 	/* Resident: words of copied blocks, each [header][fields]. */
 	struct elfcore_list copies;
-	uint64_t longest_stretch; /* words */
 
 	struct elfcore_fiber *fibers;
 	uint64_t fiber_count, fiber_capacity;

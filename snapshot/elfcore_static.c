@@ -220,9 +220,6 @@ static enum hg_status add_block(struct static_walk *w, uint64_t address)
 		w->chunk_start = address;
 	w->behind = address + 8 * (wosize + 1);
 	snap->static_count++;
-	uint64_t stretch = (w->behind - w->chunk_start) / 8;
-	if (stretch > w->core->longest_stretch)
-		w->core->longest_stretch = stretch;
 	return HG_OK;
 }
 

@@ -258,7 +258,7 @@ static void mark_infixes(struct marker *m, const struct snap_cell *cell, unsigne
 }
 
 /* Even words that cannot lead to a block are few: looked at closely here, and not kept. */
-static void count_strays(struct marker *m, const uint64_t *fields, uint64_t count)
+static void count_strays(struct marker *m, const snap_field *fields, uint64_t count)
 {
 	for (uint64_t j = 0; j < count; j++) {
 		uint64_t value = fields[j];
@@ -275,7 +275,7 @@ static void count_strays(struct marker *m, const uint64_t *fields, uint64_t coun
  * that is no word address becomes a huge number, so that one comparison tells both.
  */
 static inline void mark_fields(
-	struct marker *m, uint64_t word, const uint64_t *fields, uint64_t count)
+	struct marker *m, uint64_t word, const snap_field *fields, uint64_t count)
 {
 	uint64_t first = m->ranks.first_word + 1, span = m->ranks.word_span;
 	uint64_t immediates = 0, candidates = 0;

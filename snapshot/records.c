@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODE_CHUNK = 0x00, CODE_BLOCK = 0x01, CODE_NOTHING = 0x0A, CODE_END = 0xFF };
-
-/* A block record without its fields: code, ptr, tag, wosize, id. */
-enum { BLOCK_BYTES = 1 + 8 + 1 + 8 + 8 };
+enum { CODE_CHUNK = 0x00, CODE_NOTHING = 0x0A, CODE_END = 0xFF };
 
 /* Longer program names are taken for damage when nothing else tells the format. */
 enum { LONGEST_NAME = 4096 };
@@ -20,7 +17,7 @@ struct block_record {
 	unsigned tag;
 };
 
-/* The caller has checked that BLOCK_BYTES are there. */
+/* The caller has checked that SNAP_RECORD_BYTES are there. */
 static inline struct block_record read_block(const uint8_t *p)
 {
 	return (struct block_record){.address = base_load_u64le(p + 1) - 8,
@@ -93,12 +90,12 @@ static enum hg_status load_chunk(struct loader *l, uint64_t offset, bool *ok)
 static enum hg_status refuse_block(
 	const struct loader *l, const struct block_record *b, uint64_t offset)
 {
-	if (b->wosize == 0 || b->wosize > snap_header_max_wosize(SNAP_RECORDS_RESERVED))
+	if (b->wosize == 0 || b->wosize > snap_header_max_wosize(SNAP_RECORD_RESERVED))
 		return base_corrupt(
 			l->error, offset, "a block of %llu words", (unsigned long long)b->wosize);
-	if (b->id >> SNAP_RECORDS_RESERVED)
+	if (b->id >> SNAP_RECORD_RESERVED)
 		return base_corrupt(l->error, offset, "a location id of more than %d bits",
-			SNAP_RECORDS_RESERVED);
+			SNAP_RECORD_RESERVED);
 	if (b->address % 8)
 		return base_corrupt(l->error, offset, "a block at 0x%llx, which is no word address",
 			(unsigned long long)(b->address + 8));
@@ -118,8 +115,8 @@ static enum hg_status refuse_block(
 static inline bool block_is_sound(const struct loader *l, const struct block_record *b)
 {
 	/* wosize has 33 bits and addresses 48, so that nothing here overflows. */
-	return b->wosize != 0 && b->wosize <= snap_header_max_wosize(SNAP_RECORDS_RESERVED) &&
-	       !(b->id >> SNAP_RECORDS_RESERVED) && b->address % 8 == 0 &&
+	return b->wosize != 0 && b->wosize <= snap_header_max_wosize(SNAP_RECORD_RESERVED) &&
+	       !(b->id >> SNAP_RECORD_RESERVED) && b->address % 8 == 0 &&
 	       b->address >= l->next_free && b->address < l->chunk_end &&
 	       8 * (b->wosize + 1) <= l->chunk_end - b->address;
 }
@@ -134,15 +131,16 @@ static enum hg_status load_block_records(struct loader *l)
 	const uint8_t *p = l->in.next, *end = l->in.end, *start = l->in.start;
 	const uint8_t *pause = end - p > PROGRESS_BYTES ? p + PROGRESS_BYTES : end;
 	enum hg_status status = HG_OK;
-	while (p < pause && status == HG_OK && *p == CODE_BLOCK && end - p >= BLOCK_BYTES) {
+	while (p < pause && status == HG_OK && *p == SNAP_RECORD_BLOCK &&
+		end - p >= SNAP_RECORD_BYTES) {
 		struct block_record b = read_block(p);
 		uint64_t fields = snap_tag_has_fields(b.tag) ? b.wosize : 0;
-		if (!block_is_sound(l, &b) || fields > (size_t)(end - p - BLOCK_BYTES) / 8)
+		if (!block_is_sound(l, &b) || fields > (size_t)(end - p - SNAP_RECORD_BYTES) / 8)
 			break;
 		status = snap_adder_block(
 			&adder, b.address, (uint64_t)(p - start), b.wosize, b.tag, l->error);
 		l->next_free = b.address + 8 * (b.wosize + 1);
-		p += BLOCK_BYTES + 8 * fields;
+		p += SNAP_RECORD_BYTES + 8 * fields;
 	}
 	snap_adder_settle(&adder);
 	l->in.next = p;
@@ -154,7 +152,7 @@ static enum hg_status refuse_record(struct loader *l, uint64_t offset, bool *ok)
 {
 	const uint8_t *p;
 	*ok = false;
-	if (!base_cursor_bytes(&l->in, BLOCK_BYTES - 1, &p))
+	if (!base_cursor_bytes(&l->in, SNAP_RECORD_BYTES - 1, &p))
 		return cut(l, "a block record");
 	struct block_record b = read_block(p - 1);
 	if (!block_is_sound(l, &b))
@@ -178,7 +176,7 @@ static enum hg_status load_blocks(struct loader *l, bool *ok)
 			*ok = false;
 			return cut(l, "the block records");
 		}
-		if (code == CODE_BLOCK)
+		if (code == SNAP_RECORD_BLOCK)
 			BASE_TRY(refuse_record(l, offset, ok));
 		else if (code == CODE_CHUNK)
 			BASE_TRY(load_chunk(l, offset, ok));
@@ -433,12 +431,14 @@ enum hg_status snap_records_load(struct snap *snap, struct hg_error *error)
 		.in = base_cursor_over(snap->file.bytes, snap->file.size),
 		.error = error};
 	bool ok;
-	snap->reserved = SNAP_RECORDS_RESERVED;
+	snap->reserved = SNAP_RECORD_RESERVED;
 	BASE_TRY(load_name(&l, &ok));
 	if (ok)
 		BASE_TRY(load_blocks(&l, &ok));
 	/* Roots are looked up among the chunks. */
 	BASE_TRY(snap_end_blocks(snap, error));
+	/* Blocks are read where they lie. */
+	snap->largest_block = 0;
 	return ok ? load_rest(&l, &ok) : HG_OK;
 }
 
@@ -451,55 +451,11 @@ bool snap_records_recognise(const struct base_file *file)
 	       base_cursor_u64le(&c, &length) && length > 0 && length <= LONGEST_NAME;
 }
 
-static inline void copy_fields(uint64_t *to, const uint8_t *from, uint64_t count)
-{
-	if (count > 16) {
-		memcpy(to, from, count * 8);
-		return;
-	}
-	for (uint64_t i = 0; i < count; i++)
-		to[i] = base_load_u64le(from + 8 * i);
-}
-
-/*
- * Gathers block records into the scratch until they leave a gap in the addresses.  The loader has
- * checked them; the bounds are checked again because a file may change under its mapping.
- */
 bool snap_records_next_run(struct snap_walk *walk, struct snap_run *run)
 {
-	const uint8_t *p = walk->cursor.next, *end = walk->cursor.end;
-	uint64_t *const scratch = walk->scratch;
-	const size_t room = walk->scratch_words;
-	uint32_t left = walk->blocks_left;
-	size_t used = 0;
-	uint64_t address = 0, next_address = 0;
-	while (left && (size_t)(end - p) >= BLOCK_BYTES) {
-		if (*p == CODE_NOTHING) {
-			p++;
-			continue;
-		}
-		struct block_record b = read_block(p);
-		if (used == 0)
-			address = b.address;
-		else if (b.address != next_address)
-			break;
-		uint64_t fields = snap_tag_has_fields(b.tag) ? b.wosize : 0;
-		if (fields >= room - used)
-			break;
-		if (fields > (size_t)(end - p - BLOCK_BYTES) / 8 ||
-			b.address >= SNAP_ADDRESS_LIMIT - 8 * fields)
-			break;
-		scratch[used] =
-			snap_header_make(SNAP_RECORDS_RESERVED, (uint32_t)b.id, b.wosize, b.tag);
-		copy_fields(scratch + used + 1, p + BLOCK_BYTES, fields);
-		used += 1 + fields;
-		next_address = b.address + 8 * (b.wosize + 1);
-		p += BLOCK_BYTES + 8 * fields;
-		left--;
-	}
-	walk->cursor.next = p;
-	walk->blocks_left = used ? left : 0;
-	*run = (struct snap_run){
-		.address = address, .words = scratch, .count = used, .elided = true};
-	return used != 0;
+	*run = (struct snap_run){.records = walk->cursor.next,
+		.records_end = walk->cursor.end,
+		.record_count = walk->blocks_left};
+	walk->blocks_left = 0;
+	return true;
 }

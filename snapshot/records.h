@@ -20,9 +20,6 @@
 
 #include "snapshot/walk.h"
 
-/* Bits of the location id in a header. */
-enum { SNAP_RECORDS_RESERVED = 21 };
-
 /* Loads everything; fills snap->program, native, code area, roots. */
 enum hg_status snap_records_load(struct snap *snap, struct hg_error *error);
 

@@ -1,10 +1,11 @@
 /*
  * Walking the blocks of a snapshot in order of addresses.
  *
- * A walk yields runs: blocks as they lay in memory, [header][fields]...  A run of a raw image
- * points into the mapping; formats made of records are transcoded into the walk's scratch memory,
- * where blocks without recorded fields are a bare header (elided).  snap_scan() steps from block to
- * block inside a run and is inlined into every consumer: there is no call per block.
+ * A walk yields runs: blocks as they lie in memory, [header][fields]..., in the mapping of the file
+ * where that can be; or the block records of OCamlmemprof, which are read where they lie, too.
+ * Other formats are transcoded into the walk's scratch memory, where blocks without recorded fields
+ * are a bare header (elided).  snap_scan() steps from block to block inside a run and is inlined
+ * into every consumer: there is no call per block.
  */
 #ifndef SNAPSHOT_WALK_H
 #define SNAPSHOT_WALK_H
@@ -12,24 +13,44 @@
 #include "base/cursor.h"
 #include "snapshot/snapshot.h"
 
+/* A word where a file has it: not at a multiple of 8. */
+typedef uint64_t snap_field __attribute__((aligned(1), may_alias));
+
 struct snap_run {
 	uint64_t address; /* of the first header */
-	const uint64_t *words;
+	const snap_field *words;
 	size_t count;
 	uint32_t stride;      /* words from block to block; 0: as their sizes say */
 	unsigned dead_colors; /* a bit for each color of headers that begin no block */
 	bool elided;          /* blocks with tags of opaque contents are headers only */
+
+	/* Instead of all this: block records, with others of one byte among them; or NULL. */
+	const uint8_t *records, *records_end;
+	uint32_t record_count; /* of blocks */
+};
+
+/*
+ * A block record of OCamlmemprof: its code, address of field 0, tag, wosize, id, then the fields of
+ * blocks that have such (8 bytes each, little endian as all of it).
+ */
+enum {
+	SNAP_RECORD_BLOCK = 0x01,
+	SNAP_RECORD_BYTES = 1 + 8 + 1 + 8 + 8,
+	/* No later header exists: blocks are given one with room for ids of 21 bits. */
+	SNAP_RECORD_RESERVED = 21
 };
 
 /* A place in a run. */
 struct snap_scan {
-	const uint64_t *next, *end;
+	const snap_field *next, *end;
 	uint64_t address;
 	unsigned reserved;
 	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
 	unsigned dead_colors;
 	uint32_t stride;
 	bool elided;
+	const uint8_t *records, *records_end;
+	uint32_t record_count;
 };
 
 struct snap_walk {
@@ -69,7 +90,7 @@ struct snap_cell {
 	uint64_t header;
 	uint64_t wosize;
 	unsigned tag;
-	const uint64_t *fields;
+	const snap_field *fields;
 	uint64_t field_count; /* of fields that are values: 0 for opaque and unrecorded ones */
 };
 
@@ -77,12 +98,43 @@ static inline struct snap_scan snap_scan_run(const struct snap *snap, const stru
 {
 	unsigned opaque = snap->no_fields ? 0 : SNAP_TAG_ABSTRACT;
 	return (struct snap_scan){run->words, run->words + run->count, run->address, snap->reserved,
-		opaque, run->dead_colors, run->stride, run->elided};
+		opaque, run->dead_colors, run->stride, run->elided, run->records, run->records_end,
+		run->record_count};
+}
+
+/* Loaders have checked the records; bounds are checked again, as files may change. */
+static inline bool snap_scan_record(struct snap_scan *s, struct snap_cell *cell)
+{
+	while (s->record_count && (size_t)(s->records_end - s->records) >= SNAP_RECORD_BYTES) {
+		const uint8_t *p = s->records;
+		if (__builtin_expect(*p != SNAP_RECORD_BLOCK, 0)) {
+			s->records++;
+			continue;
+		}
+		uint64_t id = base_load_u64le(p + 18);
+		cell->address = base_load_u64le(p + 1) - 8;
+		cell->tag = p[9];
+		cell->wosize = base_load_u64le(p + 10);
+		cell->header = snap_header_make(
+			SNAP_RECORD_RESERVED, (uint32_t)id, cell->wosize, cell->tag);
+		cell->field_count = cell->tag < s->opaque ? cell->wosize : 0;
+		cell->fields = (const snap_field *)(const void *)(p + SNAP_RECORD_BYTES);
+		if (cell->field_count > (size_t)(s->records_end - p - SNAP_RECORD_BYTES) / 8 ||
+			cell->address >= SNAP_ADDRESS_LIMIT - 8 * cell->field_count)
+			break;
+		s->records = p + SNAP_RECORD_BYTES + 8 * cell->field_count;
+		s->record_count--;
+		return true;
+	}
+	s->record_count = 0;
+	return false;
 }
 
 /* Free blocks, free slots and fragments of raw images are stepped over. */
 static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 {
+	if (s->records)
+		return snap_scan_record(s, cell);
 	while (s->next < s->end) {
 		uint64_t header = *s->next;
 		uint64_t wosize = snap_header_wosize(header, s->reserved);
