@@ -197,13 +197,16 @@ static size_t merge(const struct table *old_table, const struct table *new_table
 	while (i < old_table->count || j < new_table->count) {
 		const struct named *o = i < old_table->count ? &old_table->rows[i] : NULL;
 		const struct named *n = j < new_table->count ? &new_table->rows[j] : NULL;
-		int order = !o ? 1 : !n ? -1 : strcmp(o->name, n->name);
-		const char *name = order <= 0 ? o->name : n->name;
-		struct hg_growth growth = pair(order <= 0 ? o : NULL, order >= 0 ? n : NULL);
-		i += order <= 0;
-		j += order >= 0;
+		int order = o && n ? strcmp(o->name, n->name) : 0;
+		if (order > 0)
+			o = NULL;
+		else if (order < 0)
+			n = NULL;
+		struct hg_growth growth = pair(o, n);
+		i += o != NULL;
+		j += n != NULL;
 		if (!is_unchanged(&growth))
-			out[count++] = (struct grown){growth, name};
+			out[count++] = (struct grown){growth, o ? o->name : n->name};
 	}
 	return count;
 }

@@ -43,7 +43,7 @@ static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
 /* The bytes at an address, of the core and not of a file; false if not even a word is there. */
 static bool look(struct heap_walk *w, uint64_t address)
 {
-	if (address >= w->from && address + 8 <= w->end)
+	if (w->bytes && address >= w->from && address + 8 <= w->end)
 		return true;
 	const struct snap_piece *piece = snap_image_piece(&w->core->image, address);
 	w->from = w->end = address;

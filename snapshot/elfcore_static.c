@@ -41,7 +41,7 @@ bool elfcore_set_add(
 	*status = HG_OK;
 	if (!set->slots || 2 * set->count > set->mask)
 		*status = grow_set(set, error);
-	if (*status != HG_OK)
+	if (*status != HG_OK || !set->slots)
 		return false;
 	uint64_t at = hash(item) & set->mask;
 	for (; set->slots[at]; at = (at + 1) & set->mask)
