@@ -164,11 +164,13 @@ lint:
 	$(Q)scripts/install-packages build test lint
 	$(Q)scripts/lint
 
+asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
+asan_cflags += -fno-sanitize-recover=undefined
+
 asan:
 	$(Q)scripts/install-packages build test
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
-		-fno-sanitize-recover=undefined' check
+		CFLAGS='$(asan_cflags)' check
 
 fuzz:
 	$(Q)scripts/install-packages build lint
