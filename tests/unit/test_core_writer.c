@@ -302,8 +302,8 @@ static void test_deleted_program(void **state)
 	snap_image_close(&image);
 }
 
-/* Changes one place of the notes: memory may hold the same text, left over from writing others. */
-static void overwrite(const char *old, const char *new)
+/* Where the notes hold text, and what follows it there: memory may hold the same, left over. */
+static off_t find_in_notes(const char *text, char *rest, size_t rest_size)
 {
 	struct snap_image image;
 	const uint8_t *found = NULL;
@@ -311,15 +311,43 @@ static void overwrite(const char *old, const char *new)
 	for (uint64_t i = 0; i < image.view.phdr_count && !found; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(&image.view, i);
 		if (phdr.p_type == PT_NOTE)
-			found = memmem(
-				image.core.bytes + phdr.p_offset, phdr.p_filesz, old, strlen(old));
+			found = memmem(image.core.bytes + phdr.p_offset, phdr.p_filesz, text,
+				strlen(text));
 	}
 	assert_non_null(found);
 	off_t offset = found - image.core.bytes;
+	snprintf(rest, rest_size, "%s", (const char *)found + strlen(text));
 	snap_image_close(&image);
+	return offset;
+}
+
+static void overwrite_at(off_t offset, const char *text)
+{
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	assert_int_equal(pwrite(fd, new, strlen(new), offset), strlen(new));
+	assert_int_equal(pwrite(fd, text, strlen(text), offset), strlen(text));
 	close(fd);
+}
+
+static void overwrite(const char *old, const char *new)
+{
+	char rest[8];
+	overwrite_at(find_in_notes(old, rest, sizeof(rest)), new);
+}
+
+/* The first file is said to begin beyond any core, in a line as long as it was. */
+static void move_first_file(void)
+{
+	char line[512], text[512];
+	off_t offset = find_in_notes("\nfile=", line, sizeof(line));
+	size_t size = strcspn(line, " ");
+	for (int field = 1; field < 3; field++)
+		size += 1 + strcspn(line + size + 1, " ");
+	size_t digits = 14 + (size - 3) % 2;
+	assert_true(size > digits + 3 && size < sizeof(text) - 16);
+	snprintf(text, sizeof(text), "\nfile=%.*s 1 ", (int)digits, "999999999999999");
+	memset(text + strlen(text), 'a', size - digits - 3);
+	text[6 + size] = '\0';
+	overwrite_at(offset, text);
 }
 
 static void refused(const char *old, const char *new, const char *why)
@@ -328,7 +356,10 @@ static void refused(const char *old, const char *new, const char *why)
 	struct hg_error error = {0};
 	struct snap_image_options options = {.core = path};
 	assert_int_equal(fork_and_write(1, true), 0);
-	overwrite(old, new);
+	if (new)
+		overwrite(old, new);
+	else
+		move_first_file();
 	assert_int_equal(snap_image_open(&image, &options, &error), HG_ERROR_INPUT);
 	if (!strstr(error.message, why))
 		fail_msg("'%s' does not say '%s'", error.message, why);
@@ -339,7 +370,7 @@ static void test_lying_notes(void **state)
 	(void)state;
 	refused("version=1\n", "version=2\n", "format 2");
 	refused("\nindex=7\n", "\nindex=x\n", "index is no number");
-	refused("\nfile=", "\nfile=999", "a file is to end at offset");
+	refused("\nfile=", NULL, "a file is to end at offset");
 	refused("\nfile=", "\nfile=-", "damaged");
 }
 
