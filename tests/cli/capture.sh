@@ -9,6 +9,7 @@ mkdir "$work/files"
 start() {
 	rm -f "$work/in"
 	mkfifo "$work/in"
+	: >"$work/said" # what an earlier one said is not this one's READY
 	"$target" "$@" <"$work/in" >"$work/said" 2>&1 &
 	target_pid=$!
 	exec 3>"$work/in"
