@@ -209,6 +209,7 @@ dumped() {
 	shift
 	rm -f "$work/in"
 	mkfifo "$work/in"
+	: >"$work/said" # READY of an earlier one does not count
 	"$@" <"$work/in" >"$work/said" 2>&1 &
 	process=$!
 	exec 3>"$work/in"
