@@ -23,7 +23,7 @@ lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
 cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
 cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 
-LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c query/*.c)
+LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c retype/*.c query/*.c)
 CLI_SOURCES := $(wildcard report/*.c cli/*.c)
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
