@@ -85,6 +85,10 @@ $(BUILD)/gendump: $(BUILD)/bench/gendump.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
+$(BUILD)/bench/machine: $(BUILD)/bench/machine.o
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
 $(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
@@ -157,7 +161,7 @@ bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench
 	$(Q)bench/capture $(BUILD)
 
-bench: $(BUILD)/gendump $(BUILD)/bench/bench
+bench: $(BUILD)/gendump $(BUILD)/bench/bench $(BUILD)/bench/machine
 	$(Q)bench/run $(BUILD)
 
 lint:
