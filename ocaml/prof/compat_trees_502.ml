@@ -1,0 +1,42 @@
+(* Patterns and functions in the compiler-libs of OCaml 5.2 and later: a function has all its
+   parameters. *)
+
+let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
+ fun p ->
+  match p.pat_desc with
+  | Tpat_var (id, _, _) -> Some id
+  | Tpat_alias (_, id, _, _) -> Some id
+  | _ -> None
+
+let pattern_is_variable (p : Typedtree.pattern) =
+  match p.pat_desc with Tpat_var _ -> true | _ -> false
+
+let is_function (e : Typedtree.expression) =
+  match e.exp_desc with Texp_function _ -> true | _ -> false
+
+let has_attribute name = List.exists (fun (a : Parsetree.attribute) -> a.attr_name.txt = name)
+
+(* Its number of parameters; [inner] gets the functions that are no closures of their own: ocamlopt
+   joins a function with the one that it returns at once. *)
+let rec arity inner (e : Typedtree.expression) =
+  match e.exp_desc with
+  | Texp_function (params, Tfunction_cases _) -> List.length params + 1
+  | Texp_function (params, Tfunction_body b) ->
+      List.length params
+      + if is_function b then (inner b; arity inner b) else 0
+  | _ -> 1
+
+(* Identifiers that a function binds beside those in its patterns. *)
+let function_idents (e : Typedtree.expression) =
+  match e.exp_desc with
+  | Texp_function (params, body) -> (
+      let ids = List.map (fun (p : Typedtree.function_param) -> p.fp_param) params in
+      match body with Tfunction_cases c -> c.param :: ids | Tfunction_body _ -> ids)
+  | _ -> []
+
+let array_length (e : Typedtree.expression) =
+  match e.exp_desc with Texp_array l -> Some (List.length l) | _ -> None
+
+let has_omitted_argument args = List.exists (fun (_, a) -> a = None) args
+
+let load_path (c : Cmt_format.cmt_infos) = c.cmt_loadpath.visible @ c.cmt_loadpath.hidden

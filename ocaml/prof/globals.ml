@@ -1,0 +1,144 @@
+(* The block of a unit, 'camlUNIT': which values it has, in which order.
+
+   First come the runtime items of the interface, in its order; then, unless the compiler is flambda,
+   the other identifiers that the implementation defines, in order of the source; then those of the
+   structures in it ('more'), at any depth. *)
+
+open Typedtree
+
+type what =
+  | Value of Types.type_expr
+  | Slot  (** an extension constructor *)
+  | Submodule of Types.module_type
+  | Class
+
+(* 'v', 'x', 'm', 'c' *)
+type item = { kind : char; id : Ident.t; what : what }
+
+let of_signature signature =
+  List.filter_map
+    (fun (item : Types.signature_item) ->
+      match item with
+      | Sig_value (_, { val_kind = Val_prim _; _ }, _) -> None
+      | Sig_value (id, v, _) -> Some { kind = 'v'; id; what = Value v.val_type }
+      | Sig_typext (id, _, _, _) -> Some { kind = 'x'; id; what = Slot }
+      | Sig_module (id, Mp_present, md, _, _) ->
+          Some { kind = 'm'; id; what = Submodule md.md_type }
+      | Sig_class (id, _, _, _) -> Some { kind = 'c'; id; what = Class }
+      | _ -> None)
+    signature
+
+(* Types of the values that patterns bind, by identifier; of one unit. *)
+let values : (string, Types.type_expr) Hashtbl.t = Hashtbl.create 1000
+
+let bound_value id =
+  let what =
+    match Hashtbl.find_opt values (Units.ident_key id) with
+    | Some ty -> [ { kind = 'v'; id; what = Value ty } ]
+    | None -> []
+  in
+  what
+
+let structure_of m =
+  match Compat.module_view m with
+  | Structure s -> Some s
+  | Constraint (m, _) -> (
+      match Compat.module_view m with Structure s -> Some s | _ -> None)
+  | _ -> None
+
+let submodule (mb : module_binding) =
+  match mb.mb_id with
+  | Some id -> [ { kind = 'm'; id; what = Submodule mb.mb_expr.mod_type } ]
+  | None -> []
+
+(* What a structure defines; with [deep], that of structures in it, too. *)
+let rec defined ~deep items = List.concat_map (defined_by ~deep) items
+
+and defined_by ~deep item =
+  match item.str_desc with
+  | Tstr_value (_, l) -> List.concat_map bound_value (let_bound_idents l)
+  | Tstr_typext t -> List.map (fun c -> { kind = 'x'; id = c.ext_id; what = Slot }) t.tyext_constructors
+  | Tstr_exception e -> [ { kind = 'x'; id = e.tyexn_constructor.ext_id; what = Slot } ]
+  | Tstr_module { mb_presence = Mp_absent; _ } -> []
+  | Tstr_module mb -> submodule mb @ if deep then inner item else []
+  | Tstr_recmodule l -> List.concat_map submodule l
+  | Tstr_class l -> List.map (fun (c, _) -> { kind = 'c'; id = c.ci_id_class; what = Class }) l
+  | Tstr_open o -> of_signature o.open_bound_items @ if deep then inner item else []
+  | Tstr_include i -> of_signature i.incl_type @ if deep then inner item else []
+  | _ -> []
+
+(* The structures whose parts have slots beside that of the module. *)
+and inner item =
+  let parts = function Some s -> defined ~deep:true s.str_items | None -> [] in
+  let plain m = match Compat.module_view m with Structure s -> Some s | _ -> None in
+  match item.str_desc with
+  | Tstr_module { mb_presence = Mp_present; mb_expr; _ } -> parts (structure_of mb_expr)
+  | Tstr_open o -> parts (plain o.open_expr)
+  | Tstr_include { incl_mod = m; _ } -> (
+      match Compat.module_view m with
+      | Structure s -> if Compat.include_has_slots then parts (Some s) else []
+      | _ -> parts (structure_of m))
+  | _ -> []
+
+let more items = List.concat_map inner items
+
+(* All identifiers with a slot: they are never captured. *)
+let idents items = defined ~deep:false items @ more items
+let slot () = Terms.predefined "extension_constructor" []
+
+let path_in env id = Names.join (Modules.name_at env env.Modules.u.root) (Ident.name id)
+
+let term env item =
+  match item.what with
+  | Value ty -> Convert.value env ty
+  | Slot -> slot ()
+  | Submodule mt -> Convert.module_value env (path_in env item.id) mt
+  | Class -> Convert.class_block ()
+
+type block = { exported : int; fields : (string * Terms.id) list }
+
+let field env item = (Ident.name item.id, term env item)
+
+let of_interface (u : Units.t) =
+  let env = Modules.top u in
+  match u.interface with
+  | Some i when u.members <> [] ->
+      let member item =
+        match item.what with
+        | Submodule _ ->
+            let name = Ident.name item.id in
+            (name, Convert.in_unit (fun () ->
+               Convert.value_block ~depth:0 (Modules.project (Modules.unit_value u) name)))
+        | _ -> field env item
+      in
+      let fields = List.map member (of_signature i.signature) in
+      { exported = List.length fields; fields }
+  | Some i ->
+      let fields = List.map (field env) (of_signature i.signature) in
+      { exported = List.length fields; fields }
+  | None -> { exported = 0; fields = [] }
+
+(* An exported value has the more general type that the implementation gives it, of the last
+   definition of that name. *)
+let of_implementation (u : Units.t) (str : structure) =
+  let env = Modules.top u in
+  let definitions = defined ~deep:false str.str_items in
+  let signature = match u.interface with Some i -> i.signature | None -> str.str_type in
+  let last = Hashtbl.create 64 and used = Hashtbl.create 64 in
+  List.iter (fun d -> Hashtbl.replace last (d.kind, Ident.name d.id) d) definitions;
+  let exported item =
+    match Hashtbl.find_opt last (item.kind, Ident.name item.id) with
+    | None -> field env item
+    | Some d ->
+        Hashtbl.replace used (Units.ident_key d.id) ();
+        field env (match item.what with Submodule _ -> item | _ -> d)
+  in
+  let exports = List.map exported (of_signature signature) in
+  let hidden = List.filter (fun d -> not (Hashtbl.mem used (Units.ident_key d.id))) definitions in
+  { exported = List.length exports;
+    fields = exports @ List.map (field env) (hidden @ more str.str_items) }
+
+(* Values that have, or with flambda may have, symbols of their own. *)
+let symbols (u : Units.t) (str : structure) =
+  let env = Modules.top u in
+  List.map (fun item -> (Units.ident_key item.id, term env item)) (idents str.str_items)

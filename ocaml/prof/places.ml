@@ -1,0 +1,207 @@
+(* Places that allocate: for each expression the types of the blocks that it may make, and where the
+   compiler says that it makes them. *)
+
+open Typedtree
+
+type key = {
+  file : string;
+  line : int;
+  start : int;
+  finish : int;  (** from the beginning of 'line' *)
+  end_line : int;
+  end_column : int;
+}
+
+type place = { key : key; mutable around : int; mutable made : (string * Terms.id) list }
+
+let key_of (l : Location.t) =
+  let s = l.loc_start and e = l.loc_end in
+  { file = s.pos_fname; line = s.pos_lnum; start = s.pos_cnum - s.pos_bol;
+    finish = e.pos_cnum - s.pos_bol; end_line = e.pos_lnum; end_column = e.pos_cnum - e.pos_bol }
+
+type extension = { ext_name : string; ext_fields : Terms.field list }
+
+(* One unit while it is walked through. *)
+type state = {
+  env : Modules.env;
+  found : (key, place) Hashtbl.t;
+  functions : Functions.state;
+  add_function : Functions.t -> int;  (** numbers it *)
+  add_extension : extension -> unit;
+  mutable current : int;  (** the innermost function, -1 none *)
+  mutable at : Units.place;
+  inner : (Location.t, unit) Hashtbl.t;  (** functions that are part of the one around them *)
+  inlined : (Location.t, unit) Hashtbl.t;  (** records that are arguments of constructors *)
+}
+
+let add s (loc : Location.t) kind term =
+  let key = key_of loc in
+  if loc <> Location.none && key.start >= 0 && key.line > 0 then
+    match Hashtbl.find_opt s.found key with
+    | None -> Hashtbl.add s.found key { key; around = s.current; made = [ (kind, term) ] }
+    | Some p ->
+        p.around <- s.current;
+        if not (List.mem (kind, term) p.made) then p.made <- p.made @ [ (kind, term) ]
+
+let exn () = Terms.predefined "exn" []
+let type_of s (e : expression) = Convert.value s.env e.exp_type
+let module_block s mt = Convert.module_value s.env (Modules.name_at s.env s.at) mt
+let closure () = Convert.functor_term ()
+
+let construct s (e : expression) (c : Types.constructor_description) (args : expression list) =
+  let kind = "con." ^ c.cstr_name in
+  match (args, c.cstr_tag) with
+  | [], _ | _, Cstr_unboxed -> ()
+  | [ a ], _ when c.cstr_inlined <> None ->
+      Hashtbl.replace s.inlined a.exp_loc ();
+      add s a.exp_loc kind (type_of s e);
+      if a.exp_loc <> e.exp_loc then add s e.exp_loc kind (type_of s e)
+  | _ -> add s e.exp_loc kind (type_of s e)
+
+let application s (e : expression) (f : expression) args =
+  let kind =
+    match f.exp_desc with
+    | Texp_ident (_, _, { val_kind = Val_prim p; _ }) -> "prim." ^ p.prim_name
+    | _ ->
+        let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
+        if Compat.has_omitted_argument args || is_arrow e.exp_type then "partial" else "call"
+  in
+  add s e.exp_loc kind (type_of s e)
+
+(* Functions and lazy expressions, in which things are then met. *)
+let function_of s (e : expression) =
+  match e.exp_desc with
+  | Texp_lazy body ->
+      add s e.exp_loc "lazy" (type_of s e);
+      add s body.exp_loc "lazy" (type_of s e);
+      add s body.exp_loc "closure" (closure ());
+      Some (s.add_function (Functions.make s.functions e 1))
+  | _ when Compat.is_function e && not (Hashtbl.mem s.inner e.exp_loc) ->
+      add s e.exp_loc "closure" (type_of s e);
+      let arity =
+        Compat.arity (fun (f : expression) -> Hashtbl.replace s.inner f.exp_loc ()) e
+      in
+      Some (s.add_function (Functions.make s.functions e arity))
+  | _ -> None
+
+let expression s (e : expression) =
+  let made kind = add s e.exp_loc kind (type_of s e) in
+  match e.exp_desc with
+  | Texp_tuple _ -> made "tuple"
+  | Texp_construct (_, c, args) -> construct s e c args
+  | Texp_variant (_, Some _) -> made "pvar"
+  | Texp_record { representation; _ } ->
+      if not (Compat.is_unboxed representation || Hashtbl.mem s.inlined e.exp_loc) then
+        made "record"
+  | Texp_field (_, _, { lbl_repres = Record_float; _ }) -> made "boxfloat"
+  | Texp_assert _ -> add s e.exp_loc "exn.Assert_failure" (exn ())
+  | Texp_match _ | Texp_try _ -> add s e.exp_loc "exn.Match_failure" (exn ())
+  | Texp_object _ -> made "object"
+  | Texp_new _ -> made "new"
+  | Texp_pack _ -> made "pack"
+  | Texp_override _ -> made "override"
+  | Texp_send _ -> made "call"
+  | Texp_letmodule (_, _, _, m, _) -> add s m.mod_loc "module" (module_block s m.mod_type)
+  | Texp_apply (f, args) -> application s e f args
+  | Texp_letop { body; _ } ->
+      let loc = { body.c_lhs.pat_loc with loc_end = body.c_rhs.exp_loc.loc_end } in
+      add s loc "closure" (closure ())
+  | _ -> (
+      match Compat.array_length e with Some n when n > 0 -> made "array" | _ -> ())
+
+let module_expression s m =
+  match Compat.module_view m with
+  | Structure _ -> add s m.mod_loc "module" (module_block s m.mod_type)
+  | Apply _ -> add s m.mod_loc "functorapp" (module_block s m.mod_type)
+  | Functor _ -> add s m.mod_loc "functor" (closure ())
+  | Constraint (_, mt) -> add s m.mod_loc "module" (module_block s mt)
+  | Name _ | Unpack _ -> ()
+
+let module_bound s mb =
+  match Compat.module_view mb.mb_expr with
+  | Functor _ -> add s mb.mb_loc "functor" (closure ())
+  | Name _ -> ()
+  | _ -> add s mb.mb_loc "module" (module_block s mb.mb_expr.mod_type)
+
+(* The name that the slot's block has, with "." for "__". *)
+let extension_name s ~local id =
+  if local then Ident.name id else Names.dotted (s.at.Units.raw ^ "." ^ Ident.name id)
+
+let extension s ~local (x : extension_constructor) =
+  add s x.ext_loc "extcon" (Globals.slot ());
+  match x.ext_kind with
+  | Text_rebind _ -> ()
+  | Text_decl _ ->
+      Convert.start ();
+      let fields, _ = Convert.arguments s.env [] x.ext_type.ext_args in
+      s.add_extension { ext_name = extension_name s ~local x.ext_id; ext_fields = fields }
+
+let within s name f =
+  let at = s.at in
+  s.at <- Units.inside at name;
+  f ();
+  s.at <- at
+
+let iterator s =
+  let super = Tast_iterator.default_iterator in
+  let expr self (e : expression) =
+    expression s e;
+    let inside = function_of s e in
+    let around = s.current in
+    Option.iter (fun f -> s.current <- f) inside;
+    (match e.exp_desc with
+    | Texp_letexception (x, body) ->
+        extension s ~local:true x;
+        self.Tast_iterator.expr self body
+    | Texp_letmodule (Some id, _, _, _, _) ->
+        within s (Ident.name id) (fun () -> super.expr self e)
+    | _ -> super.expr self e);
+    s.current <- around
+  in
+  let value_bindings self (is_recursive, l) =
+    Functions.bindings s.functions (is_recursive = Asttypes.Recursive) l;
+    super.value_bindings self (is_recursive, l)
+  in
+  let module_expr self m =
+    module_expression s m;
+    super.module_expr self m
+  in
+  let module_binding self mb =
+    let name = match mb.mb_id with Some id -> Ident.name id | None -> "_" in
+    within s name (fun () ->
+        module_bound s mb;
+        super.module_binding self mb)
+  in
+  let extension_constructor self x =
+    extension s ~local:false x;
+    super.extension_constructor self x
+  in
+  { super with expr; value_bindings; module_expr; module_binding; extension_constructor;
+    env = (fun _ _ -> ()) }
+
+(* All patterns' identifiers with their types, into Globals.values. *)
+let collect_values (str : structure) =
+  Hashtbl.reset Globals.values;
+  let super = Tast_iterator.default_iterator in
+  let pat : type k. Tast_iterator.iterator -> k general_pattern -> unit =
+   fun self p ->
+    Option.iter
+      (fun id -> Hashtbl.replace Globals.values (Units.ident_key id) p.pat_type)
+      (Compat.pattern_ident p);
+    super.pat self p
+  in
+  let it = { super with pat; env = (fun _ _ -> ()) } in
+  it.structure it str
+
+(* Places in order of the source. *)
+let of_unit (u : Units.t) (str : structure) ~add_function ~add_extension =
+  let env = Modules.top u in
+  let s =
+    { env; add_function; add_extension; found = Hashtbl.create 1000; current = -1; at = u.root;
+      functions = Functions.start env (Globals.idents str.str_items);
+      inner = Hashtbl.create 100; inlined = Hashtbl.create 100 }
+  in
+  let it = iterator s in
+  it.structure it str;
+  let all = Hashtbl.fold (fun _ p l -> p :: l) s.found [] in
+  List.sort (fun a b -> compare a.key b.key) all

@@ -1,0 +1,116 @@
+(* Compilation units and what is kept of them: signatures, and skeletons of module expressions, which
+   have no expressions in them, so that a whole program fits into memory.
+
+   Identifiers of one .cmt have different stamps: one flat table for each unit tells what an
+   identifier stands for, however deep it is bound. *)
+
+let ident_key = Ident.unique_name
+
+(* Part of a path for people; [Argument key] is where the functor's argument goes, if the functor's
+   parameter [key] is bound. *)
+type part = Text of string | Argument of string
+
+type place = {
+  key : string;  (** what it is: equal keys in equal instances are the same *)
+  raw : string;  (** "Stdlib__Map.Make.t" *)
+  parts : part list;  (** from the last one *)
+  anonymous : bool;  (** an argument of a functor, without a name of its own *)
+}
+
+let inside ?(anonymous = false) place name =
+  { key = place.key ^ "." ^ name; raw = place.raw ^ "." ^ name; anonymous;
+    parts = Text name :: place.parts }
+
+(* A module expression without expressions. *)
+type skeleton =
+  | Path of Path.t
+  | Struct of structure
+  | Functor of Ident.t option * skeleton
+  | Apply of skeleton * skeleton option * Types.module_type * place
+  | Sealed of skeleton * Types.module_type * place
+  | Typed of Types.module_type * place
+
+and structure = { at : place; signature : Types.signature; components : components Lazy.t }
+
+(* By kind and name; of several the last one. *)
+and components = (char * string, Types.signature_item) Hashtbl.t
+
+(* What a type, module or module type is found in: the functors' parameters that can be bound there. *)
+type scope = string list
+
+type source = Whole | Eval of skeleton | Part of source * string
+
+type type_entry =
+  | Declared of Types.type_declaration * scope * place
+  | Type_of of source * string * scope
+
+type module_entry =
+  | Bound of skeleton * scope
+  | Parameter of Types.module_type * scope * place  (** known by its type only *)
+  | Module_of of source * string * scope
+
+type modtype_entry =
+  | Module_type of Types.module_type option * scope * place
+  | Modtype_of of source * string * scope
+
+type interface = { signature : Types.signature; items : components Lazy.t }
+
+type t = {
+  name : string;  (** as in symbols: "Stdlib__List", "Pack__Member" *)
+  modname : string;  (** as in paths: "Stdlib__List", "Member" *)
+  pack : string;  (** "Pack" or "" *)
+  root : place;
+  mutable cmt : string;  (** the file, "" none *)
+  mutable interface_file : string;
+  mutable source : string;
+  mutable builddir : string;
+  mutable crc : Digest.t option;
+  mutable imports : (string * Digest.t option) list;
+  mutable implementation : structure option;
+  mutable interface : interface option;
+  mutable members : string list;  (** of a pack *)
+  types : (string, type_entry) Hashtbl.t;
+  modules : (string, module_entry) Hashtbl.t;
+  modtypes : (string, modtype_entry) Hashtbl.t;
+}
+
+let components (signature : Types.signature) : components Lazy.t =
+  lazy
+    (let table = Hashtbl.create 16 in
+     let add kind id item = Hashtbl.replace table (kind, Ident.name id) item in
+     List.iter
+       (fun (item : Types.signature_item) ->
+         match item with
+         | Sig_type (id, _, _, _) -> add 't' id item
+         | Sig_module (id, _, _, _, _) -> add 'm' id item
+         | Sig_modtype (id, _, _) -> add 's' id item
+         | _ -> ())
+       signature;
+     table)
+
+let find_component components kind name = Hashtbl.find_opt (Lazy.force components) (kind, name)
+let all : (string, t) Hashtbl.t = Hashtbl.create 1000
+
+let symbol_name ~pack modname =
+  if pack = "" then modname
+  else String.concat "__" (String.split_on_char '.' pack) ^ "__" ^ modname
+
+let create ~pack modname =
+  let name = symbol_name ~pack modname in
+  { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = ""; crc = None;
+    root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false };
+    imports = []; implementation = None; interface = None; members = [];
+    types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16 }
+
+(* The unit that another one calls so: first of its own pack. *)
+let find ?(pack = "") modname =
+  let rec go pack =
+    match Hashtbl.find_opt all (symbol_name ~pack modname) with
+    | Some u -> Some u
+    | None when pack = "" -> None
+    | None -> go (match String.rindex_opt pack '.' with Some i -> String.sub pack 0 i | None -> "")
+  in
+  go pack
+
+let sorted () =
+  List.sort (fun a b -> compare a.name b.name) (Hashtbl.fold (fun _ u l -> u :: l) all [])
