@@ -1,0 +1,2 @@
+module Lot = Depot__Lot
+module Yard = Depot__Yard

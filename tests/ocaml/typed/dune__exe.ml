@@ -1,0 +1,2 @@
+module Prices = Dune__exe__Prices
+module Store = Dune__exe__Store

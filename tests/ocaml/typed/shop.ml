@@ -1,0 +1,2 @@
+module Item = Shop__Item
+module Order = Shop__Order

@@ -1,0 +1,3 @@
+type t = string
+
+let size = String.length
