@@ -81,6 +81,7 @@ enum retype_form {
 	RETYPE_SLOT, /* the block of an extension constructor itself */
 	RETYPE_SOME_OBJECT,
 	RETYPE_ANY, /* Obj.t */
+	RETYPE_CONTINUATION,
 };
 
 struct retype_field {
@@ -153,7 +154,12 @@ struct retype_place {
 	const char *file;          /* interned: equal names are equal pointers */
 	uint32_t line, start, end; /* columns; 'end' from the beginning of 'line' */
 	uint32_t end_line, end_column;
-	uint32_t function; /* the innermost around it; RETYPE_NONE */
+	uint32_t function;   /* the innermost around it; RETYPE_NONE */
+	uint32_t made_count; /* RETYPE_NONE: not read yet; ask retype_place_made() */
+	union {
+		const struct retype_made *made; /* set by readers that know it at once */
+		const uint8_t *text;            /* private to hgprof */
+	};
 };
 
 /* One kind of block that a place makes. */
@@ -197,13 +203,27 @@ struct retype_types {
 	uint32_t extension_count;
 	struct retype_class *classes;
 	uint32_t class_count;
-	struct retype_terms *terms; /* private to terms.c */
-	void *reader;               /* private to the reader: what is read when asked for */
+	struct retype_terms *terms; /* private to types_parts.h */
+	void *reader;               /* private to hgprof.c: what is read when asked for */
 };
 
-/* 'error' must outlive the table. */
+/*
+ * An empty table with the predefined types.  'error' must outlive the table.  Readers add to it:
+ * declarations and layouts with the functions below, the other arrays as they like, in memory that
+ * they release themselves or in the pool.  Not thread safe.
+ */
 enum hg_status retype_types_init(struct retype_types *types, struct hg_error *error);
 void retype_types_release(struct retype_types *types);
+
+/* The one copy of a string in the table; "" and 'status' set when memory is wanting. */
+const char *retype_intern(struct retype_types *types, const void *bytes, size_t length);
+
+/* Adds to 'declarations' or 'layouts' and returns the number; RETYPE_NONE when memory is wanting.
+ * What they point to must live as long as the table.  A declaration may be completed later, but
+ * before the first retype_instance(), retype_join() or retype_fit(). */
+uint32_t retype_declare(
+	struct retype_types *types, const struct retype_declaration *declaration);
+uint32_t retype_add_layout(struct retype_types *types, const struct retype_layout *layout);
 
 /*
  * Reads exe.prof from its bytes, which must outlive the table.  HG_ERROR_INPUT names the line: a
@@ -227,23 +247,28 @@ struct retype_term retype_object(struct retype_types *types, const char *const *
 	const struct retype_term *results, uint32_t count);
 struct retype_term retype_module(struct retype_types *types, uint32_t layout);
 
-/* A predefined type ("string", "float", "array", ...) applied to unknown arguments; RETYPE_NOTHING
- * if the table has no such declaration (tables of hgprof need not declare all of them). */
+/* A predefined type ("string", "float", "array", ...: the BASEs of docs/exe-prof.md) applied to
+ * unknown arguments, and the number of its declaration, which every table has; RETYPE_NOTHING and
+ * RETYPE_NONE if there is no type so called. */
 struct retype_term retype_base(struct retype_types *types, const char *base);
+uint32_t retype_base_declaration(const struct retype_types *types, const char *base);
 
 uint32_t retype_term_count(const struct retype_types *types);
 struct retype_view retype_view(const struct retype_types *types, struct retype_term term);
 
-/* The term with variable i replaced by arguments[i], unknown where there is none. */
+/* The term with variable i replaced by arguments[i], unknown where there is none; what is deeper
+ * than RETYPE_DEEPEST is unknown.  Closed if the arguments are. */
 struct retype_term retype_instance(struct retype_types *types, struct retype_term term,
 	const struct retype_term *arguments, uint32_t count);
 
 /*
  * The least type that is at least as specific as both: commutative, associative, idempotent, with
  * RETYPE_NOTHING below and RETYPE_TOO_MANY above all.  Heads that agree are joined argument by
- * argument, a functor's instance wins over its body, an unboxed type over what it is made of, poly
- * variants and objects are united; other heads make a set.  *conflict (may be NULL) is set when
- * heads did not agree.
+ * argument, poly variants and objects are united, aliases are what they stand for.  A functor's
+ * instance wins over its body, an unboxed type over what it is made of (if its declaration tells
+ * that), extensible types over the slots of their constructors, and everything over abstract types.
+ * Other heads make a set; of abstract ones alone, only the first RETYPE_MOST_ALTERNATIVES by name
+ * are kept.  *conflict (may be NULL) is set, never cleared, when heads did not agree.
  */
 struct retype_term retype_join(
 	struct retype_types *types, struct retype_term a, struct retype_term b, bool *conflict);
@@ -252,7 +277,7 @@ struct retype_term retype_join(
 enum retype_match {
 	RETYPE_MISFIT,    /* no value of this type is such a block */
 	RETYPE_UNTOLD,    /* the type says nothing of blocks: unknown, abstract, any */
-	RETYPE_LEAF,      /* it fits, and has no fields to type */
+	RETYPE_LEAF,      /* it fits, and has no fields to type; 'fields' of records of floats */
 	RETYPE_FIELDS,    /* it fits: 'fields' are its first ones */
 	RETYPE_ELEMENTS,  /* it fits: all fields have the type 'inner' */
 	RETYPE_INNER,     /* the value is the block of type 'inner' itself: short-cut lazies */
@@ -271,7 +296,7 @@ struct retype_fit {
 };
 
 /* Memoised by (term, tag, wosize).  Of a set: the first of its types that fits, with the fields of
- * all that do joined. */
+ * all that do joined.  Aliases and unboxed types fit as what they are made of. */
 struct retype_fit retype_fit(
 	struct retype_types *types, struct retype_term term, unsigned tag, uint64_t wosize);
 
