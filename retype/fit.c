@@ -153,10 +153,8 @@ static struct retype_fit one_field(struct retype_types *types, struct retype_ter
 		return untold;
 	}
 	memcpy(memory, &field, sizeof(field));
-	return (struct retype_fit){.match = RETYPE_FIELDS,
-		.constructor = "",
-		.field_count = 1,
-		.fields = memory};
+	return (struct retype_fit){
+		.match = RETYPE_FIELDS, .constructor = "", .field_count = 1, .fields = memory};
 }
 
 static struct retype_fit fit_tuple(struct retype_types *types, struct retype_term term)
@@ -171,8 +169,8 @@ static struct retype_fit fit_tuple(struct retype_types *types, struct retype_ter
 	}
 	struct retype_field *fields = memory;
 	for (uint32_t i = 0; i < node.count; i++)
-		fields[i] = (struct retype_field){
-			.name = "", .type = retype_argument(types, term, i)};
+		fields[i] =
+			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
 	return (struct retype_fit){.match = RETYPE_FIELDS,
 		.constructor = "",
 		.field_count = node.count,
@@ -194,8 +192,8 @@ static struct retype_fit fit_variant(struct retype_types *types,
 	if (!constructor || constructor->field_count != shape.wosize ||
 		!arguments_for(types, constructor, term, &arguments))
 		return misfit;
-	return close_fields(types, constructor->name, constructor->fields,
-		constructor->field_count, arguments);
+	return close_fields(
+		types, constructor->name, constructor->fields, constructor->field_count, arguments);
 }
 
 static struct retype_fit fit_float_record(
@@ -217,7 +215,7 @@ static struct retype_fit fit_lazy(
 		struct retype_term unit =
 			retype_constructed(types, types->terms->unit_declaration, NULL, 0);
 		return shape.wosize == 1 ? one_field(types, retype_arrow(types, "", unit, inner))
-		                         : misfit;
+					 : misfit;
 	}
 	if (shape.tag == SNAP_TAG_FORWARD)
 		return shape.wosize == 1 ? one_field(types, inner) : misfit;
@@ -251,8 +249,8 @@ static struct retype_fit fit_array(
 	element = unwrap(types, element);
 	const struct retype_node *node = retype_node(types, element);
 	bool may_be_float = retype_is_abstract(types, element) || node->kind == RETYPE_SET ||
-	                    node->kind == RETYPE_MANY ||
-	                    (node->kind == RETYPE_CONSTRUCTED &&
+			    node->kind == RETYPE_MANY ||
+			    (node->kind == RETYPE_CONSTRUCTED &&
 				    node->number == types->terms->float_declaration);
 	return fit_if(may_be_float, RETYPE_LEAF);
 }
@@ -261,7 +259,7 @@ static struct retype_fit fit_array(
 static bool is_slot(const struct retype_types *types, struct shape shape)
 {
 	return types->is_400 ? shape.tag == 0 && shape.wosize == 1
-	                     : shape.tag == SNAP_TAG_OBJECT && shape.wosize == 2;
+			     : shape.tag == SNAP_TAG_OBJECT && shape.wosize == 2;
 }
 
 /* Forms that a tag alone tells. */
@@ -305,8 +303,7 @@ static struct retype_fit fit_declared(
 	case RETYPE_RECORD:
 		if (shape.tag != 0 || shape.wosize != declaration->field_count)
 			return misfit;
-		return close_fields(
-			types, "", declaration->fields, declaration->field_count, term);
+		return close_fields(types, "", declaration->fields, declaration->field_count, term);
 	case RETYPE_FLOAT_RECORD:
 		return fit_float_record(declaration, shape);
 	case RETYPE_VARIANT:
@@ -317,8 +314,8 @@ static struct retype_fit fit_declared(
 		return fit_lazy(types, retype_argument(types, term, 0), shape);
 	case RETYPE_ATOMIC:
 		return shape.tag == 0 && shape.wosize == 1
-		               ? one_field(types, retype_argument(types, term, 0))
-		               : misfit;
+			       ? one_field(types, retype_argument(types, term, 0))
+			       : misfit;
 	default:
 		return fit_simple(types, declaration->form, shape);
 	}
@@ -334,7 +331,7 @@ static struct retype_fit fit_one(
 		return fit_declared(types, term, shape);
 	case RETYPE_TUPLE:
 		return shape.tag == 0 && shape.wosize == node->count ? fit_tuple(types, term)
-		                                                     : misfit;
+								     : misfit;
 	case RETYPE_ARROW:
 		return fit_if(shape.tag == SNAP_TAG_CLOSURE || shape.tag == SNAP_TAG_INFIX,
 			RETYPE_FUNCTION);
@@ -348,8 +345,7 @@ static struct retype_fit fit_one(
 		const struct retype_layout *layout = &types->layouts[node->number];
 		if (shape.tag != 0 || shape.wosize != layout->field_count)
 			return misfit;
-		return close_fields(
-			types, "", layout->fields, layout->field_count, RETYPE_NOTHING);
+		return close_fields(types, "", layout->fields, layout->field_count, RETYPE_NOTHING);
 	}
 	default:
 		return untold;
@@ -363,7 +359,7 @@ static struct retype_term field_of(const struct retype_fit *fit, uint32_t i)
 	if (fit->match == RETYPE_ELEMENTS)
 		return fit->inner;
 	return fit->match == RETYPE_FIELDS && i < fit->field_count ? fit->fields[i].type
-	                                                           : RETYPE_NOTHING;
+								   : RETYPE_NOTHING;
 }
 
 static struct retype_fit join_fits(
@@ -376,16 +372,17 @@ static struct retype_fit join_fits(
 		if (all[i].match == RETYPE_ELEMENTS)
 			with_elements = &all[i];
 	}
-	struct retype_fit joined = with_fields ? *with_fields : with_elements ? *with_elements
-	                                                                      : all[0];
+	struct retype_fit joined = with_fields     ? *with_fields
+				   : with_elements ? *with_elements
+						   : all[0];
 	for (unsigned i = 0; !with_fields && i < count; i++)
 		if (all[i].match == joined.match)
 			joined.inner = retype_join(types, joined.inner, all[i].inner, NULL);
 	if (!with_fields || count == 1)
 		return joined;
 	void *memory;
-	enum hg_status status = base_pool_alloc(&types->pool, joined.field_count,
-		sizeof(*joined.fields), &memory, types->error);
+	enum hg_status status = base_pool_alloc(
+		&types->pool, joined.field_count, sizeof(*joined.fields), &memory, types->error);
 	if (status != HG_OK) {
 		retype_failed(types, status);
 		return untold;
@@ -394,8 +391,8 @@ static struct retype_fit join_fits(
 	for (uint32_t f = 0; f < joined.field_count; f++) {
 		fields[f] = joined.fields[f];
 		for (unsigned i = 0; i < count; i++)
-			fields[f].type = retype_join(
-				types, fields[f].type, field_of(&all[i], f), NULL);
+			fields[f].type =
+				retype_join(types, fields[f].type, field_of(&all[i], f), NULL);
 	}
 	joined.fields = fields;
 	return joined;
@@ -412,8 +409,8 @@ static struct retype_fit fit_set(
 		return untold;
 	types->terms->sets_in_sets++;
 	for (uint32_t i = 0; i < alternatives && count < RETYPE_MOST_ALTERNATIVES; i++) {
-		struct retype_fit fit = retype_fit(
-			types, retype_argument(types, term, i), shape.tag, shape.wosize);
+		struct retype_fit fit =
+			retype_fit(types, retype_argument(types, term, i), shape.tag, shape.wosize);
 		says_nothing |= fit.match == RETYPE_UNTOLD;
 		if (fit.match != RETYPE_MISFIT && fit.match != RETYPE_UNTOLD)
 			all[count++] = fit;
@@ -457,8 +454,8 @@ struct retype_fit retype_fit(
 	struct shape shape = {tag & 255, wosize};
 	struct retype_term inner = unwrap(types, term);
 	struct retype_fit fit = retype_node(types, inner)->kind == RETYPE_SET
-	                                ? fit_set(types, inner, shape)
-	                                : fit_one(types, inner, shape);
+					? fit_set(types, inner, shape)
+					: fit_one(types, inner, shape);
 	if (is_worth_keeping(&fit) && fit.fields && types->status == HG_OK &&
 		(found = keep(types, &fit)) != RETYPE_NONE)
 		retype_memo_set(types, &terms->fits, key, wosize, found);
@@ -478,7 +475,8 @@ struct retype_term retype_tagged(
 		if (is_set)
 			one = unwrap(types, retype_argument(types, term, i));
 		struct retype_node node = *retype_node(types, one);
-		for (uint32_t tag = 0; node.kind == RETYPE_POLY_VARIANT && tag < node.count; tag++) {
+		for (uint32_t tag = 0; node.kind == RETYPE_POLY_VARIANT && tag < node.count;
+			tag++) {
 			if (retype_hash_name(node.names[tag]) != hash)
 				continue;
 			found = found ? found : node.names[tag];

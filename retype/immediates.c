@@ -20,8 +20,8 @@ static const char *constant_of(const struct retype_declaration *declaration, int
 /* As OCaml's Char.escaped. */
 static const char *character(int64_t value, char text[LONGEST])
 {
-	static const char named[][2] = {{'\'', '\''}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'},
-		{'\r', 'r'}, {'\b', 'b'}};
+	static const char named[][2] = {
+		{'\'', '\''}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}, {'\b', 'b'}};
 	if (value < 0 || value > UINT8_MAX)
 		return NULL;
 	for (unsigned i = 0; i < sizeof(named) / sizeof(*named); i++)
@@ -66,8 +66,8 @@ static const char *immediate(struct retype_types *types, struct retype_term term
 		const char *found = NULL;
 		for (uint32_t i = 0; i < node.count && !found; i++) {
 			*prefix = "";
-			found = immediate(types, retype_argument(types, term, i), value, text,
-				prefix, steps);
+			found = immediate(
+				types, retype_argument(types, term, i), value, text, prefix, steps);
 		}
 		return found;
 	}
@@ -79,8 +79,8 @@ static const char *immediate(struct retype_types *types, struct retype_term term
 	if (declaration->form == RETYPE_VARIANT)
 		return constant_of(declaration, value);
 	if (declaration->form == RETYPE_LAZY)
-		return immediate(types, retype_argument(types, term, 0), value, text, prefix,
-			steps);
+		return immediate(
+			types, retype_argument(types, term, 0), value, text, prefix, steps);
 	if (declaration->form == RETYPE_UNBOXED && !declaration->unboxed.is_gadt)
 		return immediate(types,
 			retype_apply(types, declaration->inner, term, RETYPE_DEEPEST), value, text,

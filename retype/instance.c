@@ -51,8 +51,8 @@ static struct retype_term instance(
 	uint64_t depth = deepest <= room ? RETYPE_BOTTOMLESS : room;
 	uint64_t with = s->keeps_variables ? UINT32_MAX : s->arguments.n;
 	uint32_t found;
-	if (retype_memo_find(types, &types->terms->instances, (uint64_t)term.n << 32 | with, depth,
-		    &found))
+	if (retype_memo_find(
+		    types, &types->terms->instances, (uint64_t)term.n << 32 | with, depth, &found))
 		return (struct retype_term){found};
 	struct retype_term made = rebuild(s, term, room);
 	if (types->status == HG_OK)

@@ -47,12 +47,10 @@ static struct retype_head constructed_head(uint32_t declaration)
 static struct retype_head unboxed_parent(
 	struct retype_types *types, const struct retype_declaration *declaration)
 {
-	struct retype_term inner =
-		retype_instance(types, declaration->inner, NULL, 0);
+	struct retype_term inner = retype_instance(types, declaration->inner, NULL, 0);
 	inner = retype_expand(types, inner, RETYPE_DEEPEST);
 	struct retype_head head = head_of(types, inner);
-	if (retype_is_abstract(types, inner) || head.kind == RETYPE_SET ||
-		head.kind == RETYPE_MANY)
+	if (retype_is_abstract(types, inner) || head.kind == RETYPE_SET || head.kind == RETYPE_MANY)
 		head.kind = RETYPE_UNKNOWN;
 	return head;
 }
@@ -148,8 +146,8 @@ static int compare_heads(
 		return compare_numbers(x->count, y->count);
 	if (x->kind == RETYPE_CONSTRUCTED && x->number < types->declaration_count &&
 		y->number < types->declaration_count)
-		order = compare_names(types->declarations[x->number].name,
-			types->declarations[y->number].name);
+		order = compare_names(
+			types->declarations[x->number].name, types->declarations[y->number].name);
 	if (x->kind == RETYPE_MODULE && x->number < types->layout_count &&
 		y->number < types->layout_count)
 		order = compare_names(
@@ -160,8 +158,8 @@ static int compare_heads(
 static void sort_heads(const struct retype_types *types, struct heads *heads)
 {
 	for (uint32_t i = 1; i < heads->count; i++)
-		for (uint32_t j = i; j > 0 && compare_heads(types, heads->terms[j],
-						      heads->terms[j - 1]) < 0;
+		for (uint32_t j = i;
+			j > 0 && compare_heads(types, heads->terms[j], heads->terms[j - 1]) < 0;
 			j--) {
 			struct retype_term swapped = heads->terms[j];
 			heads->terms[j] = heads->terms[j - 1];
@@ -189,7 +187,7 @@ static struct retype_term join_named(struct retype_types *types, struct retype_t
 		int order = i == x.count ? 1 : -1;
 		if (i < x.count && j < y.count && x.kind == RETYPE_POLY_VARIANT)
 			order = (retype_hash_name(x.names[i]) > retype_hash_name(y.names[j])) -
-			        (retype_hash_name(x.names[i]) < retype_hash_name(y.names[j]));
+				(retype_hash_name(x.names[i]) < retype_hash_name(y.names[j]));
 		else if (i < x.count && j < y.count)
 			order = 0;
 		if (i < x.count && j < y.count && order == 0)
@@ -273,7 +271,7 @@ static bool keep_topmost(const struct retype_types *types, struct heads *heads)
 		bool is_topmost = !concrete || !retype_is_abstract(types, heads->terms[i]);
 		for (uint32_t j = 0; concrete && is_topmost && j < heads->count; j++)
 			is_topmost = retype_is_abstract(types, heads->terms[j]) ||
-			             !lies_above(types, head_of(types, heads->terms[j]),
+				     !lies_above(types, head_of(types, heads->terms[j]),
 					     head_of(types, heads->terms[i]));
 		if (is_topmost)
 			kept.terms[kept.count++] = heads->terms[i];
@@ -310,8 +308,8 @@ static bool has_aliases(struct retype_types *types, struct retype_term term)
 	if (node.aliases)
 		return node.aliases == 2;
 	const struct retype_declaration *declaration = retype_declared(types, term);
-	bool has = (declaration && declaration->form == RETYPE_ALIAS) ||
-	           node.depth > RETYPE_DEEPEST;
+	bool has =
+		(declaration && declaration->form == RETYPE_ALIAS) || node.depth > RETYPE_DEEPEST;
 	for (uint32_t i = 0; !has && i < node.count; i++)
 		has = has_aliases(types, retype_argument(types, term, i));
 	types->terms->nodes[term.n].aliases = has ? 2 : 1;
@@ -331,8 +329,7 @@ static struct retype_term join(struct retype_types *types, struct retype_term a,
 	if (retype_is(a, RETYPE_TOO_MANY) || retype_is(b, RETYPE_TOO_MANY))
 		return RETYPE_TOO_MANY;
 	uint64_t pair = a.n < b.n ? (uint64_t)a.n << 32 | b.n : (uint64_t)b.n << 32 | a.n;
-	uint64_t depth =
-		has_aliases(types, a) || has_aliases(types, b) ? room : RETYPE_BOTTOMLESS;
+	uint64_t depth = has_aliases(types, a) || has_aliases(types, b) ? room : RETYPE_BOTTOMLESS;
 	uint32_t found;
 	if (!retype_memo_find(types, &types->terms->joins, pair, depth, &found)) {
 		bool clash = false;

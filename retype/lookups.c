@@ -21,8 +21,8 @@ enum { MOST_ALIKE = 64 };
  * Entries by a hash.  In the memo, which has one number for each pair, those with equal hashes are
  * told apart by counting them; what has more namesakes than MOST_ALIKE is not found.
  */
-static void add_hashed(struct retype_types *types, struct retype_memo *memo, uint64_t hash,
-	uint32_t number)
+static void add_hashed(
+	struct retype_types *types, struct retype_memo *memo, uint64_t hash, uint32_t number)
 {
 	uint32_t other;
 	uint64_t nth = 0;
@@ -120,10 +120,8 @@ static int compare_cut(const struct retype_place *a, uint32_t line, uint32_t sta
 {
 	int order = compare_numbers(at_most(a->line, MOST_LINE), at_most(line, MOST_LINE));
 	if (!order)
-		order = compare_numbers(
-			at_most(a->start, MOST_START), at_most(start, MOST_START));
-	return order ? order
-	             : compare_numbers(at_most(a->end, MOST_END), at_most(end, MOST_END));
+		order = compare_numbers(at_most(a->start, MOST_START), at_most(start, MOST_START));
+	return order ? order : compare_numbers(at_most(a->end, MOST_END), at_most(end, MOST_END));
 }
 
 static int compare_exact(const struct retype_place *a, uint32_t line, uint32_t start, uint32_t end)
@@ -221,7 +219,6 @@ static void sort_places(struct retype_types *types)
 	}
 }
 
-
 static struct retype_place_file *file_slot(const struct retype_types *types, const char *file)
 {
 	const struct retype_terms *terms = types->terms;
@@ -271,7 +268,7 @@ static uint64_t hash_of_hashes(
 /* The hashes of a class's methods, ascending, in memory of the caller; NULL: out of memory. */
 static int32_t *method_hashes(const struct retype_class *class)
 {
-	int32_t *hashes = calloc((size_t)class->method_count + 1, sizeof(*hashes));
+	int32_t *hashes = calloc((size_t) class->method_count + 1, sizeof(*hashes));
 	for (uint32_t i = 0; hashes && i < class->method_count; i++)
 		hashes[i] = retype_hash_name(class->methods[i]);
 	if (hashes)
@@ -311,8 +308,8 @@ void retype_lookups_make(struct retype_types *types)
 		add_hashed(types, &terms->extensions,
 			hash_extension(types, types->extensions[i].name), i);
 	for (uint32_t i = 0; i < types->value_count; i++)
-		index_symbol(types, &terms->values, types->values[i].unit, types->values[i].ident,
-			i);
+		index_symbol(
+			types, &terms->values, types->values[i].unit, types->values[i].ident, i);
 	/* Functions without name have no symbol that could be told from its name. */
 	for (uint32_t i = 0; i < types->function_count; i++)
 		if (strcmp(types->functions[i].ident, "fun") != 0)
@@ -481,4 +478,13 @@ const struct retype_place *retype_places_at(const struct retype_types *types, co
 	uint32_t first = bound(types, range, compare, numbers, false);
 	*count = bound(types, range, compare, numbers, true) - first;
 	return *count ? &types->places[first] : NULL;
+}
+
+const struct retype_made *retype_place_made(
+	struct retype_types *types, const struct retype_place *place, uint32_t *count)
+{
+	if (place->made_count == RETYPE_NONE)
+		retype_hgprof_read_made(types, &types->places[place - types->places]);
+	*count = place->made_count;
+	return place->made;
 }

@@ -46,8 +46,8 @@ uint64_t retype_hash_bytes(const struct retype_types *types, const void *bytes, 
 
 /* Memos */
 
-static uint64_t memo_slot(const struct retype_types *types, const struct retype_memo *memo,
-	uint64_t a, uint64_t b)
+static uint64_t memo_slot(
+	const struct retype_types *types, const struct retype_memo *memo, uint64_t a, uint64_t b)
 {
 	uint64_t at = retype_mix(types, a, retype_mix(types, b, 1)) & memo->mask;
 	while (memo->slots[at].is_used && (memo->slots[at].a != a || memo->slots[at].b != b))
@@ -71,8 +71,7 @@ static bool grow_memo(struct retype_types *types, struct retype_memo *memo)
 	uint64_t size = memo->slots ? 2 * (memo->mask + 1) : FIRST_SLOTS;
 	bigger.slots = calloc(size, sizeof(*bigger.slots));
 	if (!bigger.slots) {
-		retype_failed(
-			types, base_no_memory(types->error, size * sizeof(*bigger.slots)));
+		retype_failed(types, base_no_memory(types->error, size * sizeof(*bigger.slots)));
 		return false;
 	}
 	bigger.mask = size - 1;
@@ -167,9 +166,8 @@ const char *retype_interned(const struct retype_types *types, const char *string
 
 /* Terms */
 
-static uint32_t hash_parts(const struct retype_types *types, enum retype_kind kind,
-	uint32_t number, const char *const *names, const struct retype_term *arguments,
-	uint32_t count)
+static uint32_t hash_parts(const struct retype_types *types, enum retype_kind kind, uint32_t number,
+	const char *const *names, const struct retype_term *arguments, uint32_t count)
 {
 	uint64_t hash = retype_mix(types, (uint64_t)kind << 32 | number, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -242,15 +240,15 @@ static enum hg_status add_node(struct retype_types *types, struct retype_node *n
 	uint32_t count = node->count, named = name_count(node->kind, count);
 	/* Arguments may be a view of another term's, which moves when the array grows. */
 	bool are_ours = terms->arguments && arguments >= terms->arguments &&
-	                arguments < terms->arguments + terms->argument_count;
+			arguments < terms->arguments + terms->argument_count;
 	uint64_t offset = are_ours ? (uint64_t)(arguments - terms->arguments) : 0;
 	if (terms->count >= INT32_MAX)
 		return base_fail(types->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more than %d type expressions", INT32_MAX);
 	if (!terms->slots || terms->count > terms->slot_mask / 2)
 		BASE_TRY(grow_slots(types));
-	BASE_TRY(base_grow(&terms->nodes, terms->count, &terms->capacity, sizeof(*node),
-		types->error));
+	BASE_TRY(base_grow(
+		&terms->nodes, terms->count, &terms->capacity, sizeof(*node), types->error));
 	BASE_TRY(base_grow_by(&terms->arguments, terms->argument_count, count,
 		&terms->argument_capacity, sizeof(*arguments), types->error));
 	if (are_ours)
@@ -282,9 +280,8 @@ struct retype_term retype_make(struct retype_types *types, enum retype_kind kind
 	for (uint64_t at = hash & terms->slot_mask; terms->slots && terms->slots[at];
 		at = (at + 1) & terms->slot_mask) {
 		uint32_t found = terms->slots[at] - 1;
-		if (terms->nodes[found].hash == hash &&
-			has_parts(types, &terms->nodes[found], kind, number, names, arguments,
-				count))
+		if (terms->nodes[found].hash == hash && has_parts(types, &terms->nodes[found], kind,
+								number, names, arguments, count))
 			return (struct retype_term){found};
 	}
 	struct retype_node node = {
@@ -331,8 +328,8 @@ struct retype_term retype_arrow(struct retype_types *types, const char *label,
 	struct retype_term parameter, struct retype_term result)
 {
 	const char *name = retype_intern(types, label, strlen(label));
-	return retype_make(types, RETYPE_ARROW, 0, &name,
-		(struct retype_term[]){parameter, result}, 2);
+	return retype_make(
+		types, RETYPE_ARROW, 0, &name, (struct retype_term[]){parameter, result}, 2);
 }
 
 struct retype_term retype_module(struct retype_types *types, uint32_t layout)
@@ -459,18 +456,16 @@ static bool make_room(struct retype_types *types, void *array, uint32_t count, s
 	if (!*pointer)
 		capacity = 0;
 	enum hg_status status = count == UINT32_MAX
-	                                ? base_no_memory(types->error, UINT64_MAX)
-	                                : base_grow(array, count, &capacity, size, types->error);
+					? base_no_memory(types->error, UINT64_MAX)
+					: base_grow(array, count, &capacity, size, types->error);
 	if (status != HG_OK)
 		retype_failed(types, status);
 	return status == HG_OK;
 }
 
-uint32_t retype_declare(
-	struct retype_types *types, const struct retype_declaration *declaration)
+uint32_t retype_declare(struct retype_types *types, const struct retype_declaration *declaration)
 {
-	if (!make_room(types, &types->declarations, types->declaration_count,
-		    sizeof(*declaration)))
+	if (!make_room(types, &types->declarations, types->declaration_count, sizeof(*declaration)))
 		return RETYPE_NONE;
 	types->declarations[types->declaration_count] = *declaration;
 	return types->declaration_count++;
@@ -510,7 +505,6 @@ void retype_types_release(struct retype_types *types)
 	struct retype_terms *terms = types->terms;
 	if (!terms)
 		return;
-	retype_hgprof_release(types);
 	retype_lookups_release(types);
 	free(terms->nodes);
 	free(terms->arguments);

@@ -46,7 +46,9 @@ static void put_all(struct writer *w, struct retype_term term, const char *betwe
 			break;
 		}
 		put_term(w, retype_argument(w->types, term, i),
-			is_set ? BINDS_ARROW : *between == ',' ? BINDS_ARROW : BINDS_ARGUMENT);
+			is_set            ? BINDS_ARROW
+			: *between == ',' ? BINDS_ARROW
+					  : BINDS_ARGUMENT);
 	}
 }
 
@@ -162,7 +164,7 @@ static void put_term(struct writer *w, struct retype_term term, enum binding aro
 {
 	enum retype_kind kind = (enum retype_kind)retype_node(w->types, term)->kind;
 	bool is_enclosed = (kind == RETYPE_ARROW && around > BINDS_ARROW) ||
-	                   (kind == RETYPE_TUPLE && around > BINDS_TUPLE);
+			   (kind == RETYPE_TUPLE && around > BINDS_TUPLE);
 	if (w->depth >= DEEPEST_NAME || w->length > LONGEST_NAME) {
 		put(w, "...");
 		return;

@@ -155,6 +155,7 @@ struct retype_place {
 	uint32_t line, start, end; /* columns; 'end' from the beginning of 'line' */
 	uint32_t end_line, end_column;
 	uint32_t function;   /* the innermost around it; RETYPE_NONE */
+	uint32_t unit;       /* that the file is of; RETYPE_NONE */
 	uint32_t made_count; /* RETYPE_NONE: not read yet; ask retype_place_made() */
 	union {
 		const struct retype_made *made; /* set by readers that know it at once */
@@ -221,8 +222,7 @@ const char *retype_intern(struct retype_types *types, const void *bytes, size_t 
 /* Adds to 'declarations' or 'layouts' and returns the number; RETYPE_NONE when memory is wanting.
  * What they point to must live as long as the table.  A declaration may be completed later, but
  * before the first retype_instance(), retype_join() or retype_fit(). */
-uint32_t retype_declare(
-	struct retype_types *types, const struct retype_declaration *declaration);
+uint32_t retype_declare(struct retype_types *types, const struct retype_declaration *declaration);
 uint32_t retype_add_layout(struct retype_types *types, const struct retype_layout *layout);
 
 /*

@@ -50,7 +50,7 @@ struct retype_terms {
 	uint64_t argument_count, argument_capacity;
 	uint32_t *slots; /* of nodes by their hash */
 	uint64_t slot_mask;
-	uint64_t seed;           /* random: no file can choose what collides */
+	uint64_t seed;        /* random: no file can choose what collides */
 	const char **strings; /* the interned ones, by their hash */
 	uint64_t string_count, string_mask;
 	const char *empty; /* the one copy of "" */
@@ -60,7 +60,7 @@ struct retype_terms {
 	struct retype_memo instances, joins, fits;
 	struct retype_fit *fit_results;
 	uint64_t fit_count, fit_capacity;
-	unsigned sets_in_sets; /* how many sets fit.c is in */
+	unsigned sets_in_sets;       /* how many sets fit.c is in */
 	struct retype_head *parents; /* by declaration, see join.c; made when first needed */
 	uint32_t parent_count;
 	uint32_t slot_declaration, unit_declaration, float_declaration;
@@ -116,8 +116,8 @@ struct retype_term retype_instance_within(struct retype_types *types, struct ret
 struct retype_term retype_apply(struct retype_types *types, struct retype_term term,
 	struct retype_term applied, uint32_t room);
 /*
- * What an alias stands for; other terms, and aliases of which nothing is known, as they are.  Cut to
- * 'room'.
+ * What an alias stands for; other terms, and aliases of which nothing is known, as they are.  Cut
+ * to 'room'.
  */
 struct retype_term retype_expand(
 	struct retype_types *types, struct retype_term term, uint32_t room);
@@ -138,8 +138,7 @@ void retype_lookups_release(struct retype_types *types);
 
 /* hgprof_uses.c */
 
-void retype_hgprof_read_made(const struct retype_types *types, struct retype_place *place);
-
-void retype_hgprof_release(struct retype_types *types);
+/* Reads what a place makes from the text. */
+void retype_hgprof_read_made(struct retype_types *types, struct retype_place *place);
 
 #endif
