@@ -505,6 +505,14 @@ bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_
 
 /* Unwinding tables */
 
+static Dwarf *open_dwarf(struct snap_elf *elf)
+{
+	if (!elf->dwarf_opened)
+		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	elf->dwarf_opened = true;
+	return elf->dwarf;
+}
+
 struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which)
 {
 	if (elf->cfi_opened[which])
@@ -513,8 +521,24 @@ struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which)
 	if (which == 0) {
 		elf->cfi[0] = dwarf_getcfi_elf(elf->elf);
 	} else {
-		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
-		elf->cfi[1] = elf->dwarf ? dwarf_getcfi(elf->dwarf) : NULL;
+		Dwarf *dwarf = open_dwarf(elf);
+		elf->cfi[1] = dwarf ? dwarf_getcfi(dwarf) : NULL;
 	}
 	return elf->cfi[which];
+}
+
+bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, uint32_t *line)
+{
+	Dwarf *dwarf = open_dwarf(elf);
+	Dwarf_Die unit;
+	int number;
+	if (!dwarf || !dwarf_addrdie(dwarf, address, &unit))
+		return false;
+	Dwarf_Line *place = dwarf_getsrc_die(&unit, address);
+	const char *source = place ? dwarf_linesrc(place, NULL, NULL) : NULL;
+	if (!source || dwarf_lineno(place, &number) != 0 || number <= 0)
+		return false;
+	*file = source;
+	*line = (uint32_t)number;
+	return true;
 }

@@ -94,7 +94,7 @@ struct snap_elf {
 	uint32_t slot_mask;
 	struct snap_symbol_place *places; /* by address */
 	uint32_t place_count;
-	bool cfi_opened[2];
+	bool cfi_opened[2], dwarf_opened;
 	struct Dwarf *dwarf;
 	struct Dwarf_CFI_s *cfi[2]; /* .eh_frame, .debug_frame; NULL where absent */
 };
@@ -137,6 +137,10 @@ bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_
 /* The segment of a kind (PT_LOAD, ...) that holds an address without bias; or the first, PT_TLS. */
 bool snap_elf_segment_at(const struct snap_elf_view *view, uint64_t address, Elf64_Phdr *out);
 bool snap_elf_segment(const struct snap_elf_view *view, uint32_t type, Elf64_Phdr *out);
+
+/* The line of the source of a code address (without bias), by DWARF; false if that does not tell.
+ */
+bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, uint32_t *line);
 
 /* Call frame information through libdw, .eh_frame at which = 0, .debug_frame at 1; or NULL. */
 struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which);

@@ -57,8 +57,13 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	snap->native = true;
 	snap->ocaml_version = runtime->version;
 	snap->program = core->image.program;
+	if (core->image.main && core->image.main->found)
+		snap->executable = core->image.main->found;
 	snap->pid = core->image.pid;
 	snap->atoms = runtime->atoms;
+	snap->units = runtime->units;
+	snap->unit_count = runtime->unit_count;
+	snap->clamped_places = runtime->layout->debuginfo_end_lines == 0;
 	if (capture && capture->is_ours) {
 		snap->trigger = capture->trigger;
 		snap->method = capture->method;
@@ -186,6 +191,41 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 	return got;
 }
 
+/* Stretches of copied blocks hold one block. */
+static bool is_copied(const struct snap *snap, uint64_t address)
+{
+	uint64_t low = 0, high = snap->stretch_count;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->stretches[middle].address <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return snap->stretches[low].offset & ELFCORE_COPY;
+}
+
+static const void *block_words(const struct snap *snap, uint64_t address)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	size_t got;
+	uint64_t header;
+	if (core->copies.count && is_copied(snap, address))
+		return NULL;
+	const uint8_t *bytes = snap_image_at(&core->image, address, SIZE_MAX, &got);
+	if (got < sizeof(header))
+		return NULL;
+	header = base_load_u64le(bytes);
+	bool has_fields = snap_tag_has_fields(snap_header_tag(header));
+	bool fits = !has_fields || snap_header_wosize(header, snap->reserved) < got / 8;
+	return fits ? bytes : NULL;
+}
+
+static bool word_at(const struct snap *snap, uint64_t address, uint64_t *word)
+{
+	return snap_image_u64(&elfcore_of(snap)->image, address, word);
+}
+
 const struct snap_format snap_elfcore = {
 	.name = "elfcore",
 	.title = "ELF core of a native OCaml program",
@@ -199,5 +239,10 @@ const struct snap_format snap_elfcore = {
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
 	.sample_id = elfcore_sample_id,
+	.block_words = block_words,
+	.word_at = word_at,
+	.code_symbol = elfcore_code_symbol,
+	.code_places = elfcore_code_places,
+	.code_line = elfcore_code_line,
 	.ids = SNAP_IDS_NONE,
 };

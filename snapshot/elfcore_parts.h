@@ -122,6 +122,10 @@ size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
+bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
+uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
+	struct snap_location *out, uint64_t capacity);
+bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out);
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);
 
 #endif

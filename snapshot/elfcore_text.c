@@ -17,6 +17,51 @@ size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, 
 	return counted(snprintf(buffer, size, "%s", name));
 }
 
+bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	struct snap_symbol symbol;
+	uint64_t offset;
+	if (!snap_image_symbol_at(&core->image, address, &symbol, &offset))
+		return false;
+	out->name = symbol.name;
+	out->code = (struct snap_range){symbol.address, symbol.address + symbol.size};
+	return true;
+}
+
+uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
+	struct snap_location *out, uint64_t capacity)
+{
+	struct elfcore *core = elfcore_of(snap);
+	struct snap_code_place places[SNAP_CODE_PLACES];
+	uint64_t count = 0, start = code.start;
+	size_t got;
+	do {
+		got = snap_runtime_code_places(&core->runtime, &start, code.end, places);
+		for (size_t i = 0; i < got; i++, count++)
+			if (count < capacity)
+				out[count] = (struct snap_location){.file = places[i].file,
+					.line = (int32_t)places[i].line,
+					.start = places[i].start,
+					.end = places[i].end};
+	} while (got == SNAP_CODE_PLACES);
+	return count;
+}
+
+bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	struct snap_image_file *file = snap_image_file_at(&core->image, address);
+	uint32_t line;
+	*out = (struct snap_location){0};
+	if (!file || !file->found ||
+		!snap_elf_line(&file->elf, address - file->bias, &out->file, &line) ||
+		line > INT32_MAX)
+		return false;
+	out->line = (int32_t)line;
+	return true;
+}
+
 size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size)
 {

@@ -520,7 +520,7 @@ static void describe_symbol(const struct snap_image_file *file,
 		out->address += file->bias;
 }
 
-static bool file_symbol(struct snap_image_file *file, const char *name, struct snap_symbol *out)
+bool snap_image_file_symbol(struct snap_image_file *file, const char *name, struct snap_symbol *out)
 {
 	struct snap_elf_symbol symbol;
 	if (!file->found || !snap_elf_symbol(&file->elf, name, &symbol))
@@ -531,15 +531,16 @@ static bool file_symbol(struct snap_image_file *file, const char *name, struct s
 
 bool snap_image_main_symbol(struct snap_image *image, const char *name, struct snap_symbol *out)
 {
-	return file_symbol(image->main, name, out);
+	return snap_image_file_symbol(image->main, name, out);
 }
 
 bool snap_image_symbol(struct snap_image *image, const char *name, struct snap_symbol *out)
 {
-	if (file_symbol(image->main, name, out))
+	if (snap_image_file_symbol(image->main, name, out))
 		return true;
 	for (uint32_t i = 0; i < image->file_count; i++)
-		if (&image->files[i] != image->main && file_symbol(&image->files[i], name, out))
+		if (&image->files[i] != image->main &&
+			snap_image_file_symbol(&image->files[i], name, out))
 			return true;
 	return false;
 }

@@ -193,6 +193,10 @@ bool snap_image_symbol(struct snap_image *image, const char *name, struct snap_s
 /* Of the executable only. */
 bool snap_image_main_symbol(struct snap_image *image, const char *name, struct snap_symbol *out);
 
+/* Of one file of the image. */
+bool snap_image_file_symbol(
+	struct snap_image_file *file, const char *name, struct snap_symbol *out);
+
 /* The symbol that holds an address, and how far behind its beginning that is. */
 bool snap_image_symbol_at(
 	struct snap_image *image, uint64_t address, struct snap_symbol *out, uint64_t *offset);

@@ -326,6 +326,7 @@ void snap_runtime_close(struct snap_runtime *runtime)
 	snap_release_frame_tables(runtime);
 	snap_release_strings(runtime);
 	free(runtime->areas);
+	free(runtime->units);
 	snap_roots_release(&runtime->roots);
 	free(runtime->stacks);
 	free(runtime->ephemerons);

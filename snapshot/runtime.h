@@ -17,6 +17,7 @@
 #include "snapshot/header.h"
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
+#include "snapshot/units.h"
 
 #define SNAP_NO_INDEX UINT32_MAX
 
@@ -135,6 +136,8 @@ struct snap_runtime {
 	uint32_t gc_phase;
 	uint64_t ephemeron_none; /* the value in empty fields of ephemerons */
 
+	struct snap_unit *units; /* in the order of the program's lists, plugins last */
+	uint64_t unit_count, unit_capacity;
 	struct snap_runtime_roots roots;
 	uint64_t root_slots[HG_ROOT_KINDS]; /* slots seen, those that hold integers included */
 	struct snap_stack *stacks;
@@ -210,6 +213,14 @@ bool snap_runtime_stash(struct snap_runtime *runtime, uint64_t stash, uint64_t *
  */
 size_t snap_runtime_locations(
 	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity);
+
+/*
+ * Places of the next frames that return to (*start, end], each as of the function that the code
+ * belongs to; *start moves on.  Less than SNAP_CODE_PLACES: these were the last.
+ */
+enum { SNAP_CODE_PLACES = 64 };
+size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, uint64_t end,
+	struct snap_code_place out[SNAP_CODE_PLACES]);
 
 /* Name of the function at a code address, as "Stdlib__List.map"; false if no symbol tells. */
 bool snap_runtime_function(

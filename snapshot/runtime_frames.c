@@ -15,6 +15,7 @@ struct snap_frame_table {
 	uint64_t mask, count;
 	uint64_t *tables;
 	uint64_t table_count, table_capacity;
+	struct place *sorted; /* by return address, when first asked for; or NULL */
 };
 
 static uint64_t slot_of(const struct snap_frame_table *frames, uint64_t return_address)
@@ -172,6 +173,7 @@ void snap_release_frame_tables(struct snap_runtime *runtime)
 		return;
 	free(runtime->frames->places);
 	free(runtime->frames->tables);
+	free(runtime->frames->sorted);
 	free(runtime->frames);
 	runtime->frames = NULL;
 }
@@ -197,6 +199,50 @@ bool snap_find_descriptor(
 {
 	struct place *place = find_place(runtime, return_address);
 	return place && snap_read_descriptor(runtime, place->descriptor, out);
+}
+
+static int by_return_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct place *)a)->return_address;
+	uint64_t y = ((const struct place *)b)->return_address;
+	return (x > y) - (x < y);
+}
+
+/* False when there is no memory for it. */
+static bool sort_places(struct snap_frame_table *frames)
+{
+	if (frames->sorted)
+		return true;
+	frames->sorted = calloc(frames->count + 1, sizeof(*frames->sorted));
+	if (!frames->sorted)
+		return false;
+	uint64_t count = 0;
+	for (uint64_t i = 0; i <= frames->mask && count < frames->count; i++)
+		if (frames->places[i].return_address)
+			frames->sorted[count++] = frames->places[i];
+	qsort(frames->sorted, count, sizeof(*frames->sorted), by_return_address);
+	return true;
+}
+
+size_t snap_next_descriptors(const struct snap_runtime *runtime, uint64_t start,
+	struct snap_descriptor *out, size_t capacity)
+{
+	struct snap_frame_table *frames = runtime->frames;
+	if (!sort_places(frames))
+		return 0;
+	uint64_t low = 0, high = frames->count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (frames->sorted[middle].return_address <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	size_t got = 0;
+	for (; low < frames->count && got < capacity; low++)
+		if (snap_read_descriptor(runtime, frames->sorted[low].descriptor, &out[got]))
+			got++;
+	return got;
 }
 
 /* Of several allocations in one frame, the first that has one. */

@@ -153,6 +153,44 @@ size_t snap_runtime_locations(
 	return info ? locations_of(runtime, info, out, capacity) : 0;
 }
 
+/* The place in the function itself is behind those in functions inlined into it. */
+static bool outermost_place(struct snap_runtime *runtime, const struct snap_descriptor *descriptor,
+	struct snap_code_place *out)
+{
+	struct debuginfo info;
+	uint64_t address = snap_debuginfo_of(runtime, descriptor);
+	if (!address)
+		return false;
+	for (unsigned i = 0; i < MOST_INLINED && read_debuginfo(runtime, address, &info); i++) {
+		if (!(info.low & DEBUGINFO_INLINED)) {
+			location_of(runtime, &info, out);
+			return true;
+		}
+		address += 8;
+	}
+	return false;
+}
+
+size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, uint64_t end,
+	struct snap_code_place out[SNAP_CODE_PLACES])
+{
+	struct snap_descriptor descriptors[SNAP_CODE_PLACES];
+	size_t count = 0;
+	while (count < SNAP_CODE_PLACES) {
+		size_t wanted = SNAP_CODE_PLACES - count;
+		size_t got = snap_next_descriptors(runtime, *start, descriptors, wanted);
+		for (size_t i = 0; i < got; i++) {
+			if (descriptors[i].return_address > end)
+				return count;
+			*start = descriptors[i].return_address;
+			count += outermost_place(runtime, &descriptors[i], &out[count]);
+		}
+		if (got < wanted)
+			break;
+	}
+	return count;
+}
+
 const char *snap_code_name(struct snap_runtime *runtime, uint64_t return_address, uint64_t address)
 {
 	struct snap_descriptor descriptor;

@@ -78,6 +78,9 @@ bool snap_find_descriptor(
 	struct snap_runtime *runtime, uint64_t return_address, struct snap_descriptor *out);
 bool snap_read_descriptor(
 	const struct snap_runtime *runtime, uint64_t address, struct snap_descriptor *out);
+/* The first descriptors with return addresses behind 'start', in order of these. */
+size_t snap_next_descriptors(const struct snap_runtime *runtime, uint64_t start,
+	struct snap_descriptor *out, size_t capacity);
 /* Address of its debuginfo, of several the first; 0: none. */
 uint64_t snap_debuginfo_of(
 	const struct snap_runtime *runtime, const struct snap_descriptor *descriptor);
@@ -148,6 +151,9 @@ enum hg_status snap_read_finaliser_queue(
 enum hg_status snap_add_ephemerons(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error);
 const char *snap_print(struct snap_runtime *runtime, const char *format, ...) BASE_PRINTF(2, 3);
+
+/* Units and the roots in their blocks (runtime_units.c). */
+enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *error);
 
 /* Stacks (runtime_stacks.c). */
 struct snap_stack_walk {

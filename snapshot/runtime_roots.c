@@ -1,4 +1,4 @@
-/* Roots, and what 4.x and 5.x share of them: globals, C roots, named values, local roots. */
+/* Roots, and what 4.x and 5.x share of them: C roots, named values, local roots. */
 #include "snapshot/runtime_parts.h"
 
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
@@ -45,57 +45,6 @@ enum hg_status snap_read_root(struct snap_runtime *runtime, const struct snap_ro
 		.slot_address = slot_address,
 		.value = value};
 	return snap_push_root(runtime, &runtime->roots, &root, error);
-}
-
-/* Module globals */
-
-static const char *name_of_block(struct snap_runtime *runtime, uint64_t block)
-{
-	struct snap_symbol symbol;
-	uint64_t offset;
-	if (!snap_image_symbol_at(runtime->image, block, &symbol, &offset) || offset != 0)
-		return snap_print(runtime, "module 0x%llx", (unsigned long long)block);
-	bool is_unit = strncmp(symbol.name, "caml", 4) == 0 && symbol.name[4] >= 'A' &&
-		       symbol.name[4] <= 'Z';
-	return snap_print(runtime, "%s", symbol.name + (is_unit ? 4 : 0));
-}
-
-/* Blocks of units, the list ended by 0. */
-static enum hg_status read_units(
-	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
-{
-	struct snap_root_source source = {.kind = HG_ROOT_GLOBAL, .stack = SNAP_NO_INDEX};
-	uint64_t block, header;
-	for (; (block = snap_word(runtime, list)) != 0; list += 8) {
-		if (!snap_image_u64(runtime->image, block - 8, &header))
-			continue;
-		uint64_t wosize = snap_runtime_wosize(runtime, header);
-		if (snap_image_present(runtime->image, block, 8 * wosize) < 8 * wosize) {
-			snap_note_line(runtime, "the module at 0x%llx is cut short",
-				(unsigned long long)block);
-			continue;
-		}
-		source.name = name_of_block(runtime, block);
-		for (uint64_t i = 0; i < wosize; i++)
-			BASE_TRY(snap_read_root(runtime, &source, block + 8 * i, i, error));
-	}
-	return HG_OK;
-}
-
-static enum hg_status read_globals(struct snap_runtime *runtime, struct hg_error *error)
-{
-	const struct snap_layout *l = runtime->layout;
-	uint64_t globals = snap_variable(runtime, "caml_globals"), list;
-	struct snap_list walk = {0};
-	if (!globals)
-		snap_note_line(runtime, "caml_globals is missing: no module's values are roots");
-	for (; globals && (list = snap_word(runtime, globals)) != 0; globals += 8)
-		BASE_TRY(read_units(runtime, list, error));
-	uint64_t link = snap_variable_word(runtime, "caml_dyn_globals");
-	for (; snap_list_goes_on(runtime, &walk, link);
-		link = snap_word(runtime, link + l->link_next))
-		BASE_TRY(read_units(runtime, snap_word(runtime, link + l->link_data), error));
-	return HG_OK;
 }
 
 /* Roots of C code: skip lists by address of the root. */
@@ -162,7 +111,7 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 
 enum hg_status snap_read_common_roots(struct snap_runtime *runtime, struct hg_error *error)
 {
-	BASE_TRY(read_globals(runtime, error));
+	BASE_TRY(snap_read_units(runtime, error));
 	BASE_TRY(read_named_values(runtime, error));
 	BASE_TRY(read_c_roots(runtime, "caml_global_roots", error));
 	BASE_TRY(read_c_roots(runtime, "caml_global_roots_young", error));

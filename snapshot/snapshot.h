@@ -16,6 +16,7 @@
 #include "snapshot/header.h"
 #include "snapshot/ranks.h"
 #include "snapshot/sites.h"
+#include "snapshot/units.h"
 
 /* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */
 #define SNAP_ADDRESS_LIMIT ((uint64_t)1 << 48)
@@ -148,6 +149,23 @@ struct snap_format {
 		char *buffer, size_t size);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
+	/*
+	 * For typing (retype/), or NULL.  The words of the block with its header at an address, the
+	 * header first, if they lie as in memory, else NULL; they live as long as the snapshot.  A
+	 * word of the process.
+	 */
+	const void *(*block_words)(const struct snap *snap, uint64_t address);
+	bool (*word_at)(const struct snap *snap, uint64_t address, uint64_t *word);
+	/*
+	 * The symbol of the function at a code address.  Where the calls and allocations of some
+	 * code are in the source, each as of the function that the code belongs to: how many there
+	 * are, of which at most 'capacity' are stored.  The line of a code address.
+	 */
+	bool (*code_symbol)(
+		const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
+	uint64_t (*code_places)(const struct snap *snap, struct snap_range code,
+		struct snap_location *out, uint64_t capacity);
+	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
 	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
 };
 
@@ -197,10 +215,14 @@ struct snap {
 	struct snap_range *codes; /* values of code pointers: by address, disjoint */
 	uint64_t code_count, code_capacity;
 	struct snap_range atoms; /* headers of blocks without fields */
+	const struct snap_unit *units;
+	uint64_t unit_count;
+	bool clamped_places; /* columns are cut to 8 and 10 bits in the program (before 5.2) */
 	struct snap_sites sites;
 	void *format_data; /* of the format, in the pool */
 
 	const char *program, *trigger, *ocaml_version;
+	const char *executable;                   /* of a core: where it was found; "" */
 	const char *method, *capture_consistency; /* of cores that heapgraph wrote; "" */
 	uint64_t time;                            /* ns since 1970; HG_UNKNOWN */
 	const char *profile, *profile_note;

@@ -1,0 +1,60 @@
+#include "snapshot/find.h"
+
+enum hg_status snap_finder_init(
+	struct snap_finder *finder, const struct snap *snap, struct hg_error *error)
+{
+	finder->snap = snap;
+	finder->first = finder->count = 0;
+	return snap_walk_init(&finder->walk, snap, error);
+}
+
+void snap_finder_release(struct snap_finder *finder)
+{
+	snap_walk_release(&finder->walk);
+	*finder = (struct snap_finder){0};
+}
+
+/* The stretch of a block: the last that begins at or before its rank. */
+static uint64_t find_stretch(const struct snap *snap, struct snap_rank rank)
+{
+	uint64_t low = 0, high = snap->stretch_count;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (snap->stretches[middle].first_rank <= rank.n)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Keeps the cells of the next run; false at the end of the stretch. */
+static bool next_cells(struct snap_finder *finder)
+{
+	struct snap_run run;
+	if (!snap_walk_next(&finder->walk, &run))
+		return false;
+	struct snap_scan scan = snap_scan_run(finder->snap, &run);
+	finder->first += finder->count;
+	finder->count = 0;
+	while (finder->count < SNAP_STRETCH_BLOCKS &&
+		snap_scan_next(&scan, &finder->cells[finder->count]))
+		finder->count++;
+	return true;
+}
+
+bool snap_find_walking(struct snap_finder *finder, struct snap_rank rank, struct snap_cell *cell)
+{
+	if (rank.n - finder->first >= finder->count) {
+		uint64_t stretch = find_stretch(finder->snap, rank);
+		finder->first = finder->snap->stretches[stretch].first_rank;
+		finder->count = 0;
+		snap_walk_range(&finder->walk, stretch, stretch + 1);
+		do {
+			if (!next_cells(finder))
+				return false;
+		} while (rank.n - finder->first >= finder->count);
+	}
+	*cell = finder->cells[rank.n - finder->first];
+	return true;
+}

@@ -1,0 +1,26 @@
+/*
+ * What of a program leads to types: the blocks of its compilation units, its functions.
+ */
+#ifndef SNAPSHOT_UNITS_H
+#define SNAPSHOT_UNITS_H
+
+#include "snapshot/header.h"
+
+/*
+ * The static block that holds the values of a compilation unit, or with flambda also of one of its
+ * definitions ("Unit__ident_12", "Unit.ident_12").
+ */
+struct snap_unit {
+	const char *name; /* "Stdlib__Map"; without symbols "module 0x..." */
+	uint64_t block;   /* address of field 0 */
+	uint64_t wosize;
+	const char *crc; /* of its .cmi, 32 hexadecimal digits; "" if the program does not tell */
+};
+
+/* A function of the program. */
+struct snap_code_symbol {
+	const char *name; /* as the linker knows it: "camlStdlib__List.map_481" */
+	struct snap_range code;
+};
+
+#endif
