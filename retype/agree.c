@@ -1,0 +1,70 @@
+#include "retype/agree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum retype_agreement retype_unit_agrees(
+	const struct retype_unit *unit, const struct snap_unit *block)
+{
+	if (unit->crc[0] && block->crc[0] && strcmp(unit->crc, block->crc) != 0)
+		return RETYPE_UNIT_STALE;
+	/* With flambda a unit's block has only the fields of its interface. */
+	bool is_size = block->wosize == unit->field_count || block->wosize == unit->exported;
+	return is_size ? RETYPE_UNIT_SAME : RETYPE_UNIT_REBUILT;
+}
+
+struct tally {
+	uint64_t same, rebuilt, stale;
+	const char *first_rebuilt, *first_stale;
+};
+
+static void count_unit(
+	const struct retype_unit *unit, const struct snap_unit *block, struct tally *tally)
+{
+	switch (retype_unit_agrees(unit, block)) {
+	case RETYPE_UNIT_SAME:
+		tally->same++;
+		break;
+	case RETYPE_UNIT_REBUILT:
+		if (!tally->rebuilt++)
+			tally->first_rebuilt = block->name;
+		break;
+	case RETYPE_UNIT_STALE:
+		if (!tally->stale++)
+			tally->first_stale = block->name;
+		break;
+	}
+}
+
+enum hg_status retype_check_program(const struct retype_types *types, const struct snap *snap,
+	char *note, size_t size, struct hg_error *error)
+{
+	struct tally tally = {0};
+	note[0] = '\0';
+	for (uint64_t i = 0; i < snap->unit_count; i++) {
+		uint32_t number = retype_unit_named(types, snap->units[i].name);
+		if (number != RETYPE_NONE && types->units[number].fields)
+			count_unit(&types->units[number], &snap->units[i], &tally);
+	}
+	uint64_t wrong = tally.stale + tally.rebuilt;
+	const char *first = tally.first_stale ? tally.first_stale : tally.first_rebuilt;
+	if (wrong > tally.same)
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"is of another program or stale: %llu of its %llu units are not those of "
+			"the snapshot, unit %s for one",
+			(unsigned long long)wrong, (unsigned long long)(wrong + tally.same), first);
+	if (snap->unit_count && tally.same == 0)
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"is of another program: it has none of the snapshot's %llu units",
+			(unsigned long long)snap->unit_count);
+	if (tally.stale)
+		snprintf(note, size, "stale: unit %s%s of the program %s another interface",
+			tally.first_stale, tally.stale > 1 ? " and others" : "",
+			tally.stale > 1 ? "have" : "has");
+	else if (tally.rebuilt)
+		snprintf(note, size,
+			"stale: unit %s%s of the program %s other values; only interfaces are used",
+			tally.first_rebuilt, tally.rebuilt > 1 ? " and others" : "",
+			tally.rebuilt > 1 ? "have" : "has");
+	return HG_OK;
+}

@@ -1,0 +1,189 @@
+/*
+ * What the files of the propagation share: a run of it over one snapshot (propagate.c), the
+ * families of seeds (seed_*.c), and what blocks tell of themselves (blocks.c).
+ */
+#ifndef RETYPE_PARTS_H
+#define RETYPE_PARTS_H
+
+#include "retype/agree.h"
+#include "retype/map.h"
+#include "retype/retype.h"
+#include "snapshot/find.h"
+
+/* A block of a round, and the type it had when the round began. */
+struct retype_front {
+	uint32_t rank;
+	struct retype_term type;
+	uint64_t word; /* of its header */
+};
+
+/* Blocks that a round has reached: listed while they are few, by bits in any case. */
+struct retype_round {
+	uint64_t *bits; /* by rank */
+	struct retype_front *listed;
+	uint64_t count; /* of those listed */
+	bool dense;     /* too many: only the bits tell */
+};
+
+/* What retype_fit() said, of (term, tag, wosize). */
+struct retype_fit_entry {
+	uint64_t key;
+	struct retype_fit fit;
+};
+struct retype_join_entry {
+	uint32_t a, b, joined;
+};
+enum { RETYPE_FIT_ENTRIES = 1 << 10, RETYPE_JOIN_ENTRIES = 1 << 8 };
+
+struct retyping {
+	struct retype *retype;
+	struct retype_types *types;
+	struct snap *snap;
+	const struct retype_options *options;
+	struct hg_error *error;
+	enum hg_status status;   /* of the first failure within a round */
+	struct base_arena arena; /* until the run ends */
+
+	uint32_t *type;
+	uint16_t *shapes; /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
+	uint64_t listed_most;
+	struct retype_round now, next;
+	uint32_t *round_types; /* by rank: types when a dense round began */
+
+	/* Changes of a stratum that may have to be undone; unused while seeds are exact. */
+	bool undoable;
+	uint64_t *changed;      /* bits by rank */
+	uint32_t *types_before; /* by rank, of those changed */
+
+	/* Proposals are looked at by this instead of being taken; see blame.c. */
+	void (*watch)(struct retyping *r, uint32_t rank, uint64_t word, bool fits);
+	struct retype_stratum *stratum;
+
+	struct snap_finder finder; /* of the block being looked at */
+	struct snap_finder aside;  /* of others that tell what it is */
+	struct retype_map extensions, classes;
+	struct retype_term any_function;
+	struct retype_counts counts;
+	struct retype_fit_entry *fits;
+	struct retype_join_entry *joins;
+};
+
+enum { RETYPE_LONG = 255 };
+
+/* propagate.c */
+
+enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error);
+void retyping_release(struct retyping *r);
+
+/* Where a value leads; false if to no block. */
+bool retyping_resolve(
+	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix);
+uint32_t retyping_rank(const struct retyping *r, uint64_t word);
+
+/* A block's tag and wosize, without going to the heap for most. */
+void retyping_shape(
+	struct retyping *r, uint32_t rank, uint64_t word, unsigned *tag, uint64_t *wosize);
+
+/* The fit of a type, through short-cuts (RETYPE_INNER) to the type it is then. */
+struct retype_fit retyping_fit(
+	struct retyping *r, struct retype_term *type, unsigned tag, uint64_t wosize);
+
+/* Says that a block, or what a value leads to, is of a type. */
+void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type);
+
+/* The type a block had before the stratum, or has while seeds are exact. */
+static inline uint32_t retyping_type_before(const struct retyping *r, uint32_t rank)
+{
+	bool changed = r->undoable && r->changed[rank >> 6] >> (rank & 63) & 1;
+	return changed ? r->types_before[rank] : r->type[rank];
+}
+
+/* Proposes the types of its fields' blocks, from its own. */
+void retyping_spread(
+	struct retyping *r, uint32_t rank, struct retype_term type, const struct snap_cell *cell);
+
+/* Rounds until nothing changes. */
+enum hg_status retyping_settle(struct retyping *r);
+
+/* Every block whose bit is set (NULL: every block), in order of addresses. */
+typedef void retyping_visit_fn(
+	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context);
+enum hg_status retyping_sweep(
+	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context);
+
+/* Whether a block lies in the program's static data. */
+bool retyping_is_static(const struct retyping *r, uint64_t word);
+/* Whether a type is several types that do not go together. */
+bool retyping_is_set(const struct retyping *r, struct retype_term type);
+
+static inline bool retyping_bit(const uint64_t *bits, uint32_t rank)
+{
+	return bits[rank >> 6] >> (rank & 63) & 1;
+}
+static inline void retyping_set_bit(uint64_t *bits, uint32_t rank)
+{
+	bits[rank >> 6] |= (uint64_t)1 << (rank & 63);
+}
+
+/* blocks.c: what blocks tell of themselves */
+
+/* The extension constructor by its slot; NULL if the value is none or the profile has none. */
+const struct retype_extension *retyping_extension(struct retyping *r, uint64_t slot);
+/* Whether a value is the slot of an extension constructor. */
+bool retyping_is_slot(struct retyping *r, uint64_t value);
+/* The class of an object; NULL if it is not known. */
+const struct retype_class *retyping_class(struct retyping *r, const struct snap_cell *object);
+
+/* strata.c */
+
+/* A seed as it is kept to find whose fault a clash is. */
+struct retype_seed {
+	uint32_t origin, rank;
+	uint64_t word;
+};
+
+/* The stratum that is being run. */
+struct retype_stratum {
+	enum hg_confidence sure;
+	unsigned family; /* that is proposing */
+	struct retype_map guilty;
+	/* While seeds are gathered instead of proposed. */
+	bool gathering;
+	struct retype_seed *seeds;
+	uint64_t seed_count, seed_capacity;
+	struct retype_seed *queue; /* blocks to be looked at for the current origin */
+	uint64_t queue_count, queue_capacity;
+	uint32_t *origins; /* by rank: the first that leads there; 0 none */
+	uint32_t origin;
+};
+
+enum hg_status retyping_run_strata(struct retyping *r);
+
+/*
+ * Proposes a seed, unless its origin was found guilty or it is not as sure as the current stratum.
+ * 'origin' is the number, within the family, of what the seed is from: all from one number are
+ * undone together.
+ */
+void retyping_seed(struct retyping *r, enum hg_confidence sure, uint32_t origin, uint32_t rank,
+	uint64_t word, struct retype_term type);
+void retyping_seed_value(struct retyping *r, enum hg_confidence sure, uint32_t origin,
+	uint64_t value, struct retype_term type);
+
+/* blame.c */
+
+/* Whether a block has become several types at once in this stratum, and is no constant. */
+bool retyping_is_conflict(const struct retyping *r, uint32_t rank, uint64_t word);
+/* Adds the origins that led to clashes and conflicts to the guilty ones. */
+enum hg_status retyping_blame(struct retyping *r);
+
+/* The families. */
+enum hg_status retyping_seed_globals(struct retyping *r);
+enum hg_status retyping_seed_places(struct retyping *r);
+enum hg_status retyping_seed_closures(struct retyping *r);
+enum hg_status retyping_seed_objects(struct retyping *r);
+enum hg_status retyping_seed_exceptions(struct retyping *r);
+enum hg_status retyping_seed_slots(struct retyping *r);
+
+#endif

@@ -1,0 +1,86 @@
+#include "retype/profile.h"
+
+#include "retype/types.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The profile of a million lines has some 40 MB. */
+#define MOST_BYTES ((uint64_t)4 << 30)
+
+static void folder_of(const char *path, char *out, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		snprintf(out, size, ".");
+	else
+		snprintf(out, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+enum hg_status retype_open_profile(
+	const char *named, struct base_file *file, struct hg_error *error)
+{
+	return base_file_open(file, named, MOST_BYTES, error);
+}
+
+/* Whether there is a profile of that name; it is open then. */
+static bool try_file(const char *path, struct base_file *file)
+{
+	struct hg_error unread;
+	if (access(path, R_OK) != 0)
+		return false;
+	base_error_clear(&unread);
+	if (base_file_open(file, path, MOST_BYTES, &unread) != HG_OK)
+		return false;
+	if (retype_is_hgprof(file->bytes, file->size))
+		return true;
+	base_file_close(file);
+	*file = (struct base_file){0};
+	return false;
+}
+
+static bool try_folder(const char *folder, const char *program, struct base_file *file, char *path)
+{
+	static const char *const ends[] = {".prof", ".prof.zst"};
+	const char *names[2] = {"exe", program};
+	for (unsigned name = 0; name < 2; name++)
+		for (unsigned end = 0; end < 2; end++) {
+			const char *slash = strcmp(folder, ".") == 0 ? "" : "/";
+			int length = snprintf(path, PATH_MAX, "%s%s%s%s", *slash ? folder : "",
+				slash, names[name], ends[end]);
+			if (names[name][0] && length > 0 && length < PATH_MAX &&
+				try_file(path, file))
+				return true;
+		}
+	return false;
+}
+
+enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *pool,
+	struct base_file *file, const char **path, const char **note, struct hg_error *error)
+{
+	char folders[3][PATH_MAX], found[PATH_MAX], text[512];
+	const char *program = name_of(snap->program);
+	unsigned count = 0;
+	*path = *note = "";
+	folder_of(snap->path, folders[count++], PATH_MAX);
+	if (snap->executable[0])
+		folder_of(snap->executable, folders[count++], PATH_MAX);
+	snprintf(folders[count++], PATH_MAX, ".");
+	for (unsigned i = 0; i < count; i++)
+		if (try_folder(folders[i], program, file, found))
+			return base_pool_string(pool, found, strlen(found), path, error);
+	int length = snprintf(text, sizeof(text),
+		"none: no exe.prof%s%.200s%s beside the snapshot%s or in the current folder; make "
+		"it with heapgraph-prof, name it with --prof",
+		*program ? " or " : "", program, *program ? ".prof" : "",
+		snap->executable[0] ? ", beside the program" : "");
+	return base_pool_string(pool, text, (uint64_t)length, note, error);
+}

@@ -1,0 +1,518 @@
+/*
+ * Types along the fields of blocks, round by round.
+ *
+ * A round looks at the blocks whose type changed in the round before, with the types they had when
+ * it began, and joins what they say of the blocks they hold.  Joins commute, so that the order
+ * within a round does not matter.
+ */
+#include "retype/parts.h"
+
+#include <string.h>
+
+/* A part of the blocks: rounds of more are sweeps over the heap.  Each listed block takes 16 bytes,
+ * in two lists. */
+enum { LISTED_PART = 64, LISTED_LEAST = 1024 };
+
+/* A short-cut leads to another one at most so often. */
+enum { MOST_SHORT_CUTS = 20 };
+
+static uint64_t bit_words(const struct retyping *r)
+{
+	return r->snap->block_count / 64 + 1;
+}
+
+static enum hg_status make_bits(struct retyping *r, uint64_t **bits)
+{
+	return base_arena_zalloc(&r->arena, bit_words(r), sizeof(**bits), (void **)bits, r->error);
+}
+
+static void note_shape(
+	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+{
+	(void)context;
+	uint64_t size = cell->wosize < RETYPE_LONG ? cell->wosize : RETYPE_LONG;
+	r->shapes[rank] = (uint16_t)(size << 8 | cell->tag);
+}
+
+static enum hg_status make_arrays(struct retyping *r)
+{
+	struct base_arena *arena = &r->arena, *kept = &r->retype->arena;
+	uint64_t blocks = r->snap->block_count;
+	r->listed_most = blocks / LISTED_PART + LISTED_LEAST;
+	BASE_TRY(base_arena_zalloc(
+		kept, blocks, sizeof(*r->type), (void **)&r->retype->type, r->error));
+	BASE_TRY(base_arena_zalloc(kept, blocks, sizeof(*r->retype->confidence),
+		(void **)&r->retype->confidence, r->error));
+	r->type = r->retype->type;
+	BASE_TRY(
+		base_arena_alloc(arena, blocks, sizeof(*r->shapes), (void **)&r->shapes, r->error));
+	BASE_TRY(base_arena_reserve(
+		arena, blocks, sizeof(*r->round_types), (void **)&r->round_types, r->error));
+	BASE_TRY(base_arena_reserve(
+		arena, blocks, sizeof(*r->types_before), (void **)&r->types_before, r->error));
+	BASE_TRY(base_arena_alloc(
+		arena, r->listed_most, sizeof(*r->now.listed), (void **)&r->now.listed, r->error));
+	BASE_TRY(base_arena_alloc(arena, r->listed_most, sizeof(*r->next.listed),
+		(void **)&r->next.listed, r->error));
+	BASE_TRY(make_bits(r, &r->now.bits));
+	BASE_TRY(make_bits(r, &r->next.bits));
+	BASE_TRY(make_bits(r, &r->changed));
+	BASE_TRY(base_arena_zalloc(
+		arena, RETYPE_FIT_ENTRIES, sizeof(*r->fits), (void **)&r->fits, r->error));
+	return base_arena_zalloc(
+		arena, RETYPE_JOIN_ENTRIES, sizeof(*r->joins), (void **)&r->joins, r->error);
+}
+
+enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	*r = (struct retyping){.retype = retype,
+		.types = &retype->types,
+		.snap = snap,
+		.options = options,
+		.error = error};
+	BASE_TRY(base_arena_init(&r->arena, &snap->session->budget, "types", error));
+	BASE_TRY(snap_finder_init(&r->finder, snap, error));
+	BASE_TRY(snap_finder_init(&r->aside, snap, error));
+	BASE_TRY(make_arrays(r));
+	r->any_function = retype_arrow(r->types, "", RETYPE_NOTHING, RETYPE_NOTHING);
+	return retyping_sweep(r, NULL, note_shape, NULL);
+}
+
+void retyping_release(struct retyping *r)
+{
+	snap_finder_release(&r->finder);
+	snap_finder_release(&r->aside);
+	retype_map_clear(&r->extensions);
+	retype_map_clear(&r->classes);
+	base_arena_release(&r->arena);
+}
+
+/* Blocks */
+
+uint32_t retyping_rank(const struct retyping *r, uint64_t word)
+{
+	return snap_line_rank(snap_ranks_line(&r->snap->ranks, word), word).n;
+}
+
+bool retyping_resolve(
+	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix)
+{
+	const struct snap *snap = r->snap;
+	*is_infix = false;
+	if (value & 7)
+		return false;
+	*word = (value >> 3) - 1;
+	if (!snap_ranks_spans(&snap->ranks, *word))
+		return false;
+	const struct snap_line *line = snap_ranks_line(&snap->ranks, *word);
+	if (__builtin_expect(snap_line_is_block(line, *word), 1)) {
+		*rank = snap_line_rank(line, *word).n;
+		return true;
+	}
+	enum snap_outcome outcome = snap_resolve(snap, value, word);
+	if (!snap_outcome_is_block(outcome))
+		return false;
+	*is_infix = outcome == SNAP_INFIX;
+	*rank = retyping_rank(r, *word);
+	return true;
+}
+
+void retyping_shape(
+	struct retyping *r, uint32_t rank, uint64_t word, unsigned *tag, uint64_t *wosize)
+{
+	struct snap_cell cell;
+	*tag = r->shapes[rank] & 255;
+	*wosize = r->shapes[rank] >> 8;
+	if (*wosize == RETYPE_LONG && snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
+		*wosize = cell.wosize;
+}
+
+bool retyping_is_static(const struct retyping *r, uint64_t word)
+{
+	const struct snap_chunk *chunk = snap_chunk_at(r->snap, 8 * word);
+	return chunk && chunk->segment == HG_SEGMENT_STATIC;
+}
+
+bool retyping_is_set(const struct retyping *r, struct retype_term type)
+{
+	enum retype_kind kind = retype_view(r->types, type).kind;
+	return kind == RETYPE_SET || kind == RETYPE_MANY;
+}
+
+/* Fits and joins, the last ones of which are kept */
+
+static const struct retype_fit *fit_of(
+	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
+{
+	uint64_t key = (uint64_t)type.n << 32 | wosize << 8 | tag;
+	if (wosize >> 24) {
+		r->fits[0] = (struct retype_fit_entry){0, retype_fit(r->types, type, tag, wosize)};
+		return &r->fits[0].fit;
+	}
+	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (RETYPE_FIT_ENTRIES - 1);
+	struct retype_fit_entry *entry = &r->fits[at];
+	/* No type of a block is term 0, so that no key is. */
+	if (entry->key != key)
+		*entry = (struct retype_fit_entry){key, retype_fit(r->types, type, tag, wosize)};
+	return &entry->fit;
+}
+
+struct retype_fit retyping_fit(
+	struct retyping *r, struct retype_term *type, unsigned tag, uint64_t wosize)
+{
+	const struct retype_fit *fit = fit_of(r, *type, tag, wosize);
+	for (unsigned i = 0; i < MOST_SHORT_CUTS && fit->match == RETYPE_INNER; i++) {
+		*type = fit->inner;
+		if (!type->n)
+			return (struct retype_fit){.match = RETYPE_UNTOLD};
+		fit = fit_of(r, *type, tag, wosize);
+	}
+	return *fit;
+}
+
+static struct retype_term join(struct retyping *r, struct retype_term a, struct retype_term b)
+{
+	uint64_t at = ((uint64_t)a.n * UINT64_C(0x9e3779b97f4a7c15) >> 32 ^ b.n) &
+		      (RETYPE_JOIN_ENTRIES - 1);
+	struct retype_join_entry *entry = &r->joins[at];
+	if (entry->a != a.n || entry->b != b.n)
+		*entry = (struct retype_join_entry){a.n, b.n, retype_join(r->types, a, b, NULL).n};
+	return (struct retype_term){entry->joined};
+}
+
+/* Proposals */
+
+static bool leads_on(enum retype_match match)
+{
+	return match == RETYPE_FIELDS || match == RETYPE_ELEMENTS || match == RETYPE_TAGGED ||
+	       match == RETYPE_EXTENSION || match == RETYPE_INSTANCE;
+}
+
+static void put_into_next(struct retyping *r, uint32_t rank, uint64_t word)
+{
+	struct retype_round *next = &r->next;
+	if (retyping_bit(next->bits, rank))
+		return;
+	retyping_set_bit(next->bits, rank);
+	if (next->count == r->listed_most)
+		next->dense = true;
+	else
+		next->listed[next->count++] = (struct retype_front){rank, RETYPE_NOTHING, word};
+}
+
+static void change(struct retyping *r, uint32_t rank, struct retype_term type)
+{
+	if (!r->undoable) {
+		r->retype->confidence[rank] = HG_EXACT;
+	} else if (!retyping_bit(r->changed, rank)) {
+		retyping_set_bit(r->changed, rank);
+		r->types_before[rank] = r->type[rank];
+	}
+	r->type[rank] = type.n;
+}
+
+/* That anything may be there says less than the tag of a block that describes itself. */
+static bool says_nothing(const struct retyping *r, struct retype_term type, unsigned tag)
+{
+	struct retype_view view = retype_view(r->types, type);
+	if (view.kind == RETYPE_UNKNOWN || view.kind == RETYPE_VARIABLE)
+		return true;
+	return r->retype->by_tag[tag] && view.kind == RETYPE_CONSTRUCTED &&
+	       r->types->declarations[view.number].form == RETYPE_ANY;
+}
+
+void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+{
+	unsigned tag;
+	uint64_t wosize;
+	if (r->watch == NULL && r->type[rank] == type.n)
+		return;
+	retyping_shape(r, rank, word, &tag, &wosize);
+	struct retype_fit fit = retyping_fit(r, &type, tag, wosize);
+	if (!type.n || (fit.match == RETYPE_UNTOLD && says_nothing(r, type, tag)))
+		return;
+	if (r->watch) {
+		r->watch(r, rank, word, fit.match != RETYPE_MISFIT);
+		return;
+	}
+	if (fit.match == RETYPE_MISFIT) {
+		r->counts.shape_clashes++;
+		return;
+	}
+	struct retype_term old = {r->type[rank]};
+	if (old.n == type.n)
+		return;
+	if (old.n) {
+		type = join(r, old, type);
+		if (type.n == old.n)
+			return;
+		fit = *fit_of(r, type, tag, wosize);
+	}
+	change(r, rank, type);
+	if (leads_on(fit.match))
+		put_into_next(r, rank, word);
+}
+
+void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!type.n || !retyping_resolve(r, value, &rank, &word, &is_infix))
+		return;
+	r->counts.edges++;
+	/* The type is of a function in the closure, and not of the closure's first one. */
+	retyping_propose(r, rank, word, is_infix ? r->any_function : type);
+}
+
+/* Fields */
+
+static void spread_fields(struct retyping *r, const struct retype_field *fields, uint64_t count,
+	const snap_field *values, uint64_t value_count)
+{
+	for (uint64_t i = 0; i < count && i < value_count; i++)
+		if (fields[i].type.n)
+			retyping_propose_value(r, values[i], fields[i].type);
+}
+
+/* Arrays are long: what their elements need is asked for some elements ahead. */
+static void spread_elements(
+	struct retyping *r, struct retype_term inner, const struct snap_cell *cell)
+{
+	enum { AHEAD = 8 };
+	const struct snap_ranks *ranks = &r->snap->ranks;
+	if (!inner.n)
+		return;
+	for (uint64_t i = 0; i < cell->field_count; i++) {
+		if (i + AHEAD < cell->field_count) {
+			uint64_t value = cell->fields[i + AHEAD], word = (value >> 3) - 1;
+			if (!(value & 7) && snap_ranks_spans(ranks, word))
+				__builtin_prefetch(snap_ranks_line(ranks, word));
+		}
+		retyping_propose_value(r, cell->fields[i], inner);
+	}
+}
+
+static void spread_tagged(struct retyping *r, struct retype_term type, const struct snap_cell *cell)
+{
+	if (cell->field_count != 2 || !(cell->fields[0] & 1))
+		return;
+	int64_t hash = (int64_t)cell->fields[0] >> 1;
+	struct retype_term argument = retype_tagged(r->types, type, hash, NULL);
+	retyping_propose_value(r, cell->fields[1], argument);
+}
+
+/* A slot leads nowhere; a value with arguments begins with its slot. */
+static void spread_extension(struct retyping *r, const struct snap_cell *cell)
+{
+	if (cell->tag != 0 || cell->field_count < 2)
+		return;
+	const struct retype_extension *extension = retyping_extension(r, cell->fields[0]);
+	if (extension && extension->field_count == cell->field_count - 1)
+		spread_fields(r, extension->fields, extension->field_count, cell->fields + 1,
+			cell->field_count - 1);
+}
+
+/* An object is the table of its methods, its number, and its variables (CamlinternalOO). */
+static void spread_object(struct retyping *r, const struct snap_cell *cell)
+{
+	enum { VARIABLES = 2 };
+	const struct retype_class *class = retyping_class(r, cell);
+	if (class && cell->field_count > VARIABLES)
+		spread_fields(r, class->fields, class->field_count, cell->fields + VARIABLES,
+			cell->field_count - VARIABLES);
+}
+
+void retyping_spread(
+	struct retyping *r, uint32_t rank, struct retype_term type, const struct snap_cell *cell)
+{
+	(void)rank;
+	const struct retype_fit fit = *fit_of(r, type, cell->tag, cell->wosize);
+	switch (fit.match) {
+	case RETYPE_FIELDS:
+		spread_fields(r, fit.fields, fit.field_count, cell->fields, cell->field_count);
+		break;
+	case RETYPE_ELEMENTS:
+		spread_elements(r, fit.inner, cell);
+		break;
+	case RETYPE_TAGGED:
+		spread_tagged(r, type, cell);
+		break;
+	case RETYPE_EXTENSION:
+		spread_extension(r, cell);
+		break;
+	case RETYPE_INSTANCE:
+		spread_object(r, cell);
+		break;
+	case RETYPE_MISFIT:
+	case RETYPE_UNTOLD:
+	case RETYPE_LEAF:
+	case RETYPE_INNER:
+	case RETYPE_FUNCTION:
+		break;
+	}
+}
+
+/* Sweeps */
+
+static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
+{
+	for (uint64_t i = first / 64; i <= (end - 1) / 64; i++) {
+		uint64_t word = bits[i];
+		if (i == first / 64)
+			word &= UINT64_MAX << (first & 63);
+		if (i == (end - 1) / 64)
+			word &= UINT64_MAX >> (63 - ((end - 1) & 63));
+		if (word)
+			return true;
+	}
+	return false;
+}
+
+static void sweep_stretch(struct retyping *r, uint64_t number, const uint64_t *bits,
+	retyping_visit_fn *visit, void *context)
+{
+	struct snap_walk *walk = &r->finder.walk;
+	uint32_t rank = r->snap->stretches[number].first_rank;
+	struct snap_run run;
+	snap_walk_range(walk, number, number + 1);
+	while (snap_walk_next(walk, &run)) {
+		struct snap_scan scan = snap_scan_run(r->snap, &run);
+		struct snap_cell cell;
+		while (rank < r->snap->block_count && snap_scan_next(&scan, &cell)) {
+			if (!bits || retyping_bit(bits, rank))
+				visit(r, rank, &cell, context);
+			rank++;
+		}
+	}
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* The i-th of the numbers 0 .. count - 1, in the order that is asked for. */
+static uint64_t in_order(const struct retyping *r, uint64_t i, uint64_t count)
+{
+	if (r->options->reversed)
+		i = count - 1 - i;
+	if (r->options->shuffled) {
+		/* Steps of a length without a common divisor come by all. */
+		uint64_t step = r->options->shuffled;
+		while (divisor(count, step) != 1)
+			step++;
+		i = (uint64_t)((unsigned __int128)i * step % count);
+	}
+	return i;
+}
+
+enum hg_status retyping_sweep(
+	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
+{
+	enum { STRETCHES_PER_REPORT = 1 << 14 };
+	const struct snap *snap = r->snap;
+	uint64_t count = snap->stretch_count;
+	/* What the finder keeps is of a walk that is used here. */
+	r->finder.count = 0;
+	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
+		uint64_t number = in_order(r, i, count);
+		const struct snap_stretch *stretch = &snap->stretches[number];
+		if (i % STRETCHES_PER_REPORT == 0)
+			BASE_TRY(base_progress(snap->session, "typing", i, count));
+		uint64_t end = (uint64_t)stretch->first_rank + stretch->blocks;
+		if (stretch->blocks && (!bits || any_bit(bits, stretch->first_rank, end)))
+			sweep_stretch(r, number, bits, visit, context);
+	}
+	return r->status;
+}
+
+/* Rounds */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct retype_front *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* In order of addresses, where blocks that were made together mostly are. */
+static void sort_listed(struct retype_round *round)
+{
+	for (uint64_t i = 1; i < round->count; i++)
+		if (round->listed[i].rank < round->listed[i - 1].rank) {
+			qsort(round->listed, round->count, sizeof(*round->listed), by_rank);
+			return;
+		}
+}
+
+static void begin_dense(struct retyping *r)
+{
+	for (uint64_t i = 0; i < bit_words(r); i++)
+		for (uint64_t left = r->now.bits[i]; left; left &= left - 1) {
+			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
+			r->round_types[rank] = r->type[rank];
+		}
+}
+
+static void begin_listed(struct retyping *r)
+{
+	struct retype_round *now = &r->now;
+	sort_listed(now);
+	for (uint64_t i = 0; i < now->count; i++) {
+		uint32_t rank = now->listed[i].rank;
+		now->listed[i].type.n = r->type[rank];
+		now->bits[rank >> 6] &= ~((uint64_t)1 << (rank & 63));
+	}
+}
+
+static void visit_dense(
+	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+{
+	(void)context;
+	retyping_spread(r, rank, (struct retype_term){r->round_types[rank]}, cell);
+}
+
+static void round_listed(struct retyping *r)
+{
+	struct snap_cell cell;
+	for (uint64_t i = 0; i < r->now.count; i++) {
+		const struct retype_front *front = &r->now.listed[in_order(r, i, r->now.count)];
+		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->word, &cell))
+			retyping_spread(r, front->rank, front->type, &cell);
+	}
+}
+
+static enum hg_status round_dense(struct retyping *r)
+{
+	BASE_TRY(retyping_sweep(r, r->now.bits, visit_dense, NULL));
+	memset(r->now.bits, 0, bit_words(r) * sizeof(*r->now.bits));
+	return HG_OK;
+}
+
+enum hg_status retyping_settle(struct retyping *r)
+{
+	enum { ROUNDS_PER_REPORT = 1 << 12 };
+	while (r->next.count && r->status == HG_OK && r->types->status == HG_OK) {
+		struct retype_round done = r->now;
+		r->now = r->next;
+		r->next = done;
+		r->next.count = 0;
+		r->next.dense = false;
+		if (r->counts.rounds++ % ROUNDS_PER_REPORT == 0)
+			BASE_TRY(base_progress(r->snap->session, "typing", 0, 0));
+		if (r->now.dense) {
+			begin_dense(r);
+			BASE_TRY(round_dense(r));
+		} else {
+			begin_listed(r);
+			round_listed(r);
+		}
+	}
+	return r->types->status != HG_OK ? r->types->status : r->status;
+}

@@ -1,0 +1,160 @@
+#include "retype/retype.h"
+
+#include "retype/agree.h"
+#include "retype/parts.h"
+#include "retype/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static enum hg_status set_note(struct retype *retype, const char *text, struct hg_error *error)
+{
+	return base_pool_string(&retype->types.pool, text, strlen(text), &retype->note, error);
+}
+
+/* What is read of the types so far is of no use. */
+static enum hg_status forget_types(struct retype *retype, struct hg_error *error)
+{
+	retype_types_release(&retype->types);
+	base_file_close(&retype->file);
+	retype->file = (struct base_file){0};
+	retype->has_types = false;
+	retype->path = retype->note = "";
+	return retype_types_init(&retype->types, error);
+}
+
+/* The bytes of the profile, which must be of the program. */
+static enum hg_status read_profile(
+	struct retype *retype, const struct snap *snap, struct hg_error *error)
+{
+	char note[512];
+	if (!retype_is_hgprof(retype->file.bytes, retype->file.size))
+		return base_fail(error, HG_ERROR_INPUT, 0,
+			"is no profile of types: those begin with 'hgprof 1'");
+	BASE_TRY(retype_hgprof_read(&retype->types, retype->file.bytes, retype->file.size, error));
+	BASE_TRY(retype_check_program(&retype->types, snap, note, sizeof(note), error));
+	retype->has_types = true;
+	return set_note(retype, note, error);
+}
+
+static enum hg_status open_named(
+	struct retype *retype, const struct snap *snap, const char *named, struct hg_error *error)
+{
+	BASE_TRY(retype_open_profile(named, &retype->file, error));
+	BASE_TRY(base_pool_string(&retype->types.pool, named, strlen(named), &retype->path, error));
+	enum hg_status status = read_profile(retype, snap, error);
+	if (status != HG_OK)
+		base_error_file(error, named);
+	return status;
+}
+
+/* A file that nobody named must not keep the snapshot from being analysed. */
+static enum hg_status open_found(
+	struct retype *retype, const struct snap *snap, struct hg_error *error)
+{
+	char text[sizeof(error->message) + 4200];
+	struct hg_error trouble;
+	BASE_TRY(retype_find_profile(
+		snap, &retype->types.pool, &retype->file, &retype->path, &retype->note, error));
+	if (!retype->path[0])
+		return HG_OK;
+	base_error_clear(&trouble);
+	enum hg_status status = read_profile(retype, snap, &trouble);
+	if (status == HG_OK)
+		return HG_OK;
+	if (status != HG_ERROR_INPUT) {
+		*error = trouble;
+		return status;
+	}
+	snprintf(text, sizeof(text), "none: %s %s", retype->path, trouble.message);
+	BASE_TRY(forget_types(retype, error));
+	return set_note(retype, text, error);
+}
+
+static enum hg_status open_types(struct retype *retype, const struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	BASE_TRY(base_arena_init(&retype->arena, &snap->session->budget, "types", error));
+	BASE_TRY(retype_types_init(&retype->types, error));
+	if (options->profile)
+		BASE_TRY(open_named(retype, snap, options->profile, error));
+	else
+		BASE_TRY(open_found(retype, snap, error));
+	if (options->required && !retype->has_types) {
+		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", retype->note);
+		base_error_file(error, snap->path);
+		return HG_ERROR_INPUT;
+	}
+	return HG_OK;
+}
+
+/* Types of blocks that say what they are. */
+static void name_tags(struct retype *retype)
+{
+	struct retype_types *types = &retype->types;
+	retype->by_tag[SNAP_TAG_STRING] = retype_base(types, "string").n;
+	retype->by_tag[SNAP_TAG_DOUBLE] = retype_base(types, "float").n;
+	retype->by_tag[SNAP_TAG_DOUBLE_ARRAY] = retype_base(types, "floatarray").n;
+	retype->by_tag[SNAP_TAG_CLOSURE] =
+		retype_arrow(types, "", RETYPE_NOTHING, RETYPE_NOTHING).n;
+}
+
+enum hg_status retype_open(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	*retype = (struct retype){.path = "", .note = ""};
+	enum hg_status status = open_types(retype, snap, options, error);
+	if (status == HG_OK) {
+		name_tags(retype);
+		status = retype->types.status;
+	}
+	if (status != HG_OK)
+		retype_release(retype);
+	return status;
+}
+
+void retype_release(struct retype *retype)
+{
+	retype_types_release(&retype->types);
+	base_file_close(&retype->file);
+	base_arena_release(&retype->arena);
+	*retype = (struct retype){.path = "", .note = ""};
+}
+
+static void count_block(
+	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+{
+	struct retype_counts *counts = context;
+	uint32_t type = r->type[rank];
+	if (!type && !r->retype->by_tag[cell->tag])
+		return;
+	counts->typed_blocks++;
+	counts->typed_bytes += 8 * (cell->wosize + 1);
+	counts->described_blocks += !type;
+	if (!type || !retyping_is_set(r, (struct retype_term){type}))
+		return;
+	if (retyping_is_static(r, cell->address >> 3))
+		counts->static_conflicts++;
+	else
+		counts->type_conflicts++;
+}
+
+static enum hg_status propagate(struct retyping *r)
+{
+	if (r->retype->has_types)
+		BASE_TRY(retyping_run_strata(r));
+	BASE_TRY(retyping_sweep(r, NULL, count_block, &r->counts));
+	r->retype->counts = r->counts;
+	return r->types->status;
+}
+
+enum hg_status retype_run(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	struct retyping r;
+	enum hg_status status = retyping_init(&r, retype, snap, options, error);
+	if (status == HG_OK)
+		status = propagate(&r);
+	retyping_release(&r);
+	return status;
+}

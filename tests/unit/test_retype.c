@@ -1,0 +1,467 @@
+/*
+ * Propagation of types over small heaps with known answers, and over random ones in several orders.
+ *
+ * Heaps are dumps of OCamlmemprof; where blocks were allocated is said by samples, which are put
+ * into the snapshot directly.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "retype/retype.h"
+#include "tests/unit/dump.h"
+
+#define BASE ((uint64_t)0x7f1200000000)
+
+/*
+ * Lines 1 to 9 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
+ * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned.
+ */
+static const char profile[] =
+	"hgprof 1 ocaml 4.13.1 word 64\n"
+	"u Test 00000000000000000000000000000000 test.ml /src cmt\n"
+	"D 0 string 0/0/0 B string\n"
+	"D 1 int 0/1/0 B int\n"
+	"D 2 list 1/2/0 V 2\n"
+	"k [] c\n"
+	"k %3a%3a b %:3 %:4\n"
+	"D 3 array 1/3/0 B array\n"
+	"D 4 r 0/4/0 R name:0 next:m8\n"
+	"D 5 option 1/5/0 V 2\n"
+	"k None c\n"
+	"k Some b %:3\n"
+	"D 6 float 0/6/0 B float\n"
+	"D 7 pair 0/7/0 R left:1 right:6\n"
+	"t 0 c 0\n"
+	"t 1 c 1\n"
+	"t 2 c 2 0\n"
+	"t 3 v 0\n"
+	"t 4 c 2 3\n"
+	"t 5 T 1 0\n"
+	"t 6 c 6\n"
+	"t 7 c 4\n"
+	"t 8 c 5 7\n"
+	"t 9 c 3 5\n"
+	"t 10 c 7\n"
+	"t 11 c 2 5\n"
+	"t 12 T 0 0\n"
+	"f 0 test.ml Test\n"
+	"L 0 1 0 5 1 5 @-1 con.%3a%3a:2\n"
+	"L 0 2 0 5 2 5 @-1 tuple:5\n"
+	"L 0 3 0 5 3 5 @-1 array:9\n"
+	"L 0 4 0 5 4 5 @-1 record:7\n"
+	"L 0 5 0 5 5 5 @-1 tuple:5 record:10\n"
+	"L 0 6 0 5 6 5 @-1 con.%3a%3a:11\n"
+	"L 0 7 0 5 7 5 @-1 call:12\n";
+
+struct heap {
+	struct dump dump;
+	uint64_t next; /* address of the next header */
+	uint64_t root;
+	struct snap_sampled sampled[64];
+	unsigned lines[64];
+	unsigned sampled_count;
+	char profile_path[64];
+	struct hg_session *session;
+	struct snap snap;
+	struct retype retype;
+	struct hg_error error;
+};
+
+static void heap_start(struct heap *h)
+{
+	*h = (struct heap){.next = BASE};
+	dump_start(&h->dump, "program");
+	dump_chunk(&h->dump, BASE, BASE + ((uint64_t)1 << 30));
+}
+
+/* Fields, if the tag has such, follow as words. */
+static uint64_t heap_block(struct heap *h, unsigned tag, uint64_t wosize)
+{
+	uint64_t block = h->next + 8;
+	dump_block(&h->dump, block, tag, wosize, 0);
+	h->next += 8 * (wosize + 1);
+	return block;
+}
+
+static uint64_t heap_pair(struct heap *h, uint64_t first, uint64_t second)
+{
+	uint64_t block = heap_block(h, 0, 2);
+	dump_word(&h->dump, first);
+	dump_word(&h->dump, second);
+	return block;
+}
+
+static uint64_t heap_string(struct heap *h)
+{
+	return heap_block(h, 252, 1);
+}
+
+static void heap_sample(struct heap *h, uint64_t block, unsigned line)
+{
+	h->lines[h->sampled_count] = line;
+	h->sampled[h->sampled_count++].address = block - 8;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct snap_sampled *x = a, *y = b;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void write_profile(struct heap *h, const char *text, bool is_whole)
+{
+	size_t lines = 0;
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	snprintf(h->profile_path, sizeof(h->profile_path), "/tmp/heapgraph-prof.XXXXXX");
+	int fd = mkstemp(h->profile_path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	if (!file)
+		abort();
+	fputs(text, file);
+	if (is_whole)
+		fprintf(file, "z %zu\n", lines);
+	fclose(file);
+}
+
+/* Writes, loads and samples the heap. */
+static void heap_load(struct heap *h)
+{
+	struct hg_input input = {.size = sizeof(input), .format = "memprof01"};
+	uint32_t sites[10];
+	dump_roots(&h->dump, 1, &h->root, 1, NULL, 0);
+	dump_write(&h->dump);
+	input.path = h->dump.path;
+	assert_int_equal(hg_session_open(NULL, &h->session), HG_OK);
+	assert_int_equal(snap_open(&h->snap, h->session, &input, &h->error), HG_OK);
+	assert_int_equal(snap_rank(&h->snap, &h->error), HG_OK);
+	for (unsigned line = 1; line < 10; line++) {
+		struct snap_location at = {.file = "test.ml", .line = (int32_t)line, .end = 5};
+		assert_int_equal(
+			snap_sites_add(&h->snap.sites, &at, &sites[line], &h->error), HG_OK);
+	}
+	for (unsigned i = 0; i < h->sampled_count; i++)
+		h->sampled[i].site = sites[h->lines[i]];
+	h->snap.sampled = calloc(64, sizeof(*h->snap.sampled));
+	assert_non_null(h->snap.sampled);
+	memcpy(h->snap.sampled, h->sampled, sizeof(h->sampled));
+	qsort(h->snap.sampled, h->sampled_count, sizeof(*h->snap.sampled), by_address);
+	h->snap.sampled_count = h->sampled_count;
+}
+
+static void heap_type_with(struct heap *h, struct retype_options options)
+{
+	if (!h->profile_path[0])
+		write_profile(h, profile, true);
+	options.profile = h->profile_path;
+	if (retype_open(&h->retype, &h->snap, &options, &h->error) != HG_OK)
+		fail_msg("%s: %s", h->error.file, h->error.message);
+	assert_int_equal(retype_run(&h->retype, &h->snap, &options, &h->error), HG_OK);
+}
+
+static void heap_type(struct heap *h)
+{
+	heap_load(h);
+	heap_type_with(h, (struct retype_options){0});
+}
+
+static void heap_release(struct heap *h)
+{
+	retype_release(&h->retype);
+	snap_release(&h->snap);
+	hg_session_close(h->session);
+	if (h->profile_path[0])
+		unlink(h->profile_path);
+	dump_release(&h->dump);
+}
+
+static void assert_type(
+	struct heap *h, uint64_t block, const char *name, enum hg_confidence wanted)
+{
+	char found[256];
+	struct snap_walk walk;
+	struct snap_cell cell;
+	enum hg_confidence sure;
+	struct snap_rank rank = {snap_resolve_node(&h->snap, block)};
+	assert_int_not_equal(rank.n, HG_NO_NODE);
+	assert_int_equal(snap_walk_init(&walk, &h->snap, &h->error), HG_OK);
+	assert_true(snap_block(&walk, rank, &cell));
+	struct retype_term type = retype_of(&h->retype, rank.n, cell.tag, &sure);
+	retype_name(&h->retype.types, type, found, sizeof(found));
+	snap_walk_release(&walk);
+	assert_string_equal(found, name);
+	assert_int_equal(sure, wanted);
+}
+
+static void types_along_fields(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t name = heap_string(&h), other = heap_string(&h), lost = heap_pair(&h, 3, 5);
+	uint64_t pair = heap_pair(&h, 85, name);
+	uint64_t inner = heap_pair(&h, other, 1);
+	uint64_t outer = heap_pair(&h, name, inner);
+	uint64_t array = heap_block(&h, 0, 3);
+	dump_word(&h.dump, pair);
+	dump_word(&h.dump, 7);
+	dump_word(&h.dump, pair);
+	uint64_t some = heap_block(&h, 0, 1), record;
+	dump_word(&h.dump, h.next + 8);
+	record = heap_pair(&h, other, some);
+	h.root = array;
+	heap_sample(&h, outer, 1);
+	heap_sample(&h, array, 3);
+	heap_sample(&h, record, 4);
+	heap_type(&h);
+	assert_type(&h, outer, "string list", HG_EXACT);
+	assert_type(&h, inner, "string list", HG_EXACT);
+	assert_type(&h, array, "(int * string) array", HG_EXACT);
+	assert_type(&h, pair, "int * string", HG_EXACT);
+	assert_type(&h, record, "r", HG_EXACT);
+	assert_type(&h, some, "r option", HG_EXACT);
+	assert_type(&h, name, "string", HG_EXACT);
+	assert_type(&h, lost, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(h.retype.counts.typed_blocks, 8);
+	assert_int_equal(h.retype.counts.typed_bytes, 8 * (3 + 3 + 3 + 4 + 2 + 3 + 2 + 2));
+	assert_int_equal(h.retype.counts.shape_clashes, 0);
+	assert_int_equal(h.retype.counts.seeds, 3);
+	heap_release(&h);
+}
+
+/* Exact seeds are kept, and what they run into is counted. */
+static void clashes_of_exact_seeds(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
+	uint64_t wrong = heap_pair(&h, text, text);
+	uint64_t list = heap_pair(&h, wrong, 1);
+	heap_sample(&h, list, 1);
+	h.root = list;
+	heap_type(&h);
+	assert_type(&h, list, "string list", HG_EXACT);
+	assert_type(&h, wrong, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(h.retype.counts.shape_clashes, 1);
+	assert_int_equal(h.retype.counts.undone_seeds, 0);
+	heap_release(&h);
+}
+
+/* Two exact seeds that do not agree make a block both. */
+static void conflicts_of_exact_seeds(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
+	uint64_t shared = heap_pair(&h, text, 1);
+	uint64_t pairs = heap_pair(&h, shared, 1);
+	heap_sample(&h, shared, 1);
+	heap_sample(&h, pairs, 6);
+	h.root = pairs;
+	heap_type(&h);
+	assert_int_equal(h.retype.counts.type_conflicts, 1);
+	assert_int_equal(h.retype.counts.static_conflicts, 0);
+	heap_release(&h);
+}
+
+/* Of the types of a place the one that fits is exact; a call's result is not. */
+static void sureness_of_places(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
+	uint64_t two = heap_pair(&h, text, text);
+	uint64_t deep = heap_pair(&h, text, text);
+	uint64_t both = heap_pair(&h, deep, 3);
+	heap_sample(&h, two, 7);
+	heap_sample(&h, both, 5);
+	h.root = both;
+	heap_type(&h);
+	assert_type(&h, two, "string * string", HG_INFERRED);
+	/* Tuple and record have the same shape, and neither is believed. */
+	assert_type(&h, both, "", HG_UNKNOWN_ORIGIN);
+	heap_release(&h);
+}
+
+/* A seed that is not exact is undone with all that came of it when it runs into a wrong shape. */
+static void undoes_wrong_seeds(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h), number = heap_block(&h, 253, 1);
+	uint64_t good = heap_pair(&h, text, text);
+	uint64_t bad = heap_pair(&h, text, number);
+	heap_sample(&h, good, 7);
+	h.root = bad;
+	heap_type(&h);
+	assert_type(&h, good, "string * string", HG_INFERRED);
+	assert_int_equal(h.retype.counts.undone_seeds, 0);
+	heap_release(&h);
+
+	heap_start(&h);
+	text = heap_string(&h);
+	number = heap_block(&h, 253, 1);
+	good = heap_pair(&h, text, text);
+	bad = heap_pair(&h, text, number);
+	heap_sample(&h, good, 7);
+	heap_sample(&h, bad, 7);
+	h.root = bad;
+	heap_type(&h);
+	/* Both are from one place, which is wrong. */
+	assert_type(&h, good, "", HG_UNKNOWN_ORIGIN);
+	assert_type(&h, bad, "", HG_UNKNOWN_ORIGIN);
+	assert_type(&h, text, "string", HG_EXACT);
+	assert_int_equal(h.retype.counts.undone_seeds, 1);
+	assert_int_equal(h.retype.counts.shape_clashes, 0);
+	heap_release(&h);
+}
+
+/* One block a round, and all blocks in one. */
+static void long_lists_and_wide_arrays(void **state)
+{
+	enum { LENGTH = 50000 };
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t next = 1, first = h.next + 8, text = heap_string(&h);
+	for (unsigned i = 0; i < LENGTH; i++)
+		next = heap_pair(&h, text, next);
+	uint64_t pairs = h.next + 8;
+	for (unsigned i = 0; i < LENGTH; i++)
+		heap_pair(&h, 1, text);
+	uint64_t array = heap_block(&h, 0, LENGTH);
+	for (uint64_t i = 0; i < LENGTH; i++)
+		dump_word(&h.dump, pairs + 24 * i);
+	heap_sample(&h, next, 1);
+	heap_sample(&h, array, 3);
+	h.root = next;
+	heap_type(&h);
+	assert_type(&h, next, "string list", HG_EXACT);
+	assert_type(&h, first + 16, "string list", HG_EXACT);
+	assert_type(&h, pairs, "int * string", HG_EXACT);
+	assert_type(&h, pairs + 24 * (uint64_t)(LENGTH - 1), "int * string", HG_EXACT);
+	assert_int_equal(h.retype.counts.typed_blocks, 2 * LENGTH + 2);
+	assert_true(h.retype.counts.rounds >= LENGTH);
+	heap_release(&h);
+}
+
+/* Random graphs, in which seeds contradict each other: all orders give the same. */
+static void same_in_any_order(void **state)
+{
+	enum { BLOCKS = 6000 };
+	(void)state;
+	struct heap h;
+	static uint32_t types[4][BLOCKS], sure[4][BLOCKS];
+	struct retype_counts counts[4];
+	for (unsigned seed = 1; seed <= 12; seed++) {
+		srand(seed);
+		heap_start(&h);
+		uint64_t text = heap_string(&h), block = text;
+		static uint64_t blocks[BLOCKS];
+		for (unsigned i = 1; i < BLOCKS; i++) {
+			uint64_t near = i > 40 ? blocks[i - 1 - (unsigned)rand() % 40] : text;
+			uint64_t far = i > 1 ? blocks[1 + (unsigned)rand() % (i - 1)] : text;
+			uint64_t fields[] = {text, near, far, 3, 1};
+			uint64_t one = fields[rand() % 5], two = fields[rand() % 5];
+			blocks[i] = block = heap_pair(&h, one, two);
+		}
+		for (unsigned i = 0; i < 60; i++)
+			heap_sample(&h, blocks[i * 97 + 1], 1 + (unsigned)rand() % 7);
+		h.root = block;
+		heap_load(&h);
+		for (unsigned order = 0; order < 4; order++) {
+			heap_type_with(&h, (struct retype_options){.reversed = order & 1,
+						   .shuffled = order / 2 * 7919});
+			/* Names of terms are numbers in the order of their making: compare text. */
+			for (uint32_t i = 0; i < BLOCKS; i++) {
+				char name[4096];
+				struct retype_term type = {h.retype.type[i]};
+				size_t length = retype_name(
+					&h.retype.types, type, name, sizeof(name));
+				uint32_t hash = (uint32_t)length;
+				for (char *c = name; *c; c++)
+					hash = hash * 31 + (unsigned char)*c;
+				types[order][i] = hash;
+				sure[order][i] = h.retype.confidence[i];
+			}
+			counts[order] = h.retype.counts;
+			retype_release(&h.retype);
+			assert_memory_equal(types[order], types[0], sizeof(types[0]));
+			assert_memory_equal(sure[order], sure[0], sizeof(sure[0]));
+			assert_memory_equal(&counts[order], &counts[0], sizeof(counts[0]));
+		}
+		assert_true(counts[0].typed_blocks > 60);
+		heap_release(&h);
+	}
+}
+
+static void refuses_bad_profiles(void **state)
+{
+	(void)state;
+	struct heap h;
+	struct retype retype;
+	struct retype_options options = {0};
+	heap_start(&h);
+	h.root = heap_pair(&h, 1, 1);
+	heap_load(&h);
+	write_profile(&h, profile, false);
+	options.profile = h.profile_path;
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	assert_string_equal(h.error.file, h.profile_path);
+	unlink(h.profile_path);
+	write_profile(&h, "something else\n", false);
+	options.profile = h.profile_path;
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	unlink(h.profile_path);
+	options.profile = "/nonexistent/exe.prof";
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	h.profile_path[0] = '\0';
+	heap_release(&h);
+}
+
+/* Without a profile only tags tell, and the note says why. */
+static void does_without_profile(void **state)
+{
+	(void)state;
+	struct heap h;
+	struct retype_options options = {0};
+	heap_start(&h);
+	uint64_t text = heap_string(&h), pair = heap_pair(&h, text, 1);
+	h.root = pair;
+	heap_load(&h);
+	assert_int_equal(retype_open(&h.retype, &h.snap, &options, &h.error), HG_OK);
+	assert_int_equal(retype_run(&h.retype, &h.snap, &options, &h.error), HG_OK);
+	assert_false(h.retype.has_types);
+	assert_int_equal(strncmp(h.retype.note, "none: ", 6), 0);
+	assert_type(&h, text, "string", HG_EXACT);
+	assert_type(&h, pair, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(h.retype.counts.typed_blocks, 1);
+	assert_int_equal(h.retype.counts.described_blocks, 1);
+	retype_release(&h.retype);
+	options.required = true;
+	assert_int_equal(retype_open(&h.retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	heap_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(types_along_fields),
+		cmocka_unit_test(clashes_of_exact_seeds),
+		cmocka_unit_test(conflicts_of_exact_seeds),
+		cmocka_unit_test(sureness_of_places),
+		cmocka_unit_test(undoes_wrong_seeds),
+		cmocka_unit_test(long_lists_and_wide_arrays),
+		cmocka_unit_test(same_in_any_order),
+		cmocka_unit_test(refuses_bad_profiles),
+		cmocka_unit_test(does_without_profile),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
