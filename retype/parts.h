@@ -29,6 +29,7 @@ struct retype_round {
 struct retype_fit_entry {
 	uint64_t key;
 	struct retype_fit fit;
+	struct retype_term narrowed; /* of several types those that fit */
 };
 struct retype_join_entry {
 	uint32_t a, b, joined;

@@ -142,33 +142,55 @@ bool retyping_is_set(const struct retyping *r, struct retype_term type)
 
 /* Fits and joins, the last ones of which are kept */
 
+static struct retype_term narrow(
+	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
+{
+	struct retype_term some[RETYPE_MOST_ALTERNATIVES], kept = RETYPE_NOTHING;
+	struct retype_view view = retype_view(r->types, type);
+	uint32_t count =
+		view.count < RETYPE_MOST_ALTERNATIVES ? view.count : RETYPE_MOST_ALTERNATIVES;
+	if (view.kind != RETYPE_SET)
+		return type;
+	memcpy(some, view.arguments, count * sizeof(*some));
+	for (uint32_t i = 0; i < count; i++)
+		if (retype_fit(r->types, some[i], tag, wosize).match != RETYPE_MISFIT)
+			kept = retype_join(r->types, kept, some[i], NULL);
+	return kept.n ? kept : type;
+}
+
+static const struct retype_fit_entry *entry_of(
+	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
+{
+	/* No type of a block is term 0, so that no key is 0. */
+	uint64_t key = wosize >> 24 ? 0 : (uint64_t)type.n << 32 | wosize << 8 | tag;
+	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (RETYPE_FIT_ENTRIES - 1);
+	struct retype_fit_entry *entry = &r->fits[at];
+	if (entry->key == key && key)
+		return entry;
+	struct retype_term narrowed = narrow(r, type, tag, wosize);
+	*entry = (struct retype_fit_entry){
+		key, retype_fit(r->types, narrowed, tag, wosize), narrowed};
+	return entry;
+}
+
 static const struct retype_fit *fit_of(
 	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
 {
-	uint64_t key = (uint64_t)type.n << 32 | wosize << 8 | tag;
-	if (wosize >> 24) {
-		r->fits[0] = (struct retype_fit_entry){0, retype_fit(r->types, type, tag, wosize)};
-		return &r->fits[0].fit;
-	}
-	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (RETYPE_FIT_ENTRIES - 1);
-	struct retype_fit_entry *entry = &r->fits[at];
-	/* No type of a block is term 0, so that no key is. */
-	if (entry->key != key)
-		*entry = (struct retype_fit_entry){key, retype_fit(r->types, type, tag, wosize)};
-	return &entry->fit;
+	return &entry_of(r, type, tag, wosize)->fit;
 }
 
 struct retype_fit retyping_fit(
 	struct retyping *r, struct retype_term *type, unsigned tag, uint64_t wosize)
 {
-	const struct retype_fit *fit = fit_of(r, *type, tag, wosize);
-	for (unsigned i = 0; i < MOST_SHORT_CUTS && fit->match == RETYPE_INNER; i++) {
-		*type = fit->inner;
+	const struct retype_fit_entry *entry = entry_of(r, *type, tag, wosize);
+	for (unsigned i = 0; i < MOST_SHORT_CUTS && entry->fit.match == RETYPE_INNER; i++) {
+		*type = entry->fit.inner;
 		if (!type->n)
 			return (struct retype_fit){.match = RETYPE_UNTOLD};
-		fit = fit_of(r, *type, tag, wosize);
+		entry = entry_of(r, *type, tag, wosize);
 	}
-	return *fit;
+	*type = entry->narrowed;
+	return entry->fit;
 }
 
 static struct retype_term join(struct retyping *r, struct retype_term a, struct retype_term b)

@@ -10,11 +10,18 @@
 
 #include <string.h>
 
+/* Of how many blocks the type of a place is. */
+enum makes {
+	MAKES_EACH,  /* of each */
+	MAKES_FIRST, /* of the one that holds the others, if there are any */
+	MAKES_VALUE, /* the same, and there are as many as anybody likes */
+};
+
 /* What a place says of blocks of one shape. */
 struct verdict {
 	struct retype_term type;
 	enum hg_confidence sure;
-	bool is_graph; /* only of the block that holds the others */
+	enum makes makes;
 };
 
 struct places {
@@ -25,20 +32,19 @@ struct places {
 	bool sampled;
 };
 
-/* A value that C code reads from somewhere may be of any size. */
-static bool is_graph_maker(const char *kind)
-{
-	return strstr(kind, "input_value") || strstr(kind, "unmarshal");
-}
-
 static bool is_call(const char *kind)
 {
 	return strcmp(kind, "call") == 0;
 }
 
-static bool is_primitive(const char *kind)
+static enum makes makes_of(const char *kind)
 {
-	return strncmp(kind, "prim.", 5) == 0;
+	if (is_call(kind))
+		return MAKES_FIRST;
+	if (strncmp(kind, "prim.", 5) != 0)
+		return MAKES_EACH;
+	bool reads = strstr(kind, "input_value") || strstr(kind, "unmarshal");
+	return reads ? MAKES_VALUE : MAKES_FIRST;
 }
 
 /* Takes one of the types that a place makes, if a block of this shape can be of it. */
@@ -55,15 +61,17 @@ static void consider(struct retyping *r, const struct retype_made *made, unsigne
 	if (out->type.n && fit.match == RETYPE_UNTOLD)
 		return;
 	if (!out->type.n || *untold) {
-		*out = (struct verdict){type, HG_EXACT, false};
+		*out = (struct verdict){type, HG_EXACT, MAKES_EACH};
 		*untold = fit.match == RETYPE_UNTOLD;
 	} else if (!retype_is(out->type, type)) {
 		out->type = retype_join(r->types, out->type, type, NULL);
 		out->sure = HG_INFERRED;
 	}
-	if (is_call(made->kind) || is_graph_maker(made->kind))
+	enum makes makes = makes_of(made->kind);
+	if (is_call(made->kind) || makes == MAKES_VALUE)
 		out->sure = HG_INFERRED;
-	out->is_graph |= is_call(made->kind) || is_primitive(made->kind);
+	if (makes > out->makes)
+		out->makes = makes;
 }
 
 static struct verdict judge(
@@ -96,12 +104,12 @@ static struct verdict verdict_of(struct places *p, uint32_t site, unsigned tag, 
 	uint64_t known, key = (uint64_t)site << 32 | (wosize & 0xffffff) << 8 | tag;
 	bool keep = wosize <= 0xffffff;
 	if (keep && retype_map_get(&p->verdicts, key, &known))
-		return (struct verdict){
-			{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255), known >> 40};
+		return (struct verdict){{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255),
+			(enum makes)(known >> 40)};
 	const struct snap_location *at = &r->snap->sites.locations[site];
 	verdict = at->file && at->line > 0 ? judge(r, at, tag, wosize)
 					   : (struct verdict){.sure = HG_EXACT};
-	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.is_graph << 40;
+	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.makes << 40;
 	if (keep && r->status == HG_OK)
 		r->status = retype_map_set(&p->verdicts, key, known, r->error);
 	return verdict;
@@ -129,7 +137,7 @@ static void seed_block(struct places *p, uint32_t rank, const struct snap_cell *
 	enum hg_confidence sure = verdict.sure < located ? verdict.sure : located;
 	if (!verdict.type.n)
 		return;
-	if (verdict.is_graph && !p->sampled) {
+	if (verdict.makes != MAKES_EACH && !p->sampled) {
 		if (!p->second_sweep) {
 			hold_fields(p, cell);
 			return;
@@ -166,7 +174,7 @@ static void seed_sampled(struct places *p)
 			continue;
 		struct verdict verdict =
 			verdict_of(p, snap->sampled[i].site, cell.tag, cell.wosize);
-		if (verdict.is_graph && verdict.sure != HG_EXACT)
+		if (verdict.makes == MAKES_VALUE)
 			continue;
 		seed_block(p, rank, &cell, snap->sampled[i].site, HG_EXACT);
 	}
