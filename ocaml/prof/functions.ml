@@ -22,9 +22,9 @@ type state = {
   free : (Location.t, Ident.t list) Hashtbl.t;  (** of groups, by the first function *)
 }
 
-let start env items =
+let start env ids =
   let global = Hashtbl.create 100 in
-  List.iter (fun (i : Globals.item) -> Hashtbl.replace global (Units.ident_key i.id) ()) items;
+  List.iter (fun id -> Hashtbl.replace global (Units.ident_key id) ()) ids;
   { env; global; constant = Hashtbl.create 100; names = Hashtbl.create 100;
     groups = Hashtbl.create 100; free = Hashtbl.create 100 }
 

@@ -8,6 +8,7 @@ open Typedtree
 
 type what =
   | Value of Types.type_expr
+  | Untyped
   | Slot  (** an extension constructor *)
   | Submodule of Types.module_type
   | Class
@@ -32,12 +33,11 @@ let of_signature signature =
 let values : (string, Types.type_expr) Hashtbl.t = Hashtbl.create 1000
 
 let bound_value id =
-  let what =
-    match Hashtbl.find_opt values (Units.ident_key id) with
-    | Some ty -> [ { kind = 'v'; id; what = Value ty } ]
-    | None -> []
-  in
-  what
+  { kind = 'v'; id;
+    what =
+      (match Hashtbl.find_opt values (Units.ident_key id) with
+      | Some ty -> Value ty
+      | None -> Untyped) }
 
 let structure_of m =
   match Compat.module_view m with
@@ -56,7 +56,7 @@ let rec defined ~deep items = List.concat_map (defined_by ~deep) items
 
 and defined_by ~deep item =
   match item.str_desc with
-  | Tstr_value (_, l) -> List.concat_map bound_value (let_bound_idents l)
+  | Tstr_value (_, l) -> List.map bound_value (let_bound_idents l)
   | Tstr_typext t -> List.map (fun c -> { kind = 'x'; id = c.ext_id; what = Slot }) t.tyext_constructors
   | Tstr_exception e -> [ { kind = 'x'; id = e.tyexn_constructor.ext_id; what = Slot } ]
   | Tstr_module { mb_presence = Mp_absent; _ } -> []
@@ -84,6 +84,7 @@ let more items = List.concat_map inner items
 
 (* All identifiers with a slot: they are never captured. *)
 let idents items = defined ~deep:false items @ more items
+let defined_idents items = List.map (fun i -> i.id) (idents items)
 let slot () = Terms.predefined "extension_constructor" []
 
 let path_in env id = Names.join (Modules.name_at env env.Modules.u.root) (Ident.name id)
@@ -91,6 +92,7 @@ let path_in env id = Names.join (Modules.name_at env env.Modules.u.root) (Ident.
 let term env item =
   match item.what with
   | Value ty -> Convert.value env ty
+  | Untyped -> Terms.make Exist
   | Slot -> slot ()
   | Submodule mt -> Convert.module_value env (path_in env item.id) mt
   | Class -> Convert.class_block ()

@@ -18,6 +18,7 @@ let export t (u : Units.t) =
         in
         (block, symbols, places)
   in
+  List.iter (Output.class_record t u) (List.rev u.class_records);
   Convert.fill_pending ();
   if u.interface <> None || u.implementation <> None then Output.globals t u block;
   List.iter (Output.value t u) symbols;

@@ -51,6 +51,8 @@ let rec bring ?(weak = false) s source signature =
           set s.u.types (ident_key id) (Type_of (source, Ident.name id, s.scope))
       | Sig_modtype (id, _, _) ->
           set s.u.modtypes (ident_key id) (Modtype_of (source, Ident.name id, s.scope))
+      | Sig_class (id, _, _, _) ->
+          set s.u.classes (ident_key id) (Class_of (source, Ident.name id, s.scope))
       | Sig_module (id, _, { md_type; _ }, _, _) -> (
           set s.u.modules (ident_key id) (Module_of (source, Ident.name id, s.scope));
           match md_type with

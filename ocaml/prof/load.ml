@@ -136,7 +136,8 @@ let implementation u file (c : Cmt_format.cmt_infos) structure =
   if u.crc = None then
     u.crc <- (match List.assoc_opt u.modname c.cmt_imports with Some (Some _ as d) -> d | _ -> c.cmt_interface_digest);
   check_source u c;
-  Index.implementation u structure
+  Index.implementation u structure;
+  Classes.index u structure
 
 let pack_members files =
   List.map

@@ -307,3 +307,27 @@ and type_in_signature e id d at =
 
 (* The type's path, for people. *)
 let declaration_name d = name_at d.env d.at
+
+(* Classes: their entry, and where it is to be understood. *)
+let rec find_class env path =
+  burn ();
+  match Compat.path path with
+  | Ident id -> class_named env id
+  | Dot (p, name) -> class_in (resolve env p) name
+  | _ -> None
+
+and class_named env id =
+  match Hashtbl.find_opt env.u.classes (ident_key id) with
+  | Some (Class { scope; _ } as entry) -> Some (restrict env scope, entry)
+  | Some (Class_of (source, name, scope)) ->
+      class_in (eval_source (restrict env scope) source) name
+  | None -> None
+
+and class_in value name =
+  burn ();
+  match value with
+  | Structure (e, s, _) -> (
+      match find_component s.components 'c' name with
+      | Some (Sig_class (id, _, _, _)) -> class_named e id
+      | _ -> None)
+  | _ -> None

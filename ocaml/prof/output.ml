@@ -98,6 +98,11 @@ let extension t (x : Places.extension) =
     Hashtbl.add t.extensions record ();
     line t "x %s" record)
 
+let class_record t (u : Units.t) (c : Units.class_record) =
+  let name = Modules.name_at (Modules.top u) c.class_at in
+  let methods = String.concat "" (List.map (fun m -> esc m ^ " ") c.methods) in
+  line t "C %s %s;%s" (esc name) methods (named (Classes.fields u c.entry))
+
 (* A file's number; for each unit its own. *)
 let file t (u : string) path =
   match Hashtbl.find_opt t.files (u, path) with

@@ -198,7 +198,7 @@ let of_unit (u : Units.t) (str : structure) ~add_function ~add_extension =
   let env = Modules.top u in
   let s =
     { env; add_function; add_extension; found = Hashtbl.create 1000; current = -1; at = u.root;
-      functions = Functions.start env (Globals.idents str.str_items);
+      functions = Functions.start env (Globals.defined_idents str.str_items);
       inner = Hashtbl.create 100; inlined = Hashtbl.create 100 }
   in
   let it = iterator s in

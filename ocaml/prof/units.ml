@@ -53,6 +53,23 @@ type modtype_entry =
   | Module_type of Types.module_type option * scope * place
   | Modtype_of of source * string * scope
 
+(* A class without its methods: what allocates instance variables, in the order of the source. *)
+type class_body =
+  | Anonymous of Types.type_expr option list * class_body
+      (** parameters and local values that methods use; the environment has no type *)
+  | Fields of class_field list
+  | Named of Path.t * Types.type_expr list
+  | Narrowed of string list * class_body  (** the variables that are seen from outside *)
+
+and class_field = Val of string * Types.type_expr | Inherited of class_body
+
+type class_entry =
+  | Class of { parameters : Types.type_expr list; body : class_body; scope : scope }
+  | Class_of of source * string * scope
+
+(* What programs call a class, and its public methods. *)
+type class_record = { class_at : place; methods : string list; entry : class_entry }
+
 type interface = { signature : Types.signature; items : components Lazy.t }
 
 type t = {
@@ -72,6 +89,8 @@ type t = {
   types : (string, type_entry) Hashtbl.t;
   modules : (string, module_entry) Hashtbl.t;
   modtypes : (string, modtype_entry) Hashtbl.t;
+  classes : (string, class_entry) Hashtbl.t;
+  mutable class_records : class_record list;
 }
 
 let components (signature : Types.signature) : components Lazy.t =
@@ -84,6 +103,7 @@ let components (signature : Types.signature) : components Lazy.t =
          | Sig_type (id, _, _, _) -> add 't' id item
          | Sig_module (id, _, _, _, _) -> add 'm' id item
          | Sig_modtype (id, _, _) -> add 's' id item
+         | Sig_class (id, _, _, _) -> add 'c' id item
          | _ -> ())
        signature;
      table)
@@ -100,7 +120,8 @@ let create ~pack modname =
   { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = ""; crc = None;
     root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false };
     imports = []; implementation = None; interface = None; members = [];
-    types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16 }
+    types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16;
+    classes = Hashtbl.create 1; class_records = [] }
 
 (* The unit that another one calls so: first of its own pack. *)
 let find ?(pack = "") modname =
