@@ -140,9 +140,7 @@ and package c p =
 and constructed c p args =
   match Compat.type_path p with
   | Ident id
-    when Terms.is_predefined (Ident.name id)
-         && (Ident.is_predef id || not (Hashtbl.mem c.env.u.types (Units.ident_key id))) ->
-      Terms.predefined (Ident.name id) args
+    when Ident.is_predef id -> Terms.predefined (Ident.name id) args
   | Inline_record -> Terms.unknown "inline record"
   | view -> (
       match find_type c.env p with

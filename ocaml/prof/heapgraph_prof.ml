@@ -1,50 +1,125 @@
-(* heapgraph-prof: the types of a program for heapgraph. *)
+(* heapgraph-prof: writes the types of a program for heapgraph.
 
-let output = ref "exe.prof"
-let directories = ref []
+   Two passes over the .cmt: the first keeps declarations and skeletons of modules of all units, the
+   second takes each unit's expressions once more, writes what is in them and forgets them. *)
 
-let usage = "heapgraph-prof [-o FILE] [--exe FILE] [-v] DIR..."
+let usage =
+  "Usage: heapgraph-prof [-o FILE] [--exe FILE] [-v] DIR...\n\n\
+   Writes what heapgraph needs to know the types of blocks, from the .cmt, .cmi and .cmti\n\
+   files below each DIR and from those of the libraries that these refer to.\n\n\
+   With dune:  dune build @check && heapgraph-prof -o exe.prof _build\n\
+   Without:    ocamlopt -bin-annot ...; heapgraph-prof -o exe.prof .\n"
 
-let export t (u : Units.t) =
-  let block, symbols, places =
-    match Load.structure u with
-    | None -> (Globals.of_interface u, [], [])
-    | Some str ->
-        Places.collect_values str;
-        let block = Globals.of_implementation u str in
-        let symbols = Globals.symbols u str in
-        let places =
-          Places.of_unit u str ~add_function:(Output.func t) ~add_extension:(Output.extension t)
-        in
-        (block, symbols, places)
+type options = { output : string; exe : string option; inputs : string list }
+
+(* As those of heapgraph. *)
+let exit_usage = 2
+let exit_input = 3
+let exit_resource = 5
+
+let fail code fmt =
+  Printf.ksprintf
+    (fun s ->
+      Messages.say "%s" s;
+      exit code)
+    fmt
+
+let options () =
+  let output = ref "exe.prof" and exe = ref None and inputs = ref [] in
+  let version () =
+    Printf.printf "heapgraph-prof for OCaml %s\n" Sys.ocaml_version;
+    exit 0
   in
-  List.iter (Output.class_record t u) (List.rev u.class_records);
-  Convert.fill_pending ();
-  if u.interface <> None || u.implementation <> None then Output.globals t u block;
-  List.iter (Output.value t u) symbols;
-  List.iter (Output.place t u) places
+  let specs =
+    Arg.align
+      [ ("-o", Arg.Set_string output, "FILE  the output, exe.prof by default");
+        ("--output", Arg.Set_string output, "FILE  the same");
+        ("--exe", Arg.String (fun s -> exe := Some s),
+         "FILE  the executable: only units that are linked into it, and of several units of \
+          one name that one");
+        ("-v", Arg.Set Messages.verbose, "  details of what is found and what is not");
+        ("--verbose", Arg.Set Messages.verbose, "  the same");
+        ("--version", Arg.Unit version, "  the version of OCaml that it is for") ]
+  in
+  (try Arg.parse_argv Sys.argv specs (fun input -> inputs := input :: !inputs) usage with
+  | Arg.Help text ->
+      print_string text;
+      exit 0
+  | Arg.Bad text ->
+      prerr_string text;
+      exit exit_usage);
+  if !inputs = [] then (
+    prerr_string ("heapgraph-prof: no DIR is given\n" ^ usage);
+    exit exit_usage);
+  { output = !output; exe = !exe; inputs = List.rev !inputs }
 
-let main () =
-  Arg.parse
-    (Arg.align [ ("-o", Arg.Set_string output, "FILE output"); ("-v", Arg.Set Messages.verbose, " details") ])
-    (fun d -> directories := d :: !directories)
-    usage;
-  let directories = List.rev !directories in
-  Load.roots := directories;
-  let rank f = if Filename.check_suffix f ".cmt" then 0 else if Filename.check_suffix f ".cmi" then 1 else 2 in
-  let files = List.concat_map Load.files_below directories in
-  let files = List.stable_sort (fun a b -> compare (rank a) (rank b)) files in
-  List.iter Load.load files;
+let load_executable path =
+  match Executable.load path with
+  | exe -> Load.executable := Some exe
+  | exception Executable.Unusable why -> fail exit_input "%s: %s" path why
+  | exception Sys_error why -> fail exit_input "%s" why
+
+(* The first pass. *)
+let load o =
+  Option.iter load_executable o.exe;
+  List.iter
+    (fun input -> if not (Sys.file_exists input) then fail exit_input "%s: there is no such file" input)
+    o.inputs;
+  Load.roots := o.inputs @ List.map (fun input -> Filename.concat input "default") o.inputs;
+  let count = Load.load_all o.inputs in
+  if Hashtbl.length Units.all = 0 then
+    fail exit_input "%s in %s: compile with 'dune build @check' or -bin-annot"
+      (if count = 0 then "no .cmt, .cmi or .cmti" else "no readable .cmt, .cmi or .cmti")
+      (String.concat ", " o.inputs);
   Load.add_load_path "" Config.standard_library;
   Load.load_import "Stdlib";
   Load.load_imports ();
+  Load.check_interfaces ();
   let units = Units.sorted () in
   List.iter Index.interface units;
-  let channel = open_out_bin !output in
-  let t = Output.create channel in
-  List.iter (Output.unit_record t) units;
-  List.iter (export t) units;
-  Output.types t;
-  Output.finish t
+  units
 
-let () = main ()
+let is_linked (u : Units.t) =
+  match !Load.executable with None -> true | Some exe -> Executable.links exe u.name
+
+let globals t (u : Units.t) block =
+  if u.interface <> None || u.implementation <> None then Output.globals t u block
+
+(* The second pass, for one unit; types are filled in last, when places have been met. *)
+let export t (u : Units.t) =
+  (match Load.structure u with
+  | None -> globals t u (Globals.of_interface u)
+  | Some str ->
+      Places.collect_values str;
+      globals t u (Globals.of_implementation u str);
+      List.iter (Output.value t u) (Globals.symbols u str);
+      List.iter (Output.class_record t u) (List.rev u.class_records);
+      let add_function = Output.func t and add_extension = Output.extension t in
+      List.iter (Output.place t u) (Places.of_unit u str ~add_function ~add_extension));
+  Convert.fill_pending ()
+
+let write t units =
+  List.iter (Output.unit_record t) units;
+  List.iter (fun u -> if is_linked u then export t u) units;
+  Output.types t
+
+(* Beside the output, so that there is never half a one. *)
+let write_file path units =
+  let beside = path ^ ".tmp" in
+  try
+    let t = Output.create (open_out_bin beside) in
+    (try
+       write t units;
+       Output.finish t
+     with e ->
+       close_out_noerr t.channel;
+       Sys.remove beside;
+       raise e);
+    Sys.rename beside path
+  with Sys_error why -> fail exit_resource "%s" why
+
+let () =
+  let o = options () in
+  let units = load o in
+  write_file o.output units;
+  Summary.print o.output (List.filter is_linked units)

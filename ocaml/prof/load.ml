@@ -86,63 +86,118 @@ let unit_of ~pack modname =
       Hashtbl.add all name u;
       u
 
-let set_interface u file signature =
-  if u.interface = None then (
-    u.interface <- Some { signature; items = components signature };
-    u.interface_file <- file)
+(* An interface does not say what pack it belongs to. *)
+let unit_of_interface modname =
+  match Hashtbl.find_opt all modname with
+  | Some u -> u
+  | None -> (
+      let member _ u found = if u.modname = modname then Some u else found in
+      match Hashtbl.fold member all None with
+      | Some u -> u
+      | None -> unit_of ~pack:"" modname)
 
 (* Where sources and libraries of a unit are looked for: relative to the folder in which it was
    compiled, or what that folder is now. *)
 let roots : string list ref = ref []
 
 let find_file builddir path =
-  let candidates =
-    if Filename.is_relative path then
-      List.map (fun root -> Filename.concat root path) (builddir :: !roots)
-    else [ path ]
-  in
-  List.find_opt Sys.file_exists candidates
+  if Filename.is_relative path then
+    List.find_opt Sys.file_exists
+      (List.map (fun root -> Filename.concat root path) (builddir :: !roots))
+  else if Sys.file_exists path then Some path
+  else None
 
-let load_paths : (string, unit) Hashtbl.t = Hashtbl.create 16
+let met_load_paths : (string * string, unit) Hashtbl.t = Hashtbl.create 16
 let load_path : string list ref = ref []
 
 let add_load_path builddir dir =
   let dir = if dir = "" then "." else dir in
-  if not (Hashtbl.mem load_paths (builddir ^ "\n" ^ dir)) then (
-    Hashtbl.add load_paths (builddir ^ "\n" ^ dir) ();
+  if not (Hashtbl.mem met_load_paths (builddir, dir)) then (
+    Hashtbl.add met_load_paths (builddir, dir) ();
     match find_file builddir dir with
-    | Some dir when not (List.mem dir !load_path) -> load_path := dir :: !load_path
+    | Some dir when not (List.mem dir !load_path) -> load_path := !load_path @ [ dir ]
     | _ -> ())
 
-(* Sources that have changed since, and implementations that belong to another interface. *)
-let changed : string list ref = ref []
-let mismatched : string list ref = ref []
+(* Units of which there is something to say. *)
+let changed : string list ref = ref [] (* the source is another one now *)
+let mismatched : string list ref = ref [] (* of another interface *)
+let duplicated : string list ref = ref []
+
+let note list name = if not (List.mem name !list) then list := name :: !list
 
 let check_source u (c : Cmt_format.cmt_infos) =
   match (c.cmt_sourcefile, c.cmt_source_digest) with
   | Some source, Some digest -> (
       match find_file c.cmt_builddir source with
       | Some path when (try Digest.file path <> digest with Sys_error _ -> false) ->
-          Messages.detail "%s: compiled from other contents of %s" u.cmt path;
-          changed := u.name :: !changed
+          Messages.detail "%s: %s has changed since" u.cmt path;
+          note changed u.name
       | _ -> ())
   | _ -> ()
+
+(* The digest of its interface that an implementation was compiled with. *)
+let expected_crc (c : Cmt_format.cmt_infos) =
+  match List.assoc_opt c.cmt_modname c.cmt_imports with
+  | Some (Some _ as digest) -> digest
+  | _ -> c.cmt_interface_digest
 
 let implementation u file (c : Cmt_format.cmt_infos) structure =
   u.cmt <- file;
   u.source <- Option.value c.cmt_sourcefile ~default:"";
   u.builddir <- c.cmt_builddir;
   u.imports <- c.cmt_imports;
-  if u.crc = None then
-    u.crc <- (match List.assoc_opt u.modname c.cmt_imports with Some (Some _ as d) -> d | _ -> c.cmt_interface_digest);
+  u.crc <- expected_crc c;
+  u.source_digest <- c.cmt_source_digest;
   check_source u c;
   Index.implementation u structure;
   Classes.index u structure
 
-let pack_members files =
-  List.map
-    (fun f -> String.capitalize_ascii Filename.(remove_extension (basename f)))
-    files
+(* Several units of one name: that is taken which fits the executable best, else the first one. *)
+let executable : Executable.t option ref = ref None
+
+let common_prefix a b =
+  let n = min (String.length a) (String.length b) in
+  let rec go i = if i < n && a.[i] = b.[i] then go (i + 1) else i in
+  go 0
+
+let score (exe : Executable.t) name file crc (str : Typedtree.structure) =
+  let same_crc =
+    match (Hashtbl.find_opt exe.crcs name, crc) with
+    | Some (Some a), Some b when a = b -> 1
+    | _ -> 0
+  in
+  let idents = Globals.defined_idents str.str_items in
+  let has id = Executable.has_symbol exe ~unit_name:name (ident_key id) in
+  let symbols = List.length (List.filter has idents) in
+  (same_crc, symbols - List.length idents, common_prefix exe.path file)
+
+let read_structure file =
+  match read file with
+  | Some (_, Some { cmt_annots = Implementation s; _ }) -> Some s
+  | _ -> None
+
+let fits_better u file (c : Cmt_format.cmt_infos) structure =
+  match (!executable, read_structure u.cmt) with
+  | None, _ -> false
+  | Some _, None -> true
+  | Some exe, Some old ->
+      score exe u.name file (expected_crc c) structure > score exe u.name u.cmt u.crc old
+
+let another_implementation u file (c : Cmt_format.cmt_infos) structure =
+  if c.cmt_source_digest = u.source_digest && expected_crc c = u.crc then
+    Messages.detail "%s: the same as %s" file u.cmt
+  else (
+    note duplicated u.name;
+    let better = fits_better u file c structure in
+    let taken, other = if better then (file, u.cmt) else (u.cmt, file) in
+    Messages.detail "%s: there are two of it: %s is taken, %s is not" u.name taken other;
+    if better then (
+      Units.forget u;
+      implementation u file c structure))
+
+let set_interface u file signature =
+  u.interface <- Some { signature; items = components signature };
+  u.interface_file <- file
 
 let cmt_contents file (c : Cmt_format.cmt_infos) =
   let pack = pack_of (Array.to_list c.cmt_args) in
@@ -150,28 +205,29 @@ let cmt_contents file (c : Cmt_format.cmt_infos) =
   List.iter (add_load_path c.cmt_builddir) (Compat.load_path c);
   (match c.cmt_annots with
   | Implementation s when u.cmt = "" -> implementation u file c s
-  | Implementation _ -> ()
-  | Interface s -> set_interface u file s.sig_type
+  | Implementation s -> another_implementation u file c s
+  | Interface s -> if u.interface = None then set_interface u file s.sig_type
   | Packed (signature, files) ->
       set_interface u file signature;
-      u.members <- pack_members files
+      u.members <-
+        List.map (fun f -> String.capitalize_ascii Filename.(remove_extension (basename f))) files
   | Partial_implementation _ | Partial_interface _ ->
-      refuse file "it is of a module that could not be compiled");
+      refuse file "of a module that could not be compiled");
   if u.imports = [] then u.imports <- c.cmt_imports;
   u
 
-let cmi_contents u file (c : Cmi_format.cmi_infos) =
-  set_interface u file c.cmi_sign;
-  match c.cmi_crcs with
-  | (name, (Some crc as digest)) :: imports when name = c.cmi_name ->
-      (match List.assoc_opt name u.imports with
-      | Some (Some expected) when u.cmt <> "" && expected <> crc ->
-          mismatched := u.name :: !mismatched;
-          Messages.detail "%s is of another interface than %s" u.cmt file
-      | _ -> ());
-      u.crc <- digest;
-      if u.imports = [] then u.imports <- imports
-  | _ -> ()
+(* Of several interfaces that is taken which the implementation was compiled with. *)
+let interface_contents u file (c : Cmi_format.cmi_infos) =
+  let crc, imports =
+    match c.cmi_crcs with
+    | (name, crc) :: imports when name = c.cmi_name -> (crc, imports)
+    | imports -> (None, imports)
+  in
+  let fits = u.cmt <> "" && crc <> None && crc = u.crc in
+  if u.interface = None || (fits && u.interface_crc <> u.crc) then (
+    set_interface u file c.cmi_sign;
+    u.interface_crc <- crc;
+    if u.imports = [] then u.imports <- imports)
 
 (* Reads a file into its unit. *)
 let load file =
@@ -179,11 +235,48 @@ let load file =
   | None -> ()
   | Some (cmi, cmt) -> (
       let u = Option.map (cmt_contents file) cmt in
-      match cmi with
-      | None -> ()
-      | Some c ->
-          let u = match u with Some u -> u | None -> unit_of ~pack:"" c.cmi_name in
-          cmi_contents u file c)
+      match (u, cmi) with
+      | _, None -> ()
+      | Some u, Some c -> if cmt = None || u.cmt = file || u.cmt = "" then interface_contents u file c
+      | None, Some c -> interface_contents (unit_of_interface c.cmi_name) file c)
+
+(* The interface is in a .cmt that has one, in the .cmi, and in the .cmti: one of them is enough. *)
+let has_interface file =
+  let base = Filename.remove_extension file in
+  let is_read u = u.interface <> None && Filename.remove_extension u.interface_file = base in
+  match Hashtbl.find_opt all (String.capitalize_ascii (Filename.basename base)) with
+  | Some u -> is_read u
+  | None -> false
+
+let rank file =
+  if Filename.check_suffix file ".cmt" then 0 else if Filename.check_suffix file ".cmi" then 1 else 2
+
+(* All files of these folders: implementations first. *)
+let load_all directories =
+  let files = List.concat_map files_below directories in
+  let files = List.stable_sort (fun a b -> compare (rank a) (rank b)) files in
+  List.iter (fun file -> if rank file = 0 || not (has_interface file) then load file) files;
+  List.length files
+
+(* Interfaces that implementations and users of a unit were not compiled with. *)
+let check_interfaces () =
+  Hashtbl.iter
+    (fun _ u ->
+      (match (u.crc, u.interface_crc) with
+      | Some a, Some b when u.cmt <> "" && a <> b ->
+          Messages.detail "%s is of another interface than %s" u.cmt u.interface_file;
+          note mismatched u.name
+      | _, (Some _ as crc) -> u.crc <- crc
+      | _ -> ());
+      List.iter
+        (fun (name, crc) ->
+          match (Units.find ~pack:u.pack name, crc) with
+          | Some v, Some crc when v != u && v.crc <> None && v.crc <> Some crc ->
+              Messages.detail "%s was compiled with another interface of %s" u.name v.name;
+              note mismatched v.name
+          | _ -> ())
+        u.imports)
+    all
 
 (* Of the folders of installed libraries: which files they have. *)
 let listings : (string, (string, unit) Hashtbl.t) Hashtbl.t = Hashtbl.create 16
@@ -239,9 +332,4 @@ let load_imports () =
   go (Units.sorted ())
 
 (* The implementation once more, for its expressions. *)
-let structure u =
-  if u.cmt = "" then None
-  else
-    match read u.cmt with
-    | Some (_, Some { cmt_annots = Implementation s; _ }) -> Some s
-    | _ -> None
+let structure u = if u.cmt = "" then None else read_structure u.cmt

@@ -81,7 +81,9 @@ type t = {
   mutable interface_file : string;
   mutable source : string;
   mutable builddir : string;
-  mutable crc : Digest.t option;
+  mutable crc : Digest.t option;  (** of its interface *)
+  mutable interface_crc : Digest.t option;  (** of the interface that was read *)
+  mutable source_digest : Digest.t option;
   mutable imports : (string * Digest.t option) list;
   mutable implementation : structure option;
   mutable interface : interface option;
@@ -118,10 +120,21 @@ let symbol_name ~pack modname =
 let create ~pack modname =
   let name = symbol_name ~pack modname in
   { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = ""; crc = None;
+    interface_crc = None; source_digest = None;
     root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false };
     imports = []; implementation = None; interface = None; members = [];
     types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16;
     classes = Hashtbl.create 1; class_records = [] }
+
+(* What was read of its implementation. *)
+let forget u =
+  Hashtbl.reset u.types;
+  Hashtbl.reset u.modules;
+  Hashtbl.reset u.modtypes;
+  Hashtbl.reset u.classes;
+  u.class_records <- [];
+  u.interface <- None;
+  u.interface_crc <- None
 
 (* The unit that another one calls so: first of its own pack. *)
 let find ?(pack = "") modname =

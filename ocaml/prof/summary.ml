@@ -1,0 +1,37 @@
+(* What could not be found, and what does not go together. *)
+
+let names list = Messages.some (List.sort_uniq compare list)
+
+let says list what = if list <> [] then Messages.say "%s: %s" what (names list)
+
+(* A unit without code of its own has no implementation to be found. *)
+let has_code (u : Units.t) =
+  let base = Filename.remove_extension u.interface_file in
+  u.interface_file = ""
+  || List.exists (fun suffix -> Sys.file_exists (base ^ suffix)) [ ".cmx"; ".cmo"; ".ml" ]
+
+let print output units =
+  let is_missing (u : Units.t) = u.interface = None && u.implementation = None in
+  let is_interface (u : Units.t) =
+    u.interface <> None && u.implementation = None && u.members = [] && has_code u
+  in
+  let of_kind p = List.map (fun (u : Units.t) -> u.name) (List.filter p units) in
+  let mine list = List.filter (fun name -> List.exists (fun (u : Units.t) -> u.name = name) units) list in
+  says (mine !Load.changed) "sources have changed since they were compiled";
+  says (mine !Load.mismatched) "compiled with different interfaces of the same unit; build again";
+  says (mine !Load.duplicated)
+    (if !Load.executable = None then
+     "several units of one name; the first one is taken, --exe FILE chooses"
+    else "several units of one name; that one is taken which fits the executable best");
+  (match !Load.executable with
+  | None -> ()
+  | Some exe ->
+      says
+        (of_kind (fun u -> not (Executable.agrees exe u.name u.crc)))
+        ("of another interface than in " ^ exe.path));
+  says (of_kind is_interface) "only interfaces were found (no .cmt)";
+  says (of_kind is_missing) "nothing was found of";
+  Messages.detail "%s: %d units, %d of them with their .cmt; %d terms, %d declarations, %d layouts"
+    output (List.length units)
+    (List.length (of_kind (fun u -> u.implementation <> None)))
+    Terms.terms.count Terms.decls.count Terms.layouts.count
