@@ -27,12 +27,15 @@ let foreign =
          "CamlinternalOO.obj"; "Thread.t"; "Stdlib__Obj.raw_data" ]) ];
   table
 
+(* Ids of types are unique in one frame: a declaration or a unit. *)
+type enclosing = { id : int; frame : string; level : int }
+
 (* What holds for one declaration or value. *)
 type context = {
   env : env;
   variables : (int * Terms.id) list;  (** what type variables stand for, by their id *)
-  frame : string;  (** ids of types are unique in one declaration or unit *)
-  around : (string * int) list;  (** types that we are inside of, by frame and id *)
+  frame : string;
+  around : enclosing list;  (** types that we are inside of *)
   depth : int;
 }
 
@@ -45,8 +48,8 @@ let parameters = ref 0
 (* Abbreviations that are being expanded. *)
 let expanding : (string, unit) Hashtbl.t = Hashtbl.create 16
 
-(* Loops that were used, by level. *)
-let looped : (int, unit) Hashtbl.t = Hashtbl.create 4
+(* Loops that were used and are not tied yet, by level. *)
+let looped : int list ref = ref []
 
 (* Declarations to be filled in. *)
 let pending : (unit -> unit) Queue.t = Queue.create ()
@@ -72,27 +75,30 @@ let tie term level =
   in
   Terms.make (App (decl.number, List.init n (fun i -> Terms.make (Var i))))
 
-let rec position x i = function
+let rec enclosing_level id frame = function
   | [] -> None
-  | y :: _ when y = x -> Some i
-  | _ :: l -> position x (i + 1) l
+  | e :: _ when e.id = id && String.equal e.frame frame -> Some e.level
+  | _ :: l -> enclosing_level id frame l
 
 (* [in_loop c ty make]: [make] gets the context inside of a type that can contain itself. *)
 let in_loop c ty make =
-  let id = (c.frame, Compat.type_id ty) in
-  match position id 0 (List.rev c.around) with
+  let id = Compat.type_id ty in
+  match enclosing_level id c.frame c.around with
   | Some level ->
-      Hashtbl.replace looped level ();
+      if not (List.mem level !looped) then looped := level :: !looped;
       Terms.make (Loop level)
-  | None ->
-      let level = List.length c.around in
-      Hashtbl.remove looped level;
-      let term = make { c with around = id :: c.around } in
-      if Hashtbl.mem looped level then (
-        Hashtbl.remove looped level;
-        if Hashtbl.length looped > 0 then Terms.unroll level (Terms.unknown "recursive") term
-        else tie term level)
-      else term
+  | None -> (
+      let level = match c.around with [] -> 0 | e :: _ -> e.level + 1 in
+      let term = make { c with around = { id; frame = c.frame; level } :: c.around } in
+      match !looped with
+      | [] -> term
+      | levels when not (List.mem level levels) -> term
+      | [ _ ] ->
+          looped := [];
+          tie term level
+      | levels ->
+          looped := List.filter (fun l -> l <> level) levels;
+          Terms.unroll level (Terms.unknown "recursive") term)
 
 let rec convert c ty =
   if c.depth > deepest then Terms.unknown "depth"
@@ -200,6 +206,7 @@ and origin d =
 and fill decl d =
   refuel ();
   parameters := decl.parameters;
+  looped := [];
   let variables =
     List.mapi (fun i p -> (Compat.type_id p, Terms.make (Var i))) d.decl.type_params
   in
@@ -343,16 +350,24 @@ let fill_pending () =
 (* For values, whose types have no parameters. *)
 let start () =
   refuel ();
-  parameters := 0
-
-let value env ty =
-  start ();
-  guarded (fun () -> convert (context env []) ty)
-
-let module_value env name mt =
-  start ();
-  guarded (fun () -> module_type ~depth:0 env name mt)
+  parameters := 0;
+  looped := []
 
 let in_unit f =
   start ();
   guarded f
+
+(* Of one unit: the same type is that of many expressions. *)
+let values : (int, Terms.id) Hashtbl.t = Hashtbl.create 1000
+let forget_values () = Hashtbl.reset values
+
+let value env ty =
+  let id = Compat.type_id ty in
+  match Hashtbl.find_opt values id with
+  | Some term -> term
+  | None ->
+      let term = in_unit (fun () -> convert (context env []) ty) in
+      Hashtbl.add values id term;
+      term
+
+let module_value env name mt = in_unit (fun () -> module_type ~depth:0 env name mt)

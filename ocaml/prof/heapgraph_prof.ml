@@ -87,6 +87,7 @@ let globals t (u : Units.t) block =
 
 (* The second pass, for one unit; types are filled in last, when places have been met. *)
 let export t (u : Units.t) =
+  Convert.forget_values ();
   (match Load.structure u with
   | None -> globals t u (Globals.of_interface u)
   | Some str ->

@@ -32,6 +32,7 @@ type state = {
   mutable at : Units.place;
   inner : (Location.t, unit) Hashtbl.t;  (** functions that are part of the one around them *)
   inlined : (Location.t, unit) Hashtbl.t;  (** records that are arguments of constructors *)
+  applied : (Location.t, unit) Hashtbl.t;  (** primitives that are applied *)
 }
 
 let add s (loc : Location.t) kind term =
@@ -61,12 +62,26 @@ let construct s (e : expression) (c : Types.constructor_description) (args : exp
 let application s (e : expression) (f : expression) args =
   let kind =
     match f.exp_desc with
-    | Texp_ident (_, _, { val_kind = Val_prim p; _ }) -> "prim." ^ p.prim_name
+    | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
+        Hashtbl.replace s.applied f.exp_loc ();
+        "prim." ^ p.prim_name
     | _ ->
         let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
         if Compat.has_omitted_argument args || is_arrow e.exp_type then "partial" else "call"
   in
   add s e.exp_loc kind (type_of s e)
+
+(* A primitive that is passed on becomes a function, with its own place for what it makes. *)
+let primitive s (e : expression) (p : Primitive.description) =
+  let rec result n ty =
+    match Compat.desc ty with
+    | Arrow (_, _, ty) when n > 0 -> result (n - 1) ty
+    | Poly ty -> result n ty
+    | _ -> ty
+  in
+  if not (Hashtbl.mem s.applied e.exp_loc) then (
+    add s e.exp_loc "closure" (type_of s e);
+    add s e.exp_loc ("prim." ^ p.prim_name) (Convert.value s.env (result p.prim_arity e.exp_type)))
 
 (* Functions and lazy expressions, in which things are then met. *)
 let function_of s (e : expression) =
@@ -105,14 +120,25 @@ let expression s (e : expression) =
   | Texp_apply (f, args) -> application s e f args
   | Texp_letop { body; _ } ->
       let loc = { body.c_lhs.pat_loc with loc_end = body.c_rhs.exp_loc.loc_end } in
-      add s loc "closure" (closure ())
+      add s loc "closure" (closure ());
+      add s body.c_rhs.exp_loc "closure" (closure ());
+      made "call"
+  | Texp_ident (_, _, { val_kind = Val_prim p; _ }) -> primitive s e p
   | _ -> (
       match Compat.array_length e with Some n when n > 0 -> made "array" | _ -> ())
+
+(* A functor's argument is made to fit the type of the parameter. *)
+let argument s (f : module_expr) a =
+  match (f.mod_type, a) with
+  | Mty_functor (Named (_, mt), _), Some a -> add s a.mod_loc "module" (module_block s mt)
+  | _ -> ()
 
 let module_expression s m =
   match Compat.module_view m with
   | Structure _ -> add s m.mod_loc "module" (module_block s m.mod_type)
-  | Apply _ -> add s m.mod_loc "functorapp" (module_block s m.mod_type)
+  | Apply (f, a) ->
+      add s m.mod_loc "functorapp" (module_block s m.mod_type);
+      argument s f a
   | Functor _ -> add s m.mod_loc "functor" (closure ())
   | Constraint (_, mt) -> add s m.mod_loc "module" (module_block s mt)
   | Name _ | Unpack _ -> ()
@@ -176,7 +202,13 @@ let iterator s =
     extension s ~local:false x;
     super.extension_constructor self x
   in
-  { super with expr; value_bindings; module_expr; module_binding; extension_constructor;
+  let class_expr self c =
+    (match c.cl_desc with
+    | Tcl_fun (_, p, _, _, _) -> add s p.pat_loc "closure" (closure ())
+    | _ -> ());
+    super.class_expr self c
+  in
+  { super with expr; class_expr; value_bindings; module_expr; module_binding; extension_constructor;
     env = (fun _ _ -> ()) }
 
 (* All patterns' identifiers with their types, into Globals.values. *)
@@ -199,7 +231,8 @@ let of_unit (u : Units.t) (str : structure) ~add_function ~add_extension =
   let s =
     { env; add_function; add_extension; found = Hashtbl.create 1000; current = -1; at = u.root;
       functions = Functions.start env (Globals.defined_idents str.str_items);
-      inner = Hashtbl.create 100; inlined = Hashtbl.create 100 }
+      inner = Hashtbl.create 100; inlined = Hashtbl.create 100;
+      applied = Hashtbl.create 100 }
   in
   let it = iterator s in
   it.structure it str;
