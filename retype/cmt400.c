@@ -1,0 +1,55 @@
+#include "retype/cmt400.h"
+
+#include "retype/cmt400_files.h"
+#include "retype/cmt400_places.h"
+#include "retype/cmt400_types.h"
+#include "retype/cmt400_unit.h"
+
+static void release(struct cmt_reader *r)
+{
+	struct cmt_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name, &r->scope_of,
+		&r->declarations, &r->terms, &r->layouts, &r->places};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		cmt_map_release(maps[i]);
+	for (uint64_t i = 0; i < r->unit_count; i++)
+		cmt_unit_release(r->units[i]);
+	base_pool_release(&r->scratch);
+	free(r->files);
+	free(r->units);
+	free(r->scopes);
+	free(r->entries);
+	free(r->bindings);
+	free(r->pending);
+	free(r->exceptions);
+	free(r->found);
+	free(r->wanted);
+}
+
+static enum hg_status read_all(struct cmt_reader *r, const char *const *directories, size_t count)
+{
+	BASE_TRY(cmt_want_places(r));
+	if (r->wanted_count == 0)
+		return HG_OK;
+	BASE_TRY(cmt_find_files(r, directories, count));
+	BASE_TRY(cmt_find_places(r));
+	cmt_make_places(r);
+	cmt_make_units(r);
+	cmt_settle_declarations(r);
+	return r->status != HG_OK ? r->status : r->types->status;
+}
+
+enum hg_status retype_cmt400_read(struct retype_types *types, const char *const *directories,
+	size_t count, struct snap *snap, struct hg_error *error)
+{
+	struct cmt_reader r = {.types = types,
+		.snap = snap,
+		.error = error,
+		.pool = &types->pool,
+		.predefined_count = types->declaration_count,
+		.fuel = CMT_FUEL};
+	enum hg_status status = read_all(&r, directories, count);
+	release(&r);
+	types->is_400 = true;
+	types->ocaml_version = "4.00.1";
+	return status;
+}

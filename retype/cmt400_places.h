@@ -1,0 +1,18 @@
+#ifndef RETYPE_CMT400_PLACES_H
+#define RETYPE_CMT400_PLACES_H
+
+#include "retype/cmt400_parts.h"
+
+/* The locations that the snapshot names: only what is there is looked at. */
+enum hg_status cmt_want_places(struct cmt_reader *r);
+
+/* Opens the units whose sources these locations are in, and finds the expressions there. */
+enum hg_status cmt_find_places(struct cmt_reader *r);
+
+/* Fills types->places from what was found. */
+void cmt_make_places(struct cmt_reader *r);
+
+/* Fills types->units and types->extensions from the units opened. */
+void cmt_make_units(struct cmt_reader *r);
+
+#endif
