@@ -13,8 +13,8 @@ static const struct cli_option historical_options[] = {
 		"1: print the equivalent command; 2: also the phases of the work"},
 	{"loc", 0, CLI_FLAG, offsetof(struct cli_values, with_locations), NULL, NULL,
 		"by location of allocation"},
-	{"prof", 0, CLI_FILE, offsetof(struct cli_values, profile), "FILE", NULL,
-		"where locations come from"},
+	{"prof", 0, CLI_FILES, offsetof(struct cli_values, profiles), "FILE", NULL,
+		"where locations or types come from"},
 	{"heap", 0, CLI_FILE, offsetof(struct cli_values, heap), "FILE", NULL, "one snapshot"},
 	{"heaps", 0, CLI_NUMBER, offsetof(struct cli_values, heaps), "PID", NULL,
 		"the snapshots of a process in the current folder"},
@@ -177,9 +177,9 @@ static void print_equivalent(
 	fprintf(stderr, "heapgraph: the same today: heapgraph %s", verb);
 	if (by)
 		fprintf(stderr, " --by %s", by);
-	if (run->values.profile) {
+	for (unsigned i = 0; i < run->values.profiles.count; i++) {
 		fputs(" --prof", stderr);
-		print_quoted(run->values.profile);
+		print_quoted(run->values.profiles.names[i]);
 	}
 	if (!series)
 		print_quoted(run->values.heap);
@@ -190,29 +190,28 @@ static void print_equivalent(
 
 static enum hg_status run_heap(struct cli_run *run)
 {
-	bool by_location = run->values.with_locations;
-	print_equivalent(run, "summary", NULL, NULL);
-	print_equivalent(run, "top", by_location ? "location" : "tag", NULL);
 	BASE_TRY(cli_begin(run));
 	BASE_TRY(cli_open(run, run->values.heap, true));
+	struct rep_top_request request = {.key = cli_key(run, NULL), .limit = cli_limit(run, 20)};
+	print_equivalent(run, "summary", NULL, NULL);
+	print_equivalent(run, "top", hg_key_name(request.key), NULL);
 	BASE_TRY(rep_summary(&run->context));
 	rep_prose(&run->emitter, REP_PLAIN, "\n");
-	return rep_top(&run->context, by_location ? HG_BY_LOCATION : HG_BY_TAG, REP_SORT_DEFAULT,
-		cli_limit(run, 20));
+	return rep_top(&run->context, &request);
 }
 
 static enum hg_status run_series(struct cli_run *run, const struct series *series)
 {
-	enum hg_key key = run->values.with_locations ? HG_BY_LOCATION : HG_BY_TAG;
 	const char **names = calloc(series->count + 1, sizeof(*names));
 	if (!names)
 		return base_no_memory(&run->error, 0);
 	for (size_t i = 0; i < series->count; i++)
 		names[i] = series->members[i].name;
-	print_equivalent(run, "trend", hg_key_name(key), series);
 	enum hg_status status = cli_begin(run);
 	if (status == HG_OK)
-		status = cli_run_trend(run, key, (int)series->count, names);
+		status = cli_run_trend(run, (int)series->count, names);
+	if (run->values.by != CLI_UNSET)
+		print_equivalent(run, "trend", hg_key_name((enum hg_key)run->values.by), series);
 	free(names);
 	return status;
 }

@@ -177,6 +177,19 @@ static enum hg_status refuse_value(const struct cli_option *option, const char *
 	return HG_ERROR_USAGE;
 }
 
+static enum hg_status store_file(const struct cli_option *option, const char *dashes,
+	const char *value, struct cli_files *files, struct hg_error *error)
+{
+	if (!*value)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s%s: the value is empty",
+			dashes, option->name);
+	if (files->count == CLI_MOST_FILES)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s%s: at most %d of them",
+			dashes, option->name, CLI_MOST_FILES);
+	files->names[files->count++] = value;
+	return HG_OK;
+}
+
 static enum hg_status store(const struct cli_option *option, const char *dashes, const char *value,
 	struct cli_values *values, struct hg_error *error)
 {
@@ -194,6 +207,8 @@ static enum hg_status store(const struct cli_option *option, const char *dashes,
 				"%s%s: the value is empty", dashes, option->name);
 		memcpy(place, &value, sizeof(value));
 		return HG_OK;
+	case CLI_FILES:
+		return store_file(option, dashes, value, (struct cli_files *)(void *)place, error);
 	case CLI_NUMBER:
 		fine = read_number(value, &number);
 		break;

@@ -17,10 +17,19 @@
 /* The value of a number or choice that was not given. */
 #define CLI_UNSET UINT64_MAX
 
+/* The values of an option that can be given several times, in their order. */
+enum { CLI_MOST_FILES = 64 };
+struct cli_files {
+	const char *names[CLI_MOST_FILES];
+	unsigned count;
+};
+
 /* Values of all options of all verbs; see cli_values_init(). */
 struct cli_values {
 	/* the input */
-	const char *profile, *executable, *libraries;
+	struct cli_files profiles, directories;
+	const char *executable, *libraries;
+	bool require_types;
 	uint64_t as; /* index for hg_format_name() */
 	bool partial;
 
@@ -31,6 +40,7 @@ struct cli_values {
 	/* the output */
 	uint64_t format; /* enum rep_format */
 	const char *output;
+	bool redact;
 	uint64_t limit;
 	uint64_t sort; /* index into the verb's names of columns */
 
@@ -38,7 +48,8 @@ struct cli_values {
 	uint64_t by; /* enum hg_key */
 	uint64_t depth, children;
 	uint64_t min; /* parts per million */
-	const char *from;
+	const char *from, *type;
+	bool all;
 	uint64_t nodes, fields, referrers;
 	bool help;
 
@@ -64,6 +75,7 @@ enum cli_value_kind {
 	CLI_PERCENT, /* up to 100, with up to four decimals; parts per million */
 	CLI_CHOICE,  /* one of the names of 'choice' */
 	CLI_FILE,
+	CLI_FILES, /* the same, several times */
 	CLI_STRING
 };
 

@@ -10,9 +10,16 @@
 #define VALUE(member) offsetof(struct cli_values, member)
 
 const struct cli_option cli_input_options[] = {
-	{"prof", 0, CLI_FILE, VALUE(profile), "FILE", NULL,
-		"where locations come from: an exe.prof, .locations or process_info file; "
-		"looked for beside the snapshot and in the current folder if not given"},
+	{"prof", 0, CLI_FILES, VALUE(profiles), "FILE", NULL,
+		"what tells types (an exe.prof that heapgraph-prof wrote) or locations (a .prof, "
+		".locations or process_info file); one of each may be given.  Looked for beside "
+		"the snapshot and in the current folder if not given"},
+	{"include", 'I', CLI_FILES, VALUE(directories), "DIR", NULL,
+		"folder with the .cmt files of the program of a historical dump; may be repeated"},
+	{"require-types", 0, CLI_FLAG, VALUE(require_types), NULL, NULL,
+		"fail (exit code 3) rather than go on without types"},
+	{"redact", 0, CLI_FLAG, VALUE(redact), NULL, NULL,
+		"leave out what the program's strings and numbers are"},
 	{"exe", 0, CLI_FILE, VALUE(executable), "FILE", NULL,
 		"the executable of a core; where the core says if not given"},
 	{"libraries", 0, CLI_FILE, VALUE(libraries), "DIR", NULL,
@@ -61,6 +68,20 @@ const struct cli_option cli_help_options[] = {
 const char *cli_key_choice(unsigned index)
 {
 	return index < HG_KEYS ? hg_key_name((enum hg_key)index) : NULL;
+}
+
+enum hg_key cli_key(const struct cli_run *run, const struct hg_snapshot *other)
+{
+	const struct cli_values *values = &run->values;
+	bool typed = hg_has_types(run->context.snapshot) && (!other || hg_has_types(other));
+	bool historical = values->heap || values->heaps != CLI_UNSET;
+	if (values->by != CLI_UNSET)
+		return (enum hg_key)values->by;
+	if (!historical)
+		return typed ? HG_BY_TYPE : HG_BY_LOCATION;
+	if (values->with_locations)
+		return typed ? HG_BY_TYPE_LOCATION : HG_BY_LOCATION;
+	return typed ? HG_BY_TYPE : HG_BY_TAG;
 }
 
 uint64_t cli_number(uint64_t value, uint64_t fallback)
@@ -159,10 +180,36 @@ enum hg_status cli_begin(struct cli_run *run)
 	rep_emitter_init(&run->emitter, run->sink.stream,
 		(enum rep_format)cli_number(run->values.format, REP_FORMAT_TEXT),
 		wants_colour(&run->sink));
+	run->emitter.redact = run->values.redact;
 	BASE_TRY(open_session(run));
 	run->context = (struct rep_context){
 		.session = run->session, .emitter = &run->emitter, .error = &run->error};
 	return HG_OK;
+}
+
+/* Whether --prof names a source of locations. */
+static bool names_locations(const struct cli_run *run)
+{
+	return run->locations != NULL;
+}
+
+/* Types that are not as one would wish are said with every verb, a profile found by itself too. */
+static void say_types(const struct cli_run *run, const struct hg_info *info)
+{
+	struct rep_text note = {0};
+	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0;
+	if (in_report || run->emitter.format != REP_FORMAT_TEXT)
+		return;
+	if (*info->type_profile)
+		rep_text_printf(&note, "types from %s", info->type_profile);
+	else
+		rep_text_put(&note, "types: ");
+	if (*info->type_note)
+		rep_text_printf(&note, "%s%s", *info->type_profile ? "; " : "", info->type_note);
+	bool chosen = *info->type_profile && !run->types;
+	if ((*info->type_note && *info->type_profile) || (chosen && isatty(STDERR_FILENO)))
+		cli_print_note(info->path, rep_text_string(&note));
+	rep_text_release(&note);
 }
 
 /* What a user has to know about a snapshot and does not find in the report itself. */
@@ -176,9 +223,10 @@ static void say_about(struct cli_run *run, const struct hg_info *info)
 		cli_print_note(info->path, rep_text_string(&reason));
 		rep_text_release(&reason);
 	}
+	say_types(run, info);
 	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0 ||
 			 strcmp(run->verb->name, "info") == 0;
-	if (in_report || run->values.profile || !text)
+	if (in_report || names_locations(run) || !text)
 		return;
 	struct rep_text note = {0};
 	if (*info->profile)
@@ -192,13 +240,37 @@ static void say_about(struct cli_run *run, const struct hg_info *info)
 	rep_text_release(&note);
 }
 
+/* Both kinds of profiles have the same name: the bytes tell. */
+static enum hg_status sort_profiles(struct cli_run *run)
+{
+	const struct cli_files *files = &run->values.profiles;
+	run->types = run->locations = NULL;
+	for (unsigned i = 0; i < files->count; i++) {
+		enum hg_profile_kind kind;
+		enum hg_status status = hg_profile_kind(run->session, files->names[i], &kind);
+		if (status != HG_OK)
+			return cli_library_failed(run, status);
+		const char **place = kind == HG_PROFILE_TYPES ? &run->types : &run->locations;
+		if (*place)
+			return cli_usage_error(run, "--prof: '%s' and '%s' both tell %s", *place,
+				files->names[i], kind == HG_PROFILE_TYPES ? "types" : "locations");
+		*place = files->names[i];
+	}
+	return HG_OK;
+}
+
 enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 {
+	BASE_TRY(sort_profiles(run));
 	struct hg_snapshot *snapshot = NULL;
 	struct hg_info info;
 	struct hg_input input = {.size = sizeof(input),
 		.path = path,
-		.profile = run->values.profile,
+		.profile = run->locations,
+		.types = run->types,
+		.directories = run->values.directories.names,
+		.directory_count = run->values.directories.count,
+		.require_types = run->values.require_types,
 		.partial = run->values.partial,
 		.executable = run->values.executable,
 		.libraries = run->values.libraries};

@@ -44,6 +44,8 @@ struct cli_run {
 	const char **operands;
 	int operand_count;
 
+	const char *types, *locations; /* of --prof, by what the files are; NULL */
+
 	struct hg_error error;
 	struct hg_session *session;
 	struct cli_progress progress;
@@ -65,6 +67,9 @@ extern const struct cli_option cli_limit_options[];  /* --limit */
 extern const struct cli_option cli_help_options[];   /* --help; of every verb */
 
 const char *cli_key_choice(unsigned index); /* names of enum hg_key */
+
+/* --by, or types if the snapshot (and the other one, unless NULL) has them, else locations. */
+enum hg_key cli_key(const struct cli_run *run, const struct hg_snapshot *other);
 
 /*
  * Runs a verb with options and operands already read: session, output, errors, exit code.

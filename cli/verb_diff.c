@@ -44,8 +44,7 @@ static enum hg_status run_diff(struct cli_run *run)
 	if (status == HG_OK)
 		note_programs(old_snapshot, run->context.snapshot);
 	if (status == HG_OK)
-		status = rep_diff(&run->context, old_snapshot,
-			(enum hg_key)cli_number(run->values.by, HG_BY_LOCATION), sort,
+		status = rep_diff(&run->context, old_snapshot, cli_key(run, old_snapshot), sort,
 			cli_limit(run, 20));
 	hg_snapshot_close(old_snapshot);
 	return status;
@@ -53,7 +52,8 @@ static enum hg_status run_diff(struct cli_run *run)
 
 static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
-		"what is compared: location (the default), tag, module or root"},
+		"what is compared: type (the default if types are known), location (else), "
+		"type,location, tag, module or root"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
 		"order of the rows: by the size of the change in bytes (bytes_delta, the "
 		"default), blocks (blocks_delta) or retained bytes (retained_delta), or by name"},
@@ -70,8 +70,8 @@ const struct cli_verb cli_verb_diff = {
 	.max_operands = 2,
 	.summary = "what grew and shrank between two snapshots",
 	.description =
-		"Compares two snapshots of the same program, one row for every location (tag, "
-		"module, root) whose blocks, bytes or retained bytes changed.",
+		"Compares two snapshots of the same program, one row for every type (location, "
+		"tag, module, root) whose blocks, bytes or retained bytes changed.",
 	.tables = tables,
 	.run = run_diff,
 };

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_DEPTH = 50 };
+
 static bool read_address(const char *text, uint64_t *address)
 {
 	char *end;
@@ -28,13 +30,19 @@ static enum hg_status run_object(struct cli_run *run)
 		run->operands[0] = run->operands[1];
 		run->operands[1] = file;
 	}
+	uint64_t depth = cli_number(run->values.depth, 0);
+	if (depth > MOST_DEPTH)
+		return cli_usage_error(run, "--depth: at most %d", MOST_DEPTH);
 	BASE_TRY(cli_begin_with_snapshot(run));
 	hg_node node = hg_block_at(run->context.snapshot, address);
 	if (node == HG_NO_NODE)
 		return cli_usage_error(run, "no block at %s", run->operands[0]);
 	bool text = cli_number(run->values.format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
-	return rep_object(&run->context, node, cli_number(run->values.fields, text ? 32 : 0),
-		cli_number(run->values.referrers, text ? 10 : 0));
+	struct rep_object_request request = {.node = node,
+		.max_fields = cli_number(run->values.fields, text ? 32 : 0),
+		.max_referrers = cli_number(run->values.referrers, text ? 10 : 0),
+		.depth = (uint32_t)depth};
+	return rep_object(&run->context, &request);
 }
 
 static const struct cli_option own[] = {
@@ -43,6 +51,9 @@ static const struct cli_option own[] = {
 	{"referrers", 0, CLI_NUMBER, offsetof(struct cli_values, referrers), "N", NULL,
 		"blocks that point to it to show: default 10 for text, all for csv and json; 0 "
 		"shows all"},
+	{"depth", 0, CLI_NUMBER, offsetof(struct cli_values, depth), "N", NULL,
+		"levels of blocks to print of values whose types are known: default 4, at most "
+		"50"},
 	{0},
 };
 
@@ -57,7 +68,8 @@ const struct cli_verb cli_verb_object = {
 	.summary = "one block: its fields, what points to it, what keeps it alive",
 	.description =
 		"ADDRESS is 0x and hexadecimal digits: the address of the block's first field, "
-		"as other reports print it, or any address inside the block.",
+		"as other reports print it, or any address inside the block.  If its type is known "
+		"it is printed as OCaml's toplevel prints a value, cut where it is long.",
 	.tables = tables,
 	.run = run_object,
 };

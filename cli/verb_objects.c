@@ -41,7 +41,8 @@ const struct cli_verb cli_verb_objects = {
 	.max_operands = 1,
 	.summary = "one row for every block, for scripts",
 	.description =
-		"Every block with its address, tag, size, location, retained bytes and immediate "
+		"Every block with its address, tag, size, type, location, retained bytes and "
+		"immediate "
 		"dominator ('root' for any root, empty if the block is unreachable).  Unreachable "
 		"blocks retain 0.",
 	.tables = tables,

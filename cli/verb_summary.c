@@ -17,11 +17,11 @@ const struct cli_verb cli_verb_summary = {
 	.operands = "SNAPSHOT",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "one screen: totals, biggest locations and dominators, suspects",
-	.description =
-		"Says what the snapshot is, how many blocks and bytes it holds and how the "
-		"numbers add up, where the memory was allocated, what holds it, and what looks "
-		"suspicious.  'heapgraph SNAPSHOT' is the same.",
+	.summary = "one screen: totals, biggest types and dominators, suspects",
+	.description = "Says what the snapshot is, how many blocks and bytes it holds and how the "
+		       "numbers add up, of what types the blocks are (where they were allocated, "
+		       "if no types are known), what holds it, and what looks "
+		       "suspicious.  'heapgraph SNAPSHOT' is the same.",
 	.tables = tables,
 	.run = run_summary,
 };

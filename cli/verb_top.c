@@ -9,6 +9,7 @@ static const struct {
 	{"bytes", REP_SORT_BYTES},
 	{"blocks", REP_SORT_BLOCKS},
 	{"name", REP_SORT_NAME},
+	{"type", REP_SORT_NAME},
 	{"location", REP_SORT_NAME},
 	{"module", REP_SORT_NAME},
 	{"tag", REP_SORT_NAME},
@@ -25,14 +26,20 @@ static enum hg_status run_top(struct cli_run *run)
 	BASE_TRY(cli_begin_with_snapshot(run));
 	enum rep_sort sort =
 		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
-	return rep_top(&run->context, (enum hg_key)cli_number(run->values.by, HG_BY_LOCATION), sort,
-		cli_limit(run, 20));
+	struct rep_top_request request = {.key = cli_key(run, NULL),
+		.type = run->values.type,
+		.sort = sort,
+		.limit = cli_limit(run, 20)};
+	return rep_top(&run->context, &request);
 }
 
 static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
-		"what blocks of one row have in common: location (the default), tag, module (of "
-		"the location) or root (that points to them)"},
+		"what blocks of one row have in common: type (the default if types are known), "
+		"location (else), type,location, tag, module (of the location) or root (that "
+		"points to them)"},
+	{"type", 0, CLI_STRING, offsetof(struct cli_values, type), "RE", NULL,
+		"count only blocks of types that match this extended regular expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
 		"order of the rows: retained_bytes (the default), bytes, blocks or name; the "
 		"largest first, names alphabetically"},
@@ -47,9 +54,10 @@ const struct cli_verb cli_verb_top = {
 	.operands = "SNAPSHOT",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "blocks, bytes and retained bytes by location, tag, module or root",
+	.summary = "blocks, bytes and retained bytes by type, location, tag, module or root",
 	.description =
-		"One row for every location (tag, module, root).  'bytes' is the memory of its "
+		"One row for every type (location, tag, module, root).  'bytes' is the memory of "
+		"its "
 		"blocks themselves, headers included; 'retained' is what would be freed if all "
 		"of them went away, with everything that only they hold.  Retained bytes of "
 		"several rows overlap.",

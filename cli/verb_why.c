@@ -24,13 +24,15 @@ const struct cli_verb cli_verb_why = {
 	.max_operands = 2,
 	.summary = "why blocks are alive: shortest paths from the roots",
 	.description =
-		"PATTERN selects blocks: 'loc:RE' by location of allocation, 'root:RE' roots by "
-		"name, 'addr:0x1234' or '0x1234' the block at or around an address; anything "
-		"else is a location.  RE is an extended regular expression that matches "
-		"anywhere in the name.\n\n"
+		"PATTERN selects blocks: 'type:RE' by type, 'loc:RE' by location of allocation, "
+		"'root:RE' roots by name, 'addr:0x1234' or '0x1234' the block at or around an "
+		"address.  Anything else is a type or a location as reports print them, or the "
+		"file or line of one; or an RE, for locations if it has a colon and a digit or if "
+		"no types are known, else for types.  RE is an extended regular expression that "
+		"matches anywhere in the name.\n\n"
 		"Shows the shortest path to the selected block that retains most, then the "
 		"shortest paths to all of them, drawn together where their steps have the same "
-		"root, or the same location and tag.",
+		"root, or the same type and location.",
 	.tables = tables,
 	.run = run_why,
 };

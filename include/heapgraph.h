@@ -98,7 +98,20 @@ struct hg_input {
 	const char *executable; /* of a core, or NULL: the one that the core names */
 	const char *libraries;  /* folder with the files of the machine a core comes from, by full
 				   path below it or by name; or NULL */
+	const char *types;      /* the type profile (exe.prof as heapgraph-prof writes it), or NULL:
+				   looked for */
+	const char *const *directories; /* of the .cmt files of a historical program */
+	size_t directory_count;
+	bool require_types; /* fail (HG_ERROR_INPUT) if there is nothing that tells types */
 };
+
+/*
+ * Both kinds of profiles are called .prof: what the bytes of one are.  HG_ERROR_INPUT if it cannot
+ * be read.
+ */
+enum hg_profile_kind { HG_PROFILE_LOCATIONS, HG_PROFILE_TYPES };
+HG_API enum hg_status hg_profile_kind(
+	struct hg_session *session, const char *path, enum hg_profile_kind *out);
 
 /*
  * Maps the file, checks its structure to the end and counts its blocks; no graph yet.  Fails with
@@ -179,6 +192,10 @@ struct hg_info {
 	uint64_t roots[HG_ROOT_KINDS];
 	uint64_t locations;          /* entries of the location source */
 	uint64_t location_conflicts; /* ids of the source that share their low 21 bits */
+	/* Once analysed: */
+	bool has_types;           /* there is a table of types; else only tags tell */
+	const char *type_profile; /* where it is from; "" */
+	const char *type_note;    /* why there is none, or what is odd about it; "" */
 };
 
 HG_API void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out);
@@ -227,7 +244,11 @@ struct hg_totals {
 	uint64_t roots, root_targets; /* root slots, and those that lead to a block */
 	uint64_t offheap_bytes;       /* HG_UNKNOWN if the file has none */
 	uint64_t located_blocks, located_bytes; /* with a location or a predefined id */
-	uint64_t recovered_blocks; /* of these, by restoring the lost bit 21 of the id */
+	uint64_t recovered_blocks;          /* of these, by restoring the lost bit 21 of the id */
+	uint64_t typed_blocks, typed_bytes; /* of all blocks, with a type */
+	uint64_t shape_clashes;    /* a type led to a block that none of its values can be */
+	uint64_t type_conflicts;   /* blocks of the heap with types that do not go together */
+	uint64_t static_conflicts; /* the same in static data: constants that types share */
 };
 
 HG_API enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out);
@@ -257,6 +278,8 @@ struct hg_block {
 	hg_node idom;      /* HG_NO_NODE when unreachable and for the virtual root */
 	uint32_t location; /* for hg_location_name(); 0: none */
 	enum hg_confidence location_confidence;
+	uint32_t type; /* for hg_type_name(); 0: unknown */
+	enum hg_confidence type_confidence;
 };
 
 HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);
@@ -274,6 +297,18 @@ HG_API size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size);
 HG_API size_t hg_node_name(
 	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+
+/*
+ * A type in OCaml's syntax, "(string, int list) Hashtbl.t", "_" for what is not known inside; ""
+ * for none.  The field of a block, as one writes it behind the block: ".visits" of a record,
+ * "Some.0" of a constructor, ".0" of a tuple, "[12]" of an array, "hd" and "tl" of a list, ".table"
+ * of a module; "" when the type does not tell.  As snprintf(3) counts and cuts.
+ */
+HG_API bool hg_has_types(const struct hg_snapshot *snapshot); /* as in hg_info */
+HG_API size_t hg_type_name(
+	const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size);
+HG_API size_t hg_field_name(
+	struct hg_snapshot *snapshot, hg_node node, uint64_t field, char *buffer, size_t size);
 HG_API enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node);
 HG_API size_t hg_root_name(
 	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
@@ -286,7 +321,15 @@ HG_API void hg_objects_close(struct hg_objects *objects);
 
 /* Classes: blocks that share a key */
 
-enum hg_key { HG_BY_LOCATION, HG_BY_TAG, HG_BY_MODULE, HG_BY_ROOT, HG_KEYS };
+enum hg_key {
+	HG_BY_LOCATION,
+	HG_BY_TAG,
+	HG_BY_MODULE,
+	HG_BY_ROOT,
+	HG_BY_TYPE,
+	HG_BY_TYPE_LOCATION,
+	HG_KEYS
+};
 
 /* "location", ...; and back, false when there is no such key. */
 HG_API const char *hg_key_name(enum hg_key key);
@@ -310,12 +353,49 @@ struct hg_top {
 	uint64_t blocks, bytes; /* of all rows */
 };
 
+/*
+ * 'type' NULL, or a POSIX extended regular expression: only blocks that have a type which matches
+ * count, and of roots those that point to such a block.
+ */
 HG_API enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out);
+HG_API enum hg_status hg_top_of_type(
+	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out);
 HG_API void hg_top_release(struct hg_top *top);
 
-/* Name of a class.  For HG_BY_ROOT use hg_root_kind() and hg_root_name() with the id as node. */
+/*
+ * Name of a class.  For HG_BY_ROOT use hg_root_kind() and hg_root_name() with the id as node; the
+ * parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
+ * hg_class_parts().
+ */
 HG_API size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
 	char *buffer, size_t size);
+HG_API void hg_class_parts(
+	const struct hg_snapshot *snapshot, uint32_t id, uint32_t *type, uint32_t *location);
+
+/*
+ * The table of types: one row for each declared type whose blocks were met, whatever its arguments,
+ * and one for each other kind of type (tuples by size, functions, ...).  All rows together are the
+ * typed blocks.
+ */
+struct hg_declared {
+	uint32_t id; /* for hg_declared_text() */
+	uint64_t blocks, bytes;
+};
+
+struct hg_types {
+	size_t count;
+	struct hg_declared *rows; /* by bytes descending, then name */
+	uint64_t blocks, bytes;   /* of all rows */
+};
+
+/* 'unused' adds the declared types that no block has. */
+HG_API enum hg_status hg_types(struct hg_snapshot *snapshot, bool unused, struct hg_types *out);
+HG_API void hg_types_release(struct hg_types *types);
+
+/* "('a, 'b) Hashtbl.t", "record", "{ mutable size : int; ... }", "Stdlib__Hashtbl" */
+enum hg_declared_part { HG_DECLARED_NAME, HG_DECLARED_KIND, HG_DECLARED_LAYOUT, HG_DECLARED_UNIT };
+HG_API size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id,
+	enum hg_declared_part part, char *buffer, size_t size);
 
 /* Growth between two snapshots of the same program, rows matched by name. */
 
@@ -366,10 +446,11 @@ HG_API enum hg_status hg_tree(
 HG_API void hg_tree_release(struct hg_tree *tree);
 
 /*
- * Patterns: "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with 0x, else a
- * location: as hg_location_name() gives it, or its file, or its file and line; if there is none
- * such, an RE.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks
- * (of a location, at an address) or root nodes.
+ * Patterns: "type:RE", "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with
+ * 0x, a location or its file or its file and line, a type as hg_type_name() gives it; if there is
+ * none such, an RE for locations if it has a colon and a digit or no types are known, else for
+ * types.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks (of a
+ * type or location, at an address) or root nodes.
  */
 struct hg_selection {
 	size_t count;
@@ -393,17 +474,18 @@ struct hg_step {
 
 /*
  * Merged paths: the shortest path of every selected block, drawn together where their steps have
- * the same root, or the same location and tag.  Steps that repeat the one before them (the cells of
- * a list, the nodes of a tree) are one row.
+ * the same root, or the same location and type (tag, if it is unknown).  Steps that repeat the one
+ * before them (the cells of a list, the nodes of a tree) are one row.
  */
 struct hg_path_row {
 	hg_node node;      /* the first of them that the search met */
 	uint32_t depth;    /* 0: a root */
 	uint32_t location; /* of all of them */
-	uint8_t tag;
-	uint64_t nodes;   /* merged in this row */
-	uint64_t targets; /* selected nodes reached through it, itself included */
-	uint64_t bytes;   /* their shallow bytes */
+	uint8_t tag;       /* of 'node' */
+	uint64_t nodes;    /* merged in this row */
+	uint64_t targets;  /* selected nodes reached through it, itself included */
+	uint64_t bytes;    /* their shallow bytes */
+	uint32_t type;     /* of all of them; 0 unknown */
 };
 
 struct hg_why {
@@ -435,7 +517,8 @@ struct hg_field {
 	uint64_t index;
 	enum hg_value_kind kind;
 	int64_t value;
-	hg_node node; /* HG_NO_NODE unless kind is HG_VALUE_BLOCK */
+	hg_node node;  /* HG_NO_NODE unless kind is HG_VALUE_BLOCK */
+	uint32_t type; /* of the block, else what the field has by the type of its own block; 0 */
 };
 
 struct hg_referrer {
@@ -465,6 +548,25 @@ struct hg_object {
 HG_API enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
 	uint64_t max_referrers, struct hg_object *out);
 HG_API void hg_object_release(struct hg_object *object);
+
+/*
+ * A value as OCaml's toplevel prints it, in one line: "Some {user = \"ann\"; visits = 3}", "_" for
+ * what is not known, "..." for what is left out; as snprintf(3) counts and cuts.  Contents are
+ * bytes of the program: they may be anything.  hg_field_text() is that of one field of a block.
+ */
+struct hg_text_options {
+	size_t size;
+	uint32_t depth;       /* levels of blocks; 0: 4; at most 50 */
+	uint32_t most_parts;  /* fields or elements of one value; 0: 20 */
+	uint32_t most_bytes;  /* of one string; 0: 60 */
+	uint32_t most_values; /* in all; 0: 100 */
+	bool redact;          /* no strings, no numbers: what is left are names of the program */
+};
+
+HG_API size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
+	const struct hg_text_options *options, char *buffer, size_t size);
+HG_API size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
+	const struct hg_text_options *options, char *buffer, size_t size);
 
 /*
  * What cores tell besides, as snprintf(3) counts and cuts; 0 if nothing is known: the function at a
@@ -498,6 +600,7 @@ struct hg_picture_node {
 	uint64_t bytes;  /* shallow; of a group: 0 */
 	uint64_t retained_bytes;
 	uint32_t location; /* of a group: the one that retains most of it, 0 if none */
+	uint32_t type;     /* the same */
 };
 
 enum hg_picture_edge_kind {
@@ -540,6 +643,8 @@ struct hg_suspect {
 	uint64_t children; /* of the accumulation point */
 	uint32_t location; /* that retains most below the accumulation point; 0 if unknown */
 	uint64_t location_bytes;
+	uint32_t type; /* the same */
+	uint64_t type_bytes;
 };
 
 struct hg_suspects {

@@ -18,6 +18,7 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 		.bytes = 8 * (cell->wosize + 1),
 		.idom = HG_NO_NODE};
 	out->location = query_location(&snapshot->snap, cell, &out->location_confidence);
+	out->type = query_type(snapshot, rank, cell->tag, &out->type_confidence).n;
 	if (!out->reachable)
 		return;
 	out->retained_bytes = graph_retained(g, position);

@@ -1,5 +1,7 @@
 #include "query/classes.h"
 
+#include "query/types.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +57,51 @@ struct classifier {
 	struct query_classes *classes;
 	struct hg_snapshot *snapshot;
 	enum hg_key key;
-	const uint32_t *modules; /* by location, when that is the key */
+	const bool *wanted; /* by type, or NULL */
+	uint32_t *modules;  /* by location, when that is the key */
+	uint32_t *types;    /* which stands for a type of the same name, when the key needs it */
 };
 
-static inline uint32_t classify(
-	const struct classifier *c, const struct snap_cell *cell, enum hg_confidence *confidence)
+/* A class by type and location; new ones get a row.  A location that is unknown says nothing. */
+static enum hg_status pair_class(struct classifier *c, const struct snap_cell *cell, uint32_t type,
+	enum hg_confidence *confidence, uint32_t *class)
 {
-	*confidence = HG_EXACT;
-	if (c->key == HG_BY_TAG)
-		return cell->tag;
-	uint32_t location = query_location(&c->snapshot->snap, cell, confidence);
-	return c->key == HG_BY_MODULE ? c->modules[location] : location;
+	struct hg_snapshot *snapshot = c->snapshot;
+	struct query_classes *classes = c->classes;
+	struct hg_error *error = &snapshot->session->error;
+	enum hg_confidence of_location;
+	uint32_t location = query_location(&snapshot->snap, cell, &of_location);
+	if (location && of_location < *confidence)
+		*confidence = of_location;
+	BASE_TRY(query_pairs_number(&snapshot->classes, type, location, class, error));
+	while (classes->count < snapshot->classes.count) {
+		BASE_TRY(query_grow(snapshot, &classes->rows, classes->count, &classes->capacity,
+			sizeof(*classes->rows)));
+		classes->rows[classes->count] = (struct hg_class){.id = classes->count};
+		classes->count++;
+	}
+	return HG_OK;
+}
+
+static inline enum hg_status classify(struct classifier *c, const struct snap_cell *cell,
+	struct retype_term type, enum hg_confidence *confidence, uint32_t *class)
+{
+	switch (c->key) {
+	case HG_BY_TAG:
+		*confidence = HG_EXACT;
+		*class = cell->tag;
+		return HG_OK;
+	case HG_BY_TYPE:
+		*class = c->types[type.n];
+		return HG_OK;
+	case HG_BY_TYPE_LOCATION:
+		return pair_class(c, cell, c->types[type.n], confidence, class);
+	default:
+		*class = query_location(&c->snapshot->snap, cell, confidence);
+		if (c->key == HG_BY_MODULE)
+			*class = c->modules[*class];
+		return HG_OK;
+	}
 }
 
 /* A class is as sure as its least sure block. */
@@ -77,28 +113,40 @@ static inline void add_block(struct hg_class *row, uint64_t bytes, enum hg_confi
 	row->bytes += bytes;
 }
 
+static inline enum hg_status take_block(
+	struct classifier *c, uint32_t rank, const struct snap_cell *cell)
+{
+	struct hg_snapshot *snapshot = c->snapshot;
+	enum hg_confidence confidence;
+	uint32_t class;
+	struct retype_term type = query_type(snapshot, rank, cell->tag, &confidence);
+	if (c->wanted && !c->wanted[type.n])
+		return HG_OK;
+	BASE_TRY(classify(c, cell, type, &confidence, &class));
+	struct graph_position position = snapshot->graph.position[rank];
+	add_block(&c->classes->rows[class], 8 * (cell->wosize + 1), confidence);
+	if (graph_reaches(position))
+		c->classes->of_position[position.n] = class;
+	return HG_OK;
+}
+
 static enum hg_status classify_blocks(struct classifier *c)
 {
 	struct hg_snapshot *snapshot = c->snapshot;
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
 	snap_walk_range(&walk, 0, snapshot->snap.stretch_count);
-	while (snap_walk_next(&walk, &run)) {
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;
-		while (snap_scan_next(&scan, &cell)) {
-			enum hg_confidence confidence;
-			uint32_t class = classify(c, &cell, &confidence);
-			struct graph_position position = snapshot->graph.position[rank++];
-			add_block(&c->classes->rows[class], 8 * (cell.wosize + 1), confidence);
-			if (graph_reaches(position))
-				c->classes->of_position[position.n] = class;
-		}
+		while (status == HG_OK && snap_scan_next(&scan, &cell))
+			status = take_block(c, rank++, &cell);
 	}
 	snap_walk_release(&walk);
-	return HG_OK;
+	return status;
 }
 
 /*
@@ -122,36 +170,56 @@ static enum hg_status sum_retained(struct query_classes *classes, struct hg_snap
 	return HG_OK;
 }
 
-static enum hg_status fill(
-	struct query_classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+static uint32_t class_count(const struct hg_snapshot *snapshot, enum hg_key key)
+{
+	switch (key) {
+	case HG_BY_TAG:
+		return TAGS;
+	case HG_BY_TYPE:
+		return retype_term_count(&snapshot->retype.types) + 1;
+	case HG_BY_TYPE_LOCATION:
+		return snapshot->classes.count;
+	default:
+		return snapshot->snap.sites.count;
+	}
+}
+
+static enum hg_status fill(struct query_classes *classes, struct hg_snapshot *snapshot,
+	enum hg_key key, const bool *wanted)
 {
 	struct graph *g = &snapshot->graph;
-	uint32_t *modules = NULL;
+	struct classifier c = {
+		.classes = classes, .snapshot = snapshot, .key = key, .wanted = wanted};
 	BASE_TRY(base_arena_alloc(&classes->arena, g->live_count, sizeof(*classes->of_position),
 		(void **)&classes->of_position, &snapshot->session->error));
-	classes->count = key == HG_BY_TAG ? TAGS : snapshot->snap.sites.count;
+	classes->count = class_count(snapshot, key);
+	classes->capacity = classes->count;
 	BASE_TRY(query_alloc(
 		snapshot, classes->count, sizeof(*classes->rows), (void **)&classes->rows));
 	for (uint32_t i = 0; i < classes->count; i++)
 		classes->rows[i].id = i;
 	/* Roots take no part. */
 	memset(classes->of_position, 0xff, g->live_count * sizeof(*classes->of_position));
-	enum hg_status status = key == HG_BY_MODULE ? find_modules(snapshot, &modules) : HG_OK;
-	struct classifier c = {classes, snapshot, key, modules};
+	enum hg_status status = HG_OK;
+	if (key == HG_BY_MODULE)
+		status = find_modules(snapshot, &c.modules);
+	else if (key == HG_BY_TYPE || key == HG_BY_TYPE_LOCATION)
+		status = query_types_by_name(snapshot, &c.types);
 	if (status == HG_OK)
 		status = classify_blocks(&c);
-	free(modules);
+	free(c.modules);
+	free(c.types);
 	return status == HG_OK ? sum_retained(classes, snapshot) : status;
 }
 
-enum hg_status query_classes_open(
-	struct query_classes *classes, struct hg_snapshot *snapshot, enum hg_key key)
+enum hg_status query_classes_open(struct query_classes *classes, struct hg_snapshot *snapshot,
+	enum hg_key key, const bool *wanted)
 {
 	*classes = (struct query_classes){0};
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(base_arena_init(
 		&classes->arena, &snapshot->session->budget, "classes", &snapshot->session->error));
-	enum hg_status status = fill(classes, snapshot, key);
+	enum hg_status status = fill(classes, snapshot, key, wanted);
 	if (status != HG_OK)
 		query_classes_close(classes);
 	return status;

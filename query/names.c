@@ -23,7 +23,8 @@ const char *hg_confidence_name(enum hg_confidence confidence)
 	return (unsigned)confidence < 4 ? names[confidence] : "?";
 }
 
-static const char *const key_names[HG_KEYS] = {"location", "tag", "module", "root"};
+static const char *const key_names[HG_KEYS] = {
+	"location", "tag", "module", "root", "type", "type,location"};
 
 const char *hg_key_name(enum hg_key key)
 {
@@ -58,6 +59,19 @@ size_t hg_location_name(
 	if (l && l->name)
 		return text_length(snprintf(buffer, size, "[%s]", l->name));
 	return text_length(snprintf(buffer, size, "%s", ""));
+}
+
+bool hg_has_types(const struct hg_snapshot *snapshot)
+{
+	return snapshot->retype.has_types;
+}
+
+size_t hg_type_name(const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	if (type == 0 || !snapshot->analysed || type >= retype_term_count(types))
+		return text_length(snprintf(buffer, size, "%s", ""));
+	return retype_name(types, (struct retype_term){type}, buffer, size);
 }
 
 enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node)
@@ -114,6 +128,28 @@ static size_t module_name(const char *file, char *buffer, size_t size)
 	return text_length(length);
 }
 
+void hg_class_parts(
+	const struct hg_snapshot *snapshot, uint32_t id, uint32_t *type, uint32_t *location)
+{
+	struct query_pair none = {0, 0};
+	const struct query_pairs *classes = &snapshot->classes;
+	const struct query_pair *pair = id < classes->count ? &classes->pairs[id] : &none;
+	*type = pair->first;
+	*location = pair->second;
+}
+
+/* "TYPE @ LOCATION", either of which may be empty. */
+static size_t class_name(const struct hg_snapshot *snapshot, uint32_t id, char *buffer, size_t size)
+{
+	uint32_t type, location;
+	hg_class_parts(snapshot, id, &type, &location);
+	size_t length = hg_type_name(snapshot, type, buffer, size);
+	size_t used = length < size ? length : size;
+	length += text_length(snprintf(buffer + used, size - used, " @ "));
+	used = length < size ? length : size;
+	return length + hg_location_name(snapshot, location, buffer + used, size - used);
+}
+
 size_t hg_class_name(
 	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
@@ -127,6 +163,10 @@ size_t hg_class_name(
 		if (id < sites->count && sites->locations[id].file)
 			return module_name(sites->locations[id].file, buffer, size);
 		return text_length(snprintf(buffer, size, "%s", id ? "[runtime]" : ""));
+	case HG_BY_TYPE:
+		return hg_type_name(snapshot, id, buffer, size);
+	case HG_BY_TYPE_LOCATION:
+		return class_name(snapshot, id, buffer, size);
 	default:
 		return hg_node_name(snapshot, id, buffer, size);
 	}

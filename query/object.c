@@ -1,5 +1,5 @@
 /* Everything about one block: its fields, who points to it, what it hangs on. */
-#include "query/query.h"
+#include "query/types.h"
 
 #include <stdlib.h>
 
@@ -52,6 +52,21 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 	return HG_OK;
 }
 
+/* Moves the look-up on: the cell of the block is not used behind it. */
+static void type_fields(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
+{
+	struct query_shape shape;
+	if (!query_shape(snapshot, node, &shape))
+		return;
+	for (size_t j = 0; j < out->fields_count; j++) {
+		struct hg_field *field = &out->fields[j];
+		struct hg_block target = {0};
+		if (field->node != HG_NO_NODE)
+			hg_block(snapshot, field->node, &target);
+		field->type = target.type ? target.type : query_field(&shape, j).type.n;
+	}
+}
+
 static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
 {
 	const struct snap *snap = &snapshot->snap;
@@ -65,10 +80,8 @@ static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, str
 
 static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_object *out)
 {
-	const struct snap_format *format = snapshot->snap.format;
-	if (format->content && !snap_tag_has_fields(out->block.tag))
-		out->content_size = format->content(&snapshot->snap, (struct snap_rank){rank},
-			8 * out->block.words, &out->content, &out->content_cut);
+	out->content_size = query_content(
+		snapshot, rank, out->block.tag, out->block.words, &out->content, &out->content_cut);
 }
 
 struct referrers {
@@ -155,6 +168,7 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 		return base_corrupt(
 			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
 	BASE_TRY(read_fields(snapshot, &cell, max_fields, out));
+	type_fields(snapshot, node, out);
 	read_content(snapshot, node, out);
 	BASE_TRY(read_links(snapshot, node, out));
 	BASE_TRY(find_referrers(&referrers));

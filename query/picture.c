@@ -109,7 +109,8 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
 				     .bytes = block.bytes,
 				     .retained_bytes = graph_retained(g, c.position),
-				     .location = block.location}));
+				     .location = block.location,
+				     .type = block.type}));
 	BASE_TRY(query_children_open(
 		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
 	enum hg_status status = HG_OK;
@@ -119,28 +120,28 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 	return status;
 }
 
-/* The location that retains most among nodes folded below one parent. */
+/* The location or type that retains most among nodes folded below one parent. */
 struct tally {
-	uint32_t location;
+	uint32_t key;
 	uint64_t bytes;
 };
 
-static int by_location(const void *a, const void *b)
+static int by_key(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
-	return (x->location > y->location) - (x->location < y->location);
+	return (x->key > y->key) - (x->key < y->key);
 }
 
-static uint32_t main_location(struct tally *tallies, uint64_t count)
+static uint32_t main_key(struct tally *tallies, uint64_t count)
 {
 	uint32_t best = 0;
 	uint64_t best_bytes = 0, sum = 0;
-	qsort(tallies, count, sizeof(*tallies), by_location);
+	qsort(tallies, count, sizeof(*tallies), by_key);
 	for (uint64_t i = 0; i < count; i++) {
 		sum += tallies[i].bytes;
-		bool last = i + 1 == count || tallies[i + 1].location != tallies[i].location;
+		bool last = i + 1 == count || tallies[i + 1].key != tallies[i].key;
 		if (last && sum > best_bytes) {
-			best = tallies[i].location;
+			best = tallies[i].key;
 			best_bytes = sum;
 		}
 		if (last)
@@ -157,7 +158,7 @@ static bool is_drawn(const struct painter *p, uint32_t nodes, struct graph_posit
 	return false;
 }
 
-/* Locations are looked up for so many folded nodes at most: a label needs no more. */
+/* Locations and types are looked up for so many folded nodes at most: a label needs no more. */
 enum { MOST_TALLIES = 4096 };
 
 /* Folds the children of a drawn node that are not drawn themselves. */
@@ -166,9 +167,11 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 	const struct graph *g = &p->snapshot->graph;
 	struct graph_position top = p->positions[self];
 	struct hg_picture_node group = {.node = HG_NO_NODE};
-	struct tally *tallies;
+	struct tally *locations, *types;
 	uint64_t tallied = 0;
-	BASE_TRY(query_alloc(p->snapshot, MOST_TALLIES, sizeof(*tallies), (void **)&tallies));
+	BASE_TRY(query_alloc(
+		p->snapshot, 2 * MOST_TALLIES, sizeof(*locations), (void **)&locations));
+	types = locations + MOST_TALLIES;
 	for (struct graph_position c = graph_first_child(g, top); graph_reaches(c);
 		c = graph_next_child(g, top, c)) {
 		if (graph_retained(g, c) >= p->min_bytes && is_drawn(p, nodes, c))
@@ -179,11 +182,13 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 			query_node(p->snapshot, c) < p->snapshot->snap.block_count) {
 			struct hg_block block;
 			hg_block(p->snapshot, query_node(p->snapshot, c), &block);
-			tallies[tallied++] = (struct tally){block.location, block.retained_bytes};
+			locations[tallied] = (struct tally){block.location, block.retained_bytes};
+			types[tallied++] = (struct tally){block.type, block.retained_bytes};
 		}
 	}
-	group.location = main_location(tallies, tallied);
-	free(tallies);
+	group.location = main_key(locations, tallied);
+	group.type = main_key(types, tallied);
+	free(locations);
 	if (group.folded == 0)
 		return HG_OK;
 	uint32_t at = (uint32_t)p->out->nodes_count;

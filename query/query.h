@@ -5,13 +5,18 @@
 #define QUERY_QUERY_H
 
 #include "graph/graph.h"
+#include "query/pairs.h"
+#include "retype/retype.h"
 #include "snapshot/walk.h"
 
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;
 	struct graph graph;      /* once analysed */
+	struct retype retype;    /* the same */
 	struct snap_walk lookup; /* for single blocks */
+	struct retype_options retype_options;
+	struct query_pairs classes; /* classes by type and location: their parts */
 	bool analysed;
 	bool spent; /* an analysis began and did not end: what it used up is gone */
 };
@@ -37,6 +42,13 @@ static inline uint32_t query_location(
 	}
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
 	return snap_sites_find(&snap->sites, id, cell->tag, confidence);
+}
+
+/* Type of a block as was found, or as its tag says; number 0 if neither. */
+static inline struct retype_term query_type(const struct hg_snapshot *snapshot, uint32_t rank,
+	unsigned tag, enum hg_confidence *confidence)
+{
+	return retype_of(&snapshot->retype, rank, tag, confidence);
 }
 
 /* The segment that the header of a block lies in. */

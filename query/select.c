@@ -1,19 +1,17 @@
 /* Patterns: which blocks or roots a user means. */
-#include "query/query.h"
+#include "query/types.h"
 
+#include <ctype.h>
 #include <errno.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_NAME = 8192 };
-
-enum what { BY_ADDRESS, BY_LOCATION, BY_ROOT };
+enum what { BY_ADDRESS, BY_LOCATION, BY_ROOT, BY_TYPE };
 
 struct pattern {
 	enum what what;
 	uint64_t address;
-	const char *literal; /* a location as reports print it, or its file or line; or NULL */
+	const char *literal; /* a type or location as reports print it, or its file or line */
 	regex_t regex;
 };
 
@@ -40,16 +38,8 @@ static enum hg_status parse_address(
 static enum hg_status parse_regex(
 	struct hg_snapshot *snapshot, enum what what, const char *text, struct pattern *out)
 {
-	char message[200];
 	out->what = what;
-	if (!*text)
-		return usage(snapshot, "an empty pattern%s", text);
-	int trouble = regcomp(&out->regex, text, REG_EXTENDED | REG_NOSUB);
-	if (!trouble)
-		return HG_OK;
-	regerror(trouble, &out->regex, message, sizeof(message));
-	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-		"'%.200s' is no regular expression: %s", text, message);
+	return query_regex(snapshot, text, &out->regex);
 }
 
 /* The whole name, or what stands before one of its colons: the file, the file and line. */
@@ -61,13 +51,42 @@ static bool is_name_or_part(const char *name, const char *text)
 
 static bool is_location(struct hg_snapshot *snapshot, const char *text)
 {
-	char name[LONGEST_NAME];
+	char name[QUERY_LONGEST_NAME];
 	for (uint32_t i = 1; i < snapshot->snap.sites.count && *text; i++) {
 		hg_location_name(snapshot, i, name, sizeof(name));
 		if (is_name_or_part(name, text))
 			return true;
 	}
 	return false;
+}
+
+static bool has_digit(const char *text)
+{
+	for (; *text; text++)
+		if (isdigit((unsigned char)*text))
+			return true;
+	return false;
+}
+
+/* Copied from a report it means what it says, though it may look like an expression. */
+static enum hg_status parse_bare(
+	struct hg_snapshot *snapshot, const char *text, struct pattern *out)
+{
+	bool is_type = false;
+	if (is_location(snapshot, text)) {
+		out->what = BY_LOCATION;
+		out->literal = text;
+		return HG_OK;
+	}
+	BASE_TRY(query_types_have(snapshot, text, &is_type));
+	if (is_type && *text) {
+		out->what = BY_TYPE;
+		out->literal = text;
+		return HG_OK;
+	}
+	bool like_location = strchr(text, ':') && has_digit(text);
+	bool by_type = snapshot->retype.has_types && !like_location;
+	return parse_regex(snapshot, by_type ? BY_TYPE : BY_LOCATION, text, out);
 }
 
 static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, struct pattern *out)
@@ -80,15 +99,14 @@ static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, stru
 		return parse_regex(snapshot, BY_LOCATION, text + 4, out);
 	if (strncmp(text, "root:", 5) == 0)
 		return parse_regex(snapshot, BY_ROOT, text + 5, out);
+	if (strncmp(text, "type:", 5) == 0 && !snapshot->retype.has_types)
+		return usage(snapshot,
+			"'%.200s': no types are known of this snapshot; name an exe.prof with "
+			"--prof",
+			text);
 	if (strncmp(text, "type:", 5) == 0)
-		return usage(snapshot, "'%.200s': this snapshot has no types", text);
-	/* Copied from a report it means what it says, though it may look like an expression. */
-	if (is_location(snapshot, text)) {
-		out->what = BY_LOCATION;
-		out->literal = text;
-		return HG_OK;
-	}
-	return parse_regex(snapshot, BY_LOCATION, text, out);
+		return parse_regex(snapshot, BY_TYPE, text + 5, out);
+	return parse_bare(snapshot, text, out);
 }
 
 struct selecting {
@@ -123,7 +141,7 @@ static enum hg_status select_roots(struct selecting *s, const regex_t *regex)
 {
 	const struct snap *snap = &s->snapshot->snap;
 	for (uint64_t i = 0; i < snap->root_count; i++) {
-		char name[LONGEST_NAME];
+		char name[QUERY_LONGEST_NAME];
 		hg_node node = snap_root_node(snap, i);
 		hg_node_name(s->snapshot, node, name, sizeof(name));
 		if (regexec(regex, name, 0, NULL, 0) == 0)
@@ -139,7 +157,7 @@ static enum hg_status match_locations(
 	uint32_t count = snapshot->snap.sites.count;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(**out), (void **)out));
 	for (uint32_t i = 1; i < count; i++) {
-		char name[LONGEST_NAME];
+		char name[QUERY_LONGEST_NAME];
 		hg_location_name(snapshot, i, name, sizeof(name));
 		(*out)[i] = pattern->literal ? is_name_or_part(name, pattern->literal)
 					     : regexec(&pattern->regex, name, 0, NULL, 0) == 0;
@@ -147,7 +165,8 @@ static enum hg_status match_locations(
 	return HG_OK;
 }
 
-static enum hg_status select_matched(struct selecting *s, const bool *matched)
+/* 'matched' is by type or by location. */
+static enum hg_status select_matched(struct selecting *s, const bool *matched, bool by_type)
 {
 	struct snap *snap = &s->snapshot->snap;
 	struct snap_walk walk;
@@ -161,7 +180,10 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched)
 		struct snap_cell cell;
 		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++) {
 			enum hg_confidence confidence;
-			if (matched[query_location(snap, &cell, &confidence)])
+			uint32_t key =
+				by_type ? query_type(s->snapshot, rank, cell.tag, &confidence).n
+					: query_location(snap, &cell, &confidence);
+			if (matched[key])
 				status = add(s, rank, 8 * (cell.wosize + 1));
 		}
 	}
@@ -173,7 +195,16 @@ static enum hg_status select_locations(struct selecting *s, const struct pattern
 {
 	bool *matched;
 	BASE_TRY(match_locations(s->snapshot, pattern, &matched));
-	enum hg_status status = select_matched(s, matched);
+	enum hg_status status = select_matched(s, matched, false);
+	free(matched);
+	return status;
+}
+
+static enum hg_status select_types(struct selecting *s, const struct pattern *pattern)
+{
+	bool *matched;
+	BASE_TRY(query_types_match(s->snapshot, &pattern->regex, pattern->literal, &matched));
+	enum hg_status status = select_matched(s, matched, true);
 	free(matched);
 	return status;
 }
@@ -212,6 +243,8 @@ static enum hg_status select_by(struct selecting *s, const struct pattern *patte
 		return select_address(s, pattern->address);
 	case BY_ROOT:
 		return select_roots(s, &pattern->regex);
+	case BY_TYPE:
+		return select_types(s, pattern);
 	default:
 		return select_locations(s, pattern);
 	}

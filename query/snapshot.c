@@ -12,6 +12,30 @@ const char *hg_format_name(unsigned index)
 	return format ? format->name : NULL;
 }
 
+static enum hg_status keep_string(
+	struct hg_snapshot *snapshot, const char *string, const char **out)
+{
+	if (!string)
+		return HG_OK;
+	return base_pool_string(
+		&snapshot->snap.pool, string, strlen(string), out, &snapshot->session->error);
+}
+
+/* What is needed of the input when the blocks are typed, which the caller may have freed then. */
+static enum hg_status keep_options(struct hg_snapshot *snapshot, const struct hg_input *in)
+{
+	struct retype_options *options = &snapshot->retype_options;
+	const char **directories;
+	BASE_TRY(base_pool_alloc(&snapshot->snap.pool, in->directory_count + 1, sizeof(char *),
+		(void **)&directories, &snapshot->session->error));
+	for (size_t i = 0; i < in->directory_count; i++)
+		BASE_TRY(keep_string(snapshot, in->directories[i], &directories[i]));
+	options->directories = directories;
+	options->directory_count = in->directory_count;
+	options->required = in->require_types;
+	return keep_string(snapshot, in->types, &options->profile);
+}
+
 enum hg_status hg_snapshot_open(
 	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out)
 {
@@ -27,6 +51,11 @@ enum hg_status hg_snapshot_open(
 		return base_no_memory(&session->error, sizeof(*snapshot));
 	snapshot->session = session;
 	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
+	if (status == HG_OK) {
+		status = keep_options(snapshot, &in);
+		if (status != HG_OK)
+			snap_release(&snapshot->snap);
+	}
 	if (status == HG_OK)
 		*out = snapshot;
 	else
@@ -34,10 +63,23 @@ enum hg_status hg_snapshot_open(
 	return status;
 }
 
+enum hg_status hg_profile_kind(
+	struct hg_session *session, const char *path, enum hg_profile_kind *out)
+{
+	struct base_file file;
+	base_error_clear(&session->error);
+	BASE_TRY(base_file_open(&file, path, 0, &session->error));
+	*out = retype_is_hgprof(file.bytes, file.size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
+	base_file_close(&file);
+	return HG_OK;
+}
+
 void hg_snapshot_close(struct hg_snapshot *snapshot)
 {
 	if (!snapshot)
 		return;
+	query_pairs_release(&snapshot->classes);
+	retype_release(&snapshot->retype);
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);
 	snap_release(&snapshot->snap);
@@ -94,6 +136,9 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.notes = snap->notes,
 		.locations = snap->sites.entries,
 		.location_conflicts = snap->sites.conflicts,
+		.has_types = snapshot->retype.has_types,
+		.type_profile = snapshot->retype.path ? snapshot->retype.path : "",
+		.type_note = snapshot->retype.note ? snapshot->retype.note : "",
 	};
 	describe_chunks(snap, out);
 	for (uint64_t i = 0; i < snap->root_count; i++)
@@ -136,6 +181,14 @@ static enum hg_status check_budget(const struct hg_snapshot *snapshot)
 	return HG_ERROR_LIMIT;
 }
 
+static enum hg_status type_blocks(struct hg_snapshot *snapshot)
+{
+	struct hg_error *error = &snapshot->session->error;
+	const struct retype_options *options = &snapshot->retype_options;
+	BASE_TRY(retype_open(&snapshot->retype, &snapshot->snap, options, error));
+	return retype_run(&snapshot->retype, &snapshot->snap, options, error);
+}
+
 enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 {
 	struct hg_error *error = &snapshot->session->error;
@@ -150,6 +203,8 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 	enum hg_status status = graph_open(&snapshot->graph, &snapshot->snap, error);
 	if (status == HG_OK)
 		status = snap_walk_init(&snapshot->lookup, &snapshot->snap, error);
+	if (status == HG_OK)
+		status = type_blocks(snapshot);
 	if (status != HG_OK)
 		base_error_file(error, snapshot->snap.path);
 	snapshot->analysed = status == HG_OK;
@@ -253,6 +308,11 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	out->roots = snap->root_count;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		out->root_targets += snap_resolve_node(snap, snap->roots[i].value) != HG_NO_NODE;
+	out->typed_blocks = snapshot->retype.counts.typed_blocks;
+	out->typed_bytes = snapshot->retype.counts.typed_bytes;
+	out->shape_clashes = snapshot->retype.counts.shape_clashes;
+	out->type_conflicts = snapshot->retype.counts.type_conflicts;
+	out->static_conflicts = snapshot->retype.counts.static_conflicts;
 	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;

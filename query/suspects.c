@@ -9,27 +9,41 @@
 
 enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096, SHORTEST_LIST = 16 };
 
-/* The location that retains most among the children; sampled from the largest of them. */
-static enum hg_status main_location(
+/* Adds to what a location or type retains, and keeps the one that retains most so far. */
+static void tally(
+	uint64_t *bytes, uint32_t key, uint64_t retained, uint32_t *most, uint64_t *most_bytes)
+{
+	bytes[key] += retained;
+	if (key && bytes[key] > *most_bytes) {
+		*most = key;
+		*most_bytes = bytes[key];
+	}
+}
+
+/*
+ * The location and the type that retain most among the children; sampled from the largest of them.
+ */
+static enum hg_status main_parts(
 	struct hg_snapshot *snapshot, struct graph_position position, struct hg_suspect *out)
 {
 	struct query_children children;
-	uint64_t *bytes;
-	uint32_t count = snapshot->snap.sites.count;
+	uint64_t *locations;
+	uint64_t count = snapshot->snap.sites.count;
+	uint64_t types = retype_term_count(&snapshot->retype.types);
 	BASE_TRY(query_children_open(&children, snapshot, position, SAMPLE, 0));
 	out->children = children.total;
-	enum hg_status status = query_alloc(snapshot, count, sizeof(*bytes), (void **)&bytes);
+	enum hg_status status =
+		query_alloc(snapshot, count + types + 1, sizeof(*locations), (void **)&locations);
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
 		struct hg_block block;
 		hg_block(snapshot, query_node(snapshot, children.positions[i]), &block);
-		bytes[block.location] += block.retained_bytes;
-		if (block.location && bytes[block.location] > out->location_bytes) {
-			out->location = block.location;
-			out->location_bytes = bytes[block.location];
-		}
+		tally(locations, block.location, block.retained_bytes, &out->location,
+			&out->location_bytes);
+		tally(locations + count, block.type, block.retained_bytes, &out->type,
+			&out->type_bytes);
 	}
 	if (status == HG_OK)
-		free(bytes);
+		free(locations);
 	query_children_release(&children);
 	return status;
 }
@@ -59,8 +73,8 @@ static bool are_alike(
 	struct hg_block x, y;
 	hg_block(snapshot, query_node(snapshot, a), &x);
 	hg_block(snapshot, query_node(snapshot, b), &y);
-	return !x.is_root && !y.is_root && x.location == y.location && x.tag == y.tag &&
-	       x.words == y.words;
+	return !x.is_root && !y.is_root && x.location == y.location && x.type == y.type &&
+	       x.tag == y.tag && x.words == y.words;
 }
 
 /* How many blocks from here on are alike, each keeping nearly all of what the one before keeps. */
@@ -109,7 +123,7 @@ static enum hg_status suspect(struct suspecting *s, struct graph_position positi
 		.retained_bytes = graph_retained(g, position)};
 	BASE_TRY(accumulation_point(s->snapshot, position, &point, &row.chain));
 	row.accumulation = query_node(s->snapshot, point);
-	BASE_TRY(main_location(s->snapshot, point, &row));
+	BASE_TRY(main_parts(s->snapshot, point, &row));
 	BASE_TRY(query_grow(
 		s->snapshot, &s->out->rows, s->out->count, &s->capacity, sizeof(*s->out->rows)));
 	s->out->rows[s->out->count++] = row;

@@ -1,10 +1,9 @@
 /* Tables by key, and their growth between two snapshots. */
 #include "query/classes.h"
+#include "query/types.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { LONGEST_NAME = 8192 };
 
 /* A row with its name, for sorting. */
 struct named {
@@ -28,7 +27,7 @@ static void table_release(struct table *table)
 static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table, enum hg_key key,
 	const struct hg_class *row)
 {
-	char name[LONGEST_NAME];
+	char name[2 * QUERY_LONGEST_NAME];
 	hg_class_name(snapshot, key, row->id, name, sizeof(name));
 	struct named *named = &table->rows[table->count];
 	*named = (struct named){*row, strdup(name)};
@@ -38,10 +37,11 @@ static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table,
 	return HG_OK;
 }
 
-static enum hg_status class_rows(struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+static enum hg_status class_rows(
+	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	struct query_classes classes;
-	BASE_TRY(query_classes_open(&classes, snapshot, key));
+	BASE_TRY(query_classes_open(&classes, snapshot, key, wanted));
 	enum hg_status status =
 		query_alloc(snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
 	for (uint32_t i = 0; i < classes.count && status == HG_OK; i++)
@@ -72,8 +72,18 @@ static void add_linked_targets(
 			add_target(snapshot, snap->links[i].to, row);
 }
 
+static bool has_type(struct hg_snapshot *snapshot, uint32_t node, const bool *wanted)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	return node != HG_NO_NODE &&
+	       snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell) &&
+	       wanted[query_type(snapshot, node, cell.tag, &confidence).n];
+}
+
 /* Of a root: its direct targets, and what the root's node retains. */
-static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *table)
+static enum hg_status root_rows(
+	struct hg_snapshot *snapshot, const bool *wanted, struct table *table)
 {
 	const struct snap *snap = &snapshot->snap;
 	const struct graph *g = &snapshot->graph;
@@ -84,10 +94,11 @@ static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *tabl
 		uint32_t node = snap_root_node(snap, i);
 		uint32_t target = snap_resolve_node(snap, snap->roots[i].value);
 		struct hg_class row = {.id = node, .confidence = HG_EXACT};
+		if (wanted && !has_type(snapshot, target, wanted))
+			continue;
 		/* Else it is a fiber that only garbage holds. */
 		if (graph_reaches(g->position[node]))
-			if (graph_reaches(g->position[node]))
-				row.retained_bytes = graph_retained(g, g->position[node]);
+			row.retained_bytes = graph_retained(g, g->position[node]);
 		add_target(snapshot, target, &row);
 		if (graph_reaches(g->position[node]))
 			add_linked_targets(snapshot, node, &row);
@@ -96,11 +107,12 @@ static enum hg_status root_rows(struct hg_snapshot *snapshot, struct table *tabl
 	return HG_OK;
 }
 
-static enum hg_status table_open(struct hg_snapshot *snapshot, enum hg_key key, struct table *table)
+static enum hg_status table_open(
+	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	*table = (struct table){0};
-	enum hg_status status =
-		key == HG_BY_ROOT ? root_rows(snapshot, table) : class_rows(snapshot, key, table);
+	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, wanted, table)
+						  : class_rows(snapshot, key, wanted, table);
 	if (status != HG_OK)
 		table_release(table);
 	return status;
@@ -127,11 +139,11 @@ static void sort_table(struct table *table, int (*order)(const void *, const voi
 		qsort(table->rows, table->count, sizeof(*table->rows), order);
 }
 
-enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out)
+static enum hg_status top(
+	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct hg_top *out)
 {
 	struct table table;
-	*out = (struct hg_top){.key = key};
-	BASE_TRY(table_open(snapshot, key, &table));
+	BASE_TRY(table_open(snapshot, key, wanted, &table));
 	sort_table(&table, by_retained);
 	enum hg_status status =
 		query_alloc(snapshot, table.count, sizeof(*out->rows), (void **)&out->rows);
@@ -141,6 +153,30 @@ enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_t
 		out->bytes += table.rows[i].row.bytes;
 	}
 	table_release(&table);
+	return status;
+}
+
+enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out)
+{
+	return hg_top_of_type(snapshot, key, NULL, out);
+}
+
+enum hg_status hg_top_of_type(
+	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out)
+{
+	bool *wanted = NULL;
+	regex_t regex;
+	*out = (struct hg_top){.key = key};
+	BASE_TRY(query_begin(snapshot));
+	if (type) {
+		BASE_TRY(query_regex(snapshot, type, &regex));
+		enum hg_status status = query_types_match(snapshot, &regex, NULL, &wanted);
+		regfree(&regex);
+		if (status != HG_OK)
+			return status;
+	}
+	enum hg_status status = top(snapshot, key, wanted, out);
+	free(wanted);
 	return status;
 }
 
@@ -254,8 +290,8 @@ enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new
 {
 	struct table old_table, new_table;
 	*out = (struct hg_diff){.key = key};
-	BASE_TRY(table_open(old_snapshot, key, &old_table));
-	enum hg_status status = table_open(new_snapshot, key, &new_table);
+	BASE_TRY(table_open(old_snapshot, key, NULL, &old_table));
+	enum hg_status status = table_open(new_snapshot, key, NULL, &new_table);
 	if (status == HG_OK) {
 		status = diff_tables(new_snapshot, &old_table, &new_table, out);
 		table_release(&new_table);

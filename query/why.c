@@ -18,13 +18,29 @@ struct merger {
 	const struct graph_paths *paths;
 	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
 	uint64_t *bytes;
-	uint32_t *group; /* by number */
-	uint32_t *key;   /* by node: location << 8 | tag */
+	uint32_t *group;          /* by number */
+	uint32_t *key;            /* by node: location << 8 | tag, or a number of 'kinds' */
+	struct query_pairs kinds; /* type and location, if types are known */
 	struct group *groups;
 	uint64_t group_count, group_capacity;
 	uint32_t *slots; /* hash of (parent, key) -> group + 1 */
 	uint64_t slot_count;
 };
+
+/* Blocks are alike if their locations are, and their types; or tags, if there is no type. */
+static enum hg_status key_of(
+	struct merger *m, uint32_t rank, const struct snap_cell *cell, uint32_t *key)
+{
+	struct hg_snapshot *snapshot = m->snapshot;
+	enum hg_confidence confidence;
+	uint32_t location = query_location(&snapshot->snap, cell, &confidence);
+	*key = location << 8 | cell->tag;
+	if (!snapshot->retype.has_types)
+		return HG_OK;
+	uint32_t type = query_type(snapshot, rank, cell->tag, &confidence).n;
+	return query_pairs_number(&m->kinds, type ? type : UINT32_MAX - cell->tag, location, key,
+		&snapshot->session->error);
+}
 
 /* Keys of all blocks: one pass instead of a look-up for each node of each path. */
 static enum hg_status fill_keys(struct merger *m)
@@ -33,19 +49,17 @@ static enum hg_status fill_keys(struct merger *m)
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, snap, &m->snapshot->session->error));
 	snap_walk_range(&walk, 0, snap->stretch_count);
-	while (snap_walk_next(&walk, &run)) {
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		while (snap_scan_next(&scan, &cell)) {
-			enum hg_confidence confidence;
-			uint32_t location = query_location(snap, &cell, &confidence);
-			m->key[rank++] = location << 8 | cell.tag;
-		}
+		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++)
+			status = key_of(m, rank, &cell, &m->key[rank]);
 	}
 	snap_walk_release(&walk);
-	return HG_OK;
+	return status;
 }
 
 /* Marks the selected nodes and adds them up along their paths, last met first. */
@@ -151,12 +165,15 @@ static int by_targets(const void *a, const void *b)
 
 static void add_row(struct merger *m, const struct group *group, struct hg_why *out)
 {
-	bool is_block = group->depth > 0;
+	struct hg_block block;
+	hg_node node = graph_paths_node(m->paths, group->first);
+	hg_block(m->snapshot, node, &block);
 	out->rows[out->rows_count++] = (struct hg_path_row){
-		.node = graph_paths_node(m->paths, group->first),
+		.node = node,
 		.depth = group->depth,
-		.location = is_block ? group->key >> 8 : 0,
-		.tag = is_block ? (uint8_t)(group->key & 0xff) : 0,
+		.location = block.location,
+		.tag = block.tag,
+		.type = block.type,
 		.nodes = group->nodes,
 		.targets = group->targets,
 		.bytes = group->bytes,
@@ -282,6 +299,7 @@ static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_p
 	base_arena_release(&arena);
 	free(m.groups);
 	free(m.slots);
+	query_pairs_release(&m.kinds);
 	return status;
 }
 

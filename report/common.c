@@ -64,6 +64,8 @@ void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info
 	known_number(emitter, "file_bytes", REP_BYTES, info->file_bytes);
 	known_string(emitter, "location_source", REP_PATH, info->profile);
 	known_string(emitter, "location_note", REP_WORD, info->profile_note);
+	known_string(emitter, "type_source", REP_PATH, info->type_profile);
+	known_string(emitter, "type_note", REP_WORD, info->type_note);
 }
 
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info)
@@ -119,7 +121,8 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 
 const char *rep_key_plural(enum hg_key key)
 {
-	static const char *const plurals[] = {"locations", "tags", "modules", "roots"};
+	static const char *const plurals[] = {
+		"locations", "tags", "modules", "roots", "types", "types and locations"};
 	return key < HG_KEYS ? plurals[key] : "";
 }
 
@@ -128,6 +131,11 @@ unsigned rep_key_columns(enum hg_key key, struct rep_column *columns)
 	if (key == HG_BY_ROOT) {
 		columns[0] = (struct rep_column){"kind", NULL, REP_WORD, 0};
 		columns[1] = (struct rep_column){"name", "root", REP_NAME, REP_LAST};
+		return 2;
+	}
+	if (key == HG_BY_TYPE_LOCATION) {
+		columns[0] = (struct rep_column){"type", "type", REP_NAME, REP_LAST};
+		columns[1] = (struct rep_column){"location", "location", REP_NAME, REP_LAST};
 		return 2;
 	}
 	const char *name = hg_key_name(key);
@@ -139,7 +147,11 @@ unsigned rep_key_columns(enum hg_key key, struct rep_column *columns)
 static void label_for_text(
 	struct rep_text *label, enum hg_key key, const char *kind, const char *name)
 {
-	if (key == HG_BY_ROOT)
+	if (key == HG_BY_TYPE && !*name)
+		rep_text_put(label, "unknown");
+	else if (key == HG_BY_TYPE_LOCATION)
+		rep_text_put(label, name);
+	else if (key == HG_BY_ROOT)
 		rep_text_printf(label, "%s %s", kind, name);
 	else if (key == HG_BY_TAG)
 		rep_text_printf(
@@ -154,6 +166,8 @@ void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kin
 {
 	if (key == HG_BY_ROOT)
 		rep_cell_string(emitter, kind);
+	else if (key == HG_BY_TYPE_LOCATION)
+		rep_cell_labelled(emitter, kind, *kind ? kind : "unknown");
 	if (emitter->format == REP_FORMAT_TEXT) {
 		struct rep_text label = {0};
 		label_for_text(&label, key, kind, name);
@@ -170,14 +184,47 @@ void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kin
 void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snapshot,
 	enum hg_key key, uint32_t id, enum hg_confidence confidence)
 {
-	struct rep_text name = {0};
-	rep_name_class(&name, snapshot, key, id);
+	struct rep_text kind = {0}, name = {0};
+	rep_class_names(snapshot, key, id, &kind, &name);
 	if (emitter->format == REP_FORMAT_TEXT && confidence == HG_GUESSED)
-		rep_text_put(&name, REP_GUESS_MARK);
-	emitter->failed |= name.failed;
-	const char *kind = key == HG_BY_ROOT ? hg_root_kind_name(hg_root_kind(snapshot, id)) : "";
-	rep_key_cells(emitter, key, kind, rep_text_string(&name));
+		rep_text_put(key == HG_BY_TYPE_LOCATION ? &kind : &name, REP_GUESS_MARK);
+	emitter->failed |= name.failed || kind.failed;
+	rep_key_cells(emitter, key, rep_text_string(&kind), rep_text_string(&name));
+	rep_text_release(&kind);
 	rep_text_release(&name);
+}
+
+void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
+	struct rep_text *kind, struct rep_text *name)
+{
+	uint32_t type, location;
+	switch (key) {
+	case HG_BY_TYPE_LOCATION:
+		hg_class_parts(snapshot, id, &type, &location);
+		rep_name_type(kind, snapshot, type);
+		rep_name_location(name, snapshot, location);
+		break;
+	case HG_BY_ROOT:
+		rep_text_put(kind, hg_root_kind_name(hg_root_kind(snapshot, id)));
+		rep_name_root(name, snapshot, id);
+		break;
+	default:
+		rep_name_class(name, snapshot, key, id);
+	}
+}
+
+void rep_coverage(struct rep_text *text, const struct hg_totals *totals)
+{
+	rep_text_percent(text, totals->typed_blocks, totals->blocks);
+	rep_text_put(text, " of blocks (");
+	rep_text_percent(text, totals->typed_bytes, totals->bytes);
+	rep_text_put(text, " of bytes), ");
+	rep_name_amount(text, totals->shape_clashes, "shape clash", "shape clashes");
+	if (totals->type_conflicts) {
+		rep_text_put(text, ", ");
+		rep_name_amount(
+			text, totals->type_conflicts, "block of two types", "blocks of two types");
+	}
 }
 
 static int compare_ranked(const void *left, const void *right)

@@ -39,19 +39,19 @@ static const struct hg_snapshot *namer(
 
 static char *sort_name(const struct comparison *comparison, const struct hg_growth *row)
 {
-	struct rep_text name = {0};
+	struct rep_text name = {0}, second = {0};
 	uint32_t id;
 	const struct hg_snapshot *snapshot = namer(comparison, row, &id);
-	if (comparison->diff.key == HG_BY_ROOT)
-		rep_text_printf(&name, "%s ", hg_root_kind_name(hg_root_kind(snapshot, id)));
-	rep_name_class(&name, snapshot, comparison->diff.key, id);
+	rep_class_names(snapshot, comparison->diff.key, id, &name, &second);
+	rep_text_printf(&name, " %s", rep_text_string(&second));
 	if (comparison->diff.key == HG_BY_TAG) {
-		unsigned long tag = strtoul(rep_text_string(&name), NULL, 10);
+		unsigned long tag = strtoul(rep_text_string(&second), NULL, 10);
 		rep_text_clear(&name);
 		rep_text_printf(&name, "%03lu", tag);
 	}
-	char *copy = name.failed ? NULL : strdup(rep_text_string(&name));
+	char *copy = name.failed || second.failed ? NULL : strdup(rep_text_string(&name));
 	rep_text_release(&name);
+	rep_text_release(&second);
 	return copy;
 }
 

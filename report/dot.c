@@ -84,6 +84,10 @@ static void add_retained(struct drawing *drawing, uint64_t bytes)
 static void add_shape(
 	struct drawing *drawing, const struct hg_block *block, const struct rep_drawn_node *node)
 {
+	if (node->chain == 0 && block->type) {
+		rep_name_amount(&drawing->text, block->words, "word", "words");
+		return;
+	}
 	if (node->chain == 0) {
 		rep_name_shape(&drawing->text, block);
 		return;
@@ -101,12 +105,21 @@ static void label_block(
 {
 	const struct hg_snapshot *snapshot = drawing->context->snapshot;
 	struct rep_text name = {0};
+	bool typed = hg_has_types(snapshot);
+	if (typed) {
+		rep_name_block_type(&name, snapshot, block);
+		add_name(drawing, rep_text_string(&name));
+		rep_text_put(&drawing->text, "\\n");
+		rep_text_clear(&name);
+	}
 	if (block->location)
 		rep_name_location(&name, snapshot, block->location);
-	else
+	else if (!typed)
 		rep_name_node(&name, snapshot, block->node);
-	add_name(drawing, rep_text_string(&name));
-	rep_text_put(&drawing->text, "\\n");
+	if (name.length) {
+		add_name(drawing, rep_text_string(&name));
+		rep_text_put(&drawing->text, "\\n");
+	}
 	add_shape(drawing, block, node);
 	rep_text_put(&drawing->text, "\\n");
 	add_retained(drawing, block->retained_bytes);
@@ -177,13 +190,16 @@ static Agnode_t *add_group(struct drawing *drawing, size_t position)
 	rep_text_count(&drawing->text, node->folded);
 	rep_text_put(&drawing->text, " more, ");
 	rep_text_size(&drawing->text, node->retained_bytes);
-	if (node->location) {
-		struct rep_text name = {0};
+	struct rep_text name = {0};
+	if (node->type)
+		rep_name_type(&name, drawing->context->snapshot, node->type);
+	else
 		rep_name_location(&name, drawing->context->snapshot, node->location);
+	if (name.length) {
 		rep_text_put(&drawing->text, ",\\nmostly ");
 		add_name(drawing, rep_text_string(&name));
-		rep_text_release(&name);
 	}
+	rep_text_release(&name);
 	set_text(drawing, drawn, "label");
 	set(drawn, "shape", "note");
 	set(drawn, "style", "dashed");
@@ -222,8 +238,12 @@ static void style_edge(struct drawing *drawing, Agedge_t *drawn, const struct hg
 	if (edge->kind == HG_EDGE_DOMINATES || to->folded)
 		set(drawn, "style", "dashed");
 	if (edge->kind == HG_EDGE_HOLDS && edge->field != HG_UNKNOWN && !to->folded) {
-		rep_text_printf(&drawing->text, "field %llu", (unsigned long long)edge->field);
+		struct rep_text name = {0};
+		rep_name_field(&name, drawing->context->snapshot,
+			drawing->picture->nodes[edge->from].node, edge->field);
+		add_name(drawing, rep_text_string(&name));
 		set_text(drawing, drawn, "label");
+		rep_text_release(&name);
 	}
 }
 

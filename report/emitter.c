@@ -102,8 +102,18 @@ void rep_section_end(struct rep_emitter *emitter)
 		rep_json_end(&emitter->json, '}');
 }
 
-/* The part of a name that text shows of it: the end of a long one. */
-static void escape_for_text(struct rep_emitter *emitter, const char *bytes, size_t length)
+/* The next character of UTF-8 behind a place. */
+static size_t next_character(const char *text, size_t at)
+{
+	do
+		at++;
+	while (((unsigned char)text[at] & 0xc0) == 0x80);
+	return at;
+}
+
+/* The part of a name that text shows of it: the end of a long one, or its beginning. */
+static void escape_for_text(
+	struct rep_emitter *emitter, const char *bytes, size_t length, bool beginning)
 {
 	struct rep_text *cell = &emitter->cell;
 	size_t start = cell->length;
@@ -113,10 +123,16 @@ static void escape_for_text(struct rep_emitter *emitter, const char *bytes, size
 		return;
 	char *text = cell->bytes + start;
 	size_t cut = 0;
+	if (beginning) {
+		for (unsigned i = 0; i < NAME_COLUMNS - 3; i++)
+			cut = next_character(text, cut);
+		cell->length = start + cut;
+		text[cut] = '\0';
+		rep_text_put(cell, "...");
+		return;
+	}
 	for (size_t drop = columns - (NAME_COLUMNS - 3); drop; drop--)
-		do
-			cut++;
-		while (((unsigned char)text[cut] & 0xc0) == 0x80);
+		cut = next_character(text, cut);
 	memmove(text + 3, text + cut, cell->length - start - cut + 1);
 	memset(text, '.', 3);
 	cell->length -= cut - 3;
@@ -177,14 +193,15 @@ static void end_value(struct rep_emitter *emitter, const char *label)
 void rep_value_string(struct rep_emitter *emitter, const char *key, const char *label,
 	enum rep_kind kind, const char *string)
 {
-	(void)kind;
+	if (emitter->redact && kind == REP_CONTENT)
+		return;
 	begin_value(emitter, key, label);
 	if (emitter->format == REP_FORMAT_JSON)
 		rep_json_string(&emitter->json, string, strlen(string));
 	else if (emitter->format == REP_FORMAT_CSV)
 		rep_text_escape_csv(&emitter->cell, string, strlen(string));
 	else
-		escape_for_text(emitter, string, strlen(string));
+		escape_for_text(emitter, string, strlen(string), false);
 	end_value(emitter, label);
 }
 
@@ -423,14 +440,19 @@ static void end_cell(struct rep_emitter *emitter)
 
 void rep_cell_bytes(struct rep_emitter *emitter, const char *bytes, size_t length)
 {
-	if (!begin_cell(emitter))
+	if (emitter->redact && emitter->columns[emitter->column].kind == REP_CONTENT) {
+		rep_cell_none(emitter);
+		return;
+	}
+	const struct rep_column *column = begin_cell(emitter);
+	if (!column)
 		return;
 	if (emitter->format == REP_FORMAT_JSON)
 		rep_json_string(&emitter->json, bytes, length);
 	else if (emitter->format == REP_FORMAT_CSV)
 		rep_text_escape_csv(&emitter->cell, bytes, length);
 	else
-		escape_for_text(emitter, bytes, length);
+		escape_for_text(emitter, bytes, length, column->flags & REP_HEAD);
 	end_cell(emitter);
 }
 

@@ -30,7 +30,7 @@ const char *rep_format_name(unsigned format);
 enum rep_kind {
 	REP_WORD,    /* a word of ours: "int", "heap", "exact" */
 	REP_NAME,    /* a name out of the snapshot: location, module, root, type */
-	REP_CONTENT, /* bytes out of the heap */
+	REP_CONTENT, /* bytes out of the heap: left out if contents are not to be shown */
 	REP_PATH,    /* a file of the user's machine */
 	REP_ADDRESS,
 	REP_BYTES,        /* text: 1.2 MB */
@@ -44,6 +44,7 @@ enum rep_kind {
 enum rep_column_flags {
 	REP_LAST = 1,    /* text: right of all other columns, any length */
 	REP_NOT_CSV = 2, /* not part of the CSV contract */
+	REP_HEAD = 4,    /* text: of a long name its beginning is shown, not its end */
 };
 
 struct rep_column {
@@ -65,6 +66,7 @@ struct rep_emitter {
 	FILE *stream;
 	enum rep_format format;
 	bool colour;
+	bool redact;     /* contents of blocks are not to be shown */
 	bool failed;     /* out of memory: the output is not complete */
 	bool csv_header; /* the header of sections was written */
 	struct rep_json json;

@@ -22,6 +22,63 @@
 		}                                                                                  \
 	} while (0)
 
+void rep_name_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type)
+{
+	if (type)
+		APPEND_NAME(text, hg_type_name(snapshot, type, buffer, size));
+}
+
+void rep_name_unknown(struct rep_text *text, const struct hg_block *block)
+{
+	if (block->is_continuation)
+		rep_text_put(text, "unknown (continuation, ");
+	else if (block->tag < 246)
+		rep_text_printf(text, "unknown (tag %u, ", block->tag);
+	else
+		rep_text_printf(text, "unknown (%s, ", rep_tag_word(block->tag));
+	rep_name_amount(text, block->words, "word", "words");
+	rep_text_put(text, ")");
+}
+
+void rep_name_block_type(
+	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
+{
+	if (!block->type) {
+		rep_name_unknown(text, block);
+		return;
+	}
+	rep_name_type(text, snapshot, block->type);
+	if (block->type_confidence == HG_GUESSED)
+		rep_text_put(text, REP_GUESS_MARK);
+}
+
+static void append_field(
+	struct rep_text *text, struct hg_snapshot *snapshot, hg_node node, uint64_t field)
+{
+	APPEND_NAME(text, hg_field_name(snapshot, node, field, buffer, size));
+}
+
+void rep_name_field(
+	struct rep_text *text, struct hg_snapshot *snapshot, hg_node node, uint64_t field)
+{
+	size_t before = text->length;
+	append_field(text, snapshot, node, field);
+	if (text->length == before)
+		rep_text_printf(text, "field %llu", (unsigned long long)field);
+}
+
+void rep_name_value(struct rep_text *text, struct hg_snapshot *snapshot, hg_node node,
+	const struct hg_text_options *options)
+{
+	APPEND_NAME(text, hg_value_text(snapshot, node, options, buffer, size));
+}
+
+void rep_name_field_value(struct rep_text *text, struct hg_snapshot *snapshot, hg_node node,
+	uint64_t field, const struct hg_text_options *options)
+{
+	APPEND_NAME(text, hg_field_text(snapshot, node, field, options, buffer, size));
+}
+
 void rep_name_location(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location)
 {
 	if (location)
@@ -81,13 +138,23 @@ void rep_name_label(
 	if (block->is_root)
 		return;
 	rep_text_put(text, " ");
+	bool typed = hg_has_types(snapshot);
+	if (typed) {
+		rep_name_block_type(text, snapshot, block);
+		if (block->type) {
+			rep_text_put(text, ", ");
+			rep_name_amount(text, block->words, "word", "words");
+		}
+	}
 	if (block->location) {
+		rep_text_put(text, typed ? ", " : "");
 		rep_name_location(text, snapshot, block->location);
 		if (block->location_confidence == HG_GUESSED)
 			rep_text_put(text, REP_GUESS_MARK);
-		rep_text_put(text, ", ");
+		rep_text_put(text, typed ? "" : ", ");
 	}
-	rep_name_shape(text, block);
+	if (!typed)
+		rep_name_shape(text, block);
 }
 
 void rep_name_amount(struct rep_text *text, uint64_t count, const char *one, const char *many)

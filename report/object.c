@@ -2,7 +2,14 @@
 
 #include <string.h>
 
-enum { CONTENT_SHOWN = 200 };
+enum {
+	TAG_ABSTRACT = 251,
+	TAG_STRING = 252,
+	TAG_DOUBLE = 253,
+	TAG_DOUBLE_ARRAY = 254,
+	TAG_CUSTOM = 255
+};
+enum { CONTENT_SHOWN = 200, NUMBERS_SHOWN = 8 };
 
 static const char *value_kind_name(enum hg_value_kind kind)
 {
@@ -19,24 +26,32 @@ static const char *value_kind_text(enum hg_value_kind kind)
 	return (size_t)kind < sizeof(texts) / sizeof(texts[0]) ? texts[kind] : "unknown";
 }
 
-static const struct rep_column field_columns[] = {
+/* In text with types: the names and values of fields, not the words in them. */
+enum { FIELD_KIND = 1, FIELD_VALUE = 2, FIELD_NAME = 9, FIELD_TEXT = 12, FIELD_COLUMNS };
+
+static const struct rep_column field_columns[FIELD_COLUMNS] = {
 	{"index", "field", REP_NUMBER, 0},
 	{"kind", "kind", REP_WORD, 0},
-	{"value", "value", REP_NUMBER, 0},
+	{"value", "value", REP_CONTENT, 0},
 	{"address", NULL, REP_NAME, 0},
 	{"tag", NULL, REP_NUMBER, 0},
 	{"location", NULL, REP_NAME, 0},
 	{"bytes", NULL, REP_BYTES, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{"code", NULL, REP_NAME, 0},
+	{"name", NULL, REP_NAME, 0},
+	{"type", NULL, REP_NAME, 0},
 	{NULL, "leads to", REP_NAME, REP_LAST},
+	{"text", NULL, REP_CONTENT, REP_LAST | REP_HEAD},
 };
 
 static const struct rep_column referrer_columns[] = {
 	{"address", NULL, REP_NAME, 0},
-	{"field", "field", REP_NUMBER, 0},
+	{"field", NULL, REP_NUMBER, 0},
 	{"location", NULL, REP_NAME, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
+	{"field_name", "through", REP_NAME, 0},
+	{"type", NULL, REP_NAME, 0},
 	{NULL, "of", REP_NAME, REP_LAST},
 };
 
@@ -44,7 +59,15 @@ static const struct rep_column dominator_columns[] = {
 	{"address", NULL, REP_NAME, 0},
 	{"location", NULL, REP_NAME, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
+	{"type", NULL, REP_NAME, 0},
 	{NULL, "root or block", REP_NAME, REP_LAST},
+};
+
+/* The answer while it is written. */
+struct answer {
+	struct hg_object object;
+	struct hg_totals totals;
+	struct hg_text_options values; /* how values are printed */
 };
 
 static void name_cell(struct rep_context *context, hg_node node)
@@ -59,6 +82,14 @@ static void location_cell(struct rep_context *context, uint32_t location)
 {
 	struct rep_text name = {0};
 	rep_name_location(&name, context->snapshot, location);
+	rep_cell_string(context->emitter, rep_text_string(&name));
+	rep_text_release(&name);
+}
+
+static void type_cell(struct rep_context *context, uint32_t type)
+{
+	struct rep_text name = {0};
+	rep_name_type(&name, context->snapshot, type);
 	rep_cell_string(context->emitter, rep_text_string(&name));
 	rep_text_release(&name);
 }
@@ -87,23 +118,35 @@ static void value_cell(struct rep_emitter *emitter, const struct hg_field *field
 	rep_text_release(&value);
 }
 
-/* Where there is no block: the function that a code pointer leads to. */
-static void code_cells(struct rep_context *context, const struct hg_field *field)
+/* The name of a field as it is declared: "" if the type does not tell. */
+static void declared_name_cell(struct rep_context *context, hg_node node, uint64_t field)
 {
 	char name[1024];
-	bool known = field->kind == HG_VALUE_CODE &&
-		     hg_code_name(context->snapshot, (uint64_t)field->value, name, sizeof(name));
-	/* For programs, and for people. */
-	for (unsigned i = 0; i < 2; i++) {
-		if (known)
-			rep_cell_string(context->emitter, name);
-		else
-			rep_cell_none(context->emitter);
-	}
+	size_t length = hg_field_name(context->snapshot, node, field, name, sizeof(name));
+	rep_cell_string(context->emitter, length < sizeof(name) ? name : "");
 }
 
-static void write_field(struct rep_context *context, const struct hg_field *field)
+/* Values are worth a column when types tell what is in the fields. */
+static void field_text_cell(
+	struct rep_context *context, const struct answer *answer, const struct hg_field *field)
 {
+	struct rep_text text = {0};
+	bool is_value = field->kind != HG_VALUE_RAW && field->kind != HG_VALUE_CODE;
+	if (hg_has_types(context->snapshot) && is_value)
+		rep_name_field_value(&text, context->snapshot, answer->object.block.node,
+			field->index, &answer->values);
+	rep_cell_string(context->emitter, rep_text_string(&text));
+	rep_text_release(&text);
+}
+
+static void write_field(
+	struct rep_context *context, const struct answer *answer, const struct hg_field *field)
+{
+	hg_node self = answer->object.block.node;
+	char code[1024];
+	bool is_code = field->kind == HG_VALUE_CODE &&
+		       hg_code_name(context->snapshot, (uint64_t)field->value, code, sizeof(code));
+	struct hg_block block = {.node = HG_NO_NODE};
 	struct rep_emitter *emitter = context->emitter;
 	rep_cell_number(emitter, field->index);
 	rep_cell_labelled(emitter, value_kind_name(field->kind), value_kind_text(field->kind));
@@ -111,33 +154,59 @@ static void write_field(struct rep_context *context, const struct hg_field *fiel
 	if (field->node == HG_NO_NODE) {
 		for (unsigned i = 3; i < 8; i++)
 			rep_cell_none(emitter);
-		code_cells(context, field);
 	} else {
-		struct hg_block block;
 		hg_block(context->snapshot, field->node, &block);
 		name_cell(context, field->node);
 		rep_cell_number(emitter, block.tag);
 		location_cell(context, block.location);
 		rep_cell_number(emitter, block.bytes);
 		rep_cell_number(emitter, block.retained_bytes);
-		rep_cell_none(emitter);
-		label_cell(context, &block);
 	}
+	if (is_code)
+		rep_cell_string(emitter, code);
+	else
+		rep_cell_none(emitter);
+	declared_name_cell(context, self, field->index);
+	type_cell(context, field->type);
+	if (field->node != HG_NO_NODE)
+		label_cell(context, &block);
+	else if (is_code)
+		rep_cell_string(emitter, code);
+	else
+		rep_cell_none(emitter);
+	field_text_cell(context, answer, field);
 	rep_row_end(emitter);
 }
 
-static void write_fields(struct rep_context *context, const struct hg_object *object)
+static void fill_field_columns(struct rep_context *context, struct rep_column *columns)
+{
+	memcpy(columns, field_columns, sizeof(field_columns));
+	/* What is printed without contents is names only. */
+	if (context->emitter->redact)
+		columns[FIELD_TEXT].kind = REP_NAME;
+	if (!hg_has_types(context->snapshot))
+		return;
+	columns[FIELD_KIND].title = NULL;
+	columns[FIELD_VALUE].title = NULL;
+	columns[FIELD_NAME].title = "name";
+	columns[FIELD_TEXT].title = "value";
+}
+
+static void write_fields(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
+	const struct hg_object *object = &answer->object;
+	struct rep_column columns[FIELD_COLUMNS];
 	if (emitter->format == REP_FORMAT_TEXT && object->fields_count == 0) {
 		if (!object->block.is_root && !object->fields_recorded && object->content_size == 0)
 			rep_prose(emitter, REP_PLAIN, "\nThe file does not hold its fields.\n");
 		return;
 	}
 	rep_headline(emitter, "Fields");
-	rep_table_begin(emitter, "fields", field_columns, 10);
+	fill_field_columns(context, columns);
+	rep_table_begin(emitter, "fields", columns, FIELD_COLUMNS);
 	for (size_t i = 0; i < object->fields_count && !rep_emitter_broken(emitter); i++)
-		write_field(context, &object->fields[i]);
+		write_field(context, answer, &object->fields[i]);
 	rep_table_end(emitter);
 	if (!object->block.is_root && object->block.words > object->fields_count)
 		rep_more_rows(
@@ -151,17 +220,27 @@ static void write_holds(struct rep_context *context, const struct hg_object *obj
 	if (emitter->format == REP_FORMAT_CSV || object->holds_count == 0)
 		return;
 	rep_headline(emitter, "Holds besides its fields");
-	rep_table_begin(emitter, "holds", dominator_columns, 4);
+	rep_table_begin(emitter, "holds", dominator_columns, 5);
 	for (size_t i = 0; i < object->holds_count; i++) {
 		struct hg_block block;
 		hg_block(context->snapshot, object->holds[i], &block);
 		name_cell(context, block.node);
 		location_cell(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
+		type_cell(context, block.type);
 		label_cell(context, &block);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
+}
+
+static void through_cell(struct rep_context *context, const struct hg_referrer *referrer)
+{
+	struct rep_text name = {0};
+	if (referrer->field != HG_UNKNOWN)
+		rep_name_field(&name, context->snapshot, referrer->node, referrer->field);
+	rep_cell_string(context->emitter, rep_text_string(&name));
+	rep_text_release(&name);
 }
 
 static void write_referrers(struct rep_context *context, const struct hg_object *object)
@@ -172,7 +251,7 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 	rep_headline(emitter, object->referrers_total ? "Pointed to by" : "Nothing points to it");
 	if (emitter->format == REP_FORMAT_TEXT && object->referrers_count == 0)
 		return;
-	rep_table_begin(emitter, "referrers", referrer_columns, 5);
+	rep_table_begin(emitter, "referrers", referrer_columns, 7);
 	for (size_t i = 0; i < object->referrers_count; i++) {
 		struct hg_block block;
 		hg_block(context->snapshot, object->referrers[i].node, &block);
@@ -183,6 +262,8 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 			rep_cell_number(emitter, object->referrers[i].field);
 		location_cell(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
+		through_cell(context, &object->referrers[i]);
+		type_cell(context, block.type);
 		label_cell(context, &block);
 		rep_row_end(emitter);
 	}
@@ -200,7 +281,7 @@ static void leave_out(struct rep_emitter *emitter, size_t count)
 	rep_text_put(&text, "... ");
 	rep_text_count(&text, count);
 	rep_text_put(&text, " more");
-	for (unsigned i = 0; i < 3; i++)
+	for (unsigned i = 0; i < 4; i++)
 		rep_cell_none(emitter);
 	rep_cell_string(emitter, rep_text_string(&text));
 	rep_row_end(emitter);
@@ -218,7 +299,7 @@ static void write_dominators(struct rep_context *context, const struct hg_object
 	if (emitter->format == REP_FORMAT_TEXT && !object->block.reachable)
 		return;
 	rep_headline(emitter, "Kept alive by, from the nearest: freed with any one of these");
-	rep_table_begin(emitter, "dominators", dominator_columns, 4);
+	rep_table_begin(emitter, "dominators", dominator_columns, 5);
 	for (size_t i = 0; i < object->dominators_count; i++) {
 		struct hg_block block;
 		if (emitter->format == REP_FORMAT_TEXT && object->dominators[i] == top &&
@@ -232,19 +313,33 @@ static void write_dominators(struct rep_context *context, const struct hg_object
 		name_cell(context, block.node);
 		location_cell(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
+		type_cell(context, block.type);
 		label_cell(context, &block);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
 }
 
-static void write_block_values(struct rep_context *context, const struct hg_object *object)
+static void write_content_values(struct rep_context *context, const struct hg_object *object)
 {
 	struct rep_emitter *emitter = context->emitter;
+	if (emitter->redact || object->content_size == 0)
+		return;
+	rep_json_key(&emitter->json, "content");
+	rep_json_string(&emitter->json, (const char *)object->content, object->content_size);
+	rep_value_bool(emitter, "content_cut", NULL, object->content_cut);
+}
+
+static void write_block_values(struct rep_context *context, const struct answer *answer)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_object *object = &answer->object;
 	const struct hg_block *block = &object->block;
-	struct rep_text name = {0}, location = {0}, idom = {0};
+	struct rep_text name = {0}, type = {0}, location = {0}, idom = {0}, text = {0};
 	rep_name_node(&name, context->snapshot, block->node);
 	rep_name_location(&location, context->snapshot, block->location);
+	rep_name_type(&type, context->snapshot, block->type);
+	rep_name_value(&text, context->snapshot, block->node, &answer->values);
 	if (block->idom != HG_NO_NODE)
 		rep_name_node(&idom, context->snapshot, block->idom);
 	rep_section_begin(emitter, "object", NULL);
@@ -252,13 +347,14 @@ static void write_block_values(struct rep_context *context, const struct hg_obje
 	rep_value_number(emitter, "tag", NULL, REP_NUMBER, block->tag);
 	rep_value_number(emitter, "words", NULL, REP_COUNT, block->words);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, block->bytes);
-	rep_value_string(emitter, "type", NULL, REP_NAME, "");
+	rep_value_string(emitter, "type", NULL, REP_NAME, rep_text_string(&type));
 	rep_value_string(emitter, "location", NULL, REP_NAME, rep_text_string(&location));
 	rep_value_number(emitter, "reachable", NULL, REP_NUMBER, block->reachable);
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, block->retained_bytes);
 	rep_value_string(emitter, "idom", NULL, REP_NAME, rep_text_string(&idom));
 	rep_value_string(emitter, "segment", NULL, REP_WORD, hg_segment_name(block->segment));
-	rep_value_string(emitter, "confidence", NULL, REP_WORD, "unknown");
+	rep_value_string(
+		emitter, "confidence", NULL, REP_WORD, hg_confidence_name(block->type_confidence));
 	rep_value_string(emitter, "location_confidence", NULL, REP_WORD,
 		hg_confidence_name(block->location_confidence));
 	rep_value_bool(emitter, "fields_recorded", NULL, object->fields_recorded);
@@ -270,14 +366,13 @@ static void write_block_values(struct rep_context *context, const struct hg_obje
 	if (hg_sample_id(context->snapshot, block->node, &id))
 		rep_value_number(emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
 	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
-	if (object->content_size) {
-		rep_json_key(&emitter->json, "content");
-		rep_json_string(
-			&emitter->json, (const char *)object->content, object->content_size);
-		rep_value_bool(emitter, "content_cut", NULL, object->content_cut);
-	}
+	rep_value_string(emitter, "text", NULL, emitter->redact ? REP_NAME : REP_CONTENT,
+		rep_text_string(&text));
+	write_content_values(context, object);
 	rep_section_end(emitter);
 	rep_text_release(&name);
+	rep_text_release(&type);
+	rep_text_release(&text);
 	rep_text_release(&location);
 	rep_text_release(&idom);
 }
@@ -312,7 +407,25 @@ static void write_block_text(
 	rep_text_release(&label);
 }
 
-enum { TAG_DOUBLE = 253, TAG_DOUBLE_ARRAY = 254, TAG_STRING = 252, NUMBERS_SHOWN = 8 };
+/* How sure the type is, if that needs to be said, and what the block is as a value. */
+static void write_value_text(struct rep_context *context, const struct answer *answer)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const struct hg_block *block = &answer->object.block;
+	struct rep_text value = {0}, escaped = {0};
+	if (!hg_has_types(context->snapshot) || !block->type)
+		return;
+	if (block->type_confidence == HG_GUESSED || block->type_confidence == HG_INFERRED)
+		rep_prose(emitter, REP_PLAIN, "the type is %s\n",
+			block->type_confidence == HG_GUESSED ? "a guess" : "inferred");
+	if (block->tag < TAG_ABSTRACT || block->tag == TAG_CUSTOM) {
+		rep_name_value(&value, context->snapshot, block->node, &answer->values);
+		rep_prose(emitter, REP_PLAIN, "value: %s\n",
+			rep_escaped(&escaped, rep_text_string(&value)));
+	}
+	rep_text_release(&value);
+	rep_text_release(&escaped);
+}
 
 static void write_numbers(struct rep_emitter *emitter, const struct hg_object *object)
 {
@@ -333,6 +446,10 @@ static void write_content(struct rep_emitter *emitter, const struct hg_object *o
 	struct rep_text text = {0}, size = {0};
 	if (object->content_size == 0)
 		return;
+	if (emitter->redact) {
+		rep_prose(emitter, REP_PLAIN, "content: not shown (--redact)\n");
+		return;
+	}
 	if (object->block.tag == TAG_DOUBLE || object->block.tag == TAG_DOUBLE_ARRAY) {
 		write_numbers(emitter, object);
 		return;
@@ -387,23 +504,24 @@ static void write_call_stack(struct rep_context *context, const struct hg_object
 	rep_table_end(emitter);
 }
 
-static void write(
-	struct rep_context *context, const struct hg_object *object, const struct hg_totals *totals)
+static void write(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
+	const struct hg_object *object = &answer->object;
 	rep_begin(context, "object", NULL);
 	if (emitter->format == REP_FORMAT_JSON) {
-		write_block_values(context, object);
+		write_block_values(context, answer);
 		write_call_stack(context, object);
 	}
 	if (emitter->format == REP_FORMAT_TEXT) {
-		write_block_text(context, object, totals);
+		write_block_text(context, object, &answer->totals);
+		write_value_text(context, answer);
 		write_content(emitter, object);
 		write_kind(context, object);
 		write_call_stack(context, object);
 		write_dominators(context, object);
 	}
-	write_fields(context, object);
+	write_fields(context, answer);
 	write_holds(context, object);
 	write_referrers(context, object);
 	if (emitter->format == REP_FORMAT_JSON)
@@ -411,17 +529,18 @@ static void write(
 	rep_document_end(emitter);
 }
 
-enum hg_status rep_object(
-	struct rep_context *context, hg_node node, uint64_t max_fields, uint64_t max_referrers)
+enum hg_status rep_object(struct rep_context *context, const struct rep_object_request *request)
 {
-	struct hg_object object = {0};
-	struct hg_totals totals;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	struct answer answer = {.values = {.size = sizeof(answer.values),
+					.depth = request->depth,
+					.redact = context->emitter->redact}};
+	enum hg_status status = hg_totals(context->snapshot, &answer.totals);
 	if (status == HG_OK)
-		status = hg_object(context->snapshot, node, max_fields, max_referrers, &object);
+		status = hg_object(context->snapshot, request->node, request->max_fields,
+			request->max_referrers, &answer.object);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	write(context, &object, &totals);
-	hg_object_release(&object);
+	write(context, &answer);
+	hg_object_release(&answer.object);
 	return HG_OK;
 }

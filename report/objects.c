@@ -8,7 +8,7 @@ static const struct rep_column columns[] = {
 	{"tag", "tag", REP_NUMBER, 0},
 	{"words", "words", REP_COUNT, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
-	{"type", NULL, REP_NAME, 0},
+	{"type", "type", REP_NAME, REP_LAST},
 	{"location", "location", REP_NAME, REP_LAST},
 	{"reachable", "reachable", REP_NUMBER, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
@@ -20,8 +20,8 @@ static const struct rep_column columns[] = {
 /* Spelling is most of the work of this report, so texts and the last location are kept. */
 struct writer {
 	struct rep_context *context;
-	struct rep_text idom, location;
-	uint32_t last_location;
+	struct rep_text idom, location, type;
+	uint32_t last_location, last_type;
 };
 
 /* By its name, as the address of a block is had for less than the block. */
@@ -46,16 +46,30 @@ static void spell_location(struct writer *writer, uint32_t location)
 	writer->last_location = location;
 }
 
+static void spell_type(struct writer *writer, const struct hg_block *block)
+{
+	bool unknown = !block->type && writer->context->emitter->format == REP_FORMAT_TEXT &&
+		       hg_has_types(writer->context->snapshot);
+	if (block->type && block->type == writer->last_type)
+		return;
+	rep_text_clear(&writer->type);
+	rep_name_type(&writer->type, writer->context->snapshot, block->type);
+	if (unknown)
+		rep_text_put(&writer->type, "unknown");
+	writer->last_type = block->type;
+}
+
 static void write_row(struct writer *writer, const struct hg_block *block)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	spell_idom(writer, block->idom);
 	spell_location(writer, block->location);
+	spell_type(writer, block);
 	rep_cell_number(emitter, block->address);
 	rep_cell_number(emitter, block->tag);
 	rep_cell_number(emitter, block->words);
 	rep_cell_number(emitter, block->bytes);
-	rep_cell_string(emitter, "");
+	rep_cell_string(emitter, rep_text_string(&writer->type));
 	rep_cell_string(emitter, rep_text_string(&writer->location));
 	if (emitter->format == REP_FORMAT_TEXT)
 		rep_cell_string(emitter, block->reachable ? "yes" : "no");
@@ -64,7 +78,7 @@ static void write_row(struct writer *writer, const struct hg_block *block)
 	rep_cell_number(emitter, block->retained_bytes);
 	rep_cell_string(emitter, rep_text_string(&writer->idom));
 	rep_cell_string(emitter, hg_segment_name(block->segment));
-	rep_cell_string(emitter, "unknown");
+	rep_cell_string(emitter, hg_confidence_name(block->type_confidence));
 	rep_row_end(emitter);
 }
 
@@ -179,10 +193,12 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 		status = rep_no_memory(context);
 	else
 		write(&writer, objects, by_address ? NULL : &order, totals.blocks, limit);
-	context->emitter->failed |= writer.idom.failed || writer.location.failed;
+	context->emitter->failed |=
+		writer.idom.failed || writer.location.failed || writer.type.failed;
 	hg_objects_close(objects);
 	free(order.rows);
 	rep_text_release(&writer.idom);
 	rep_text_release(&writer.location);
+	rep_text_release(&writer.type);
 	return status;
 }

@@ -76,7 +76,7 @@ static bool is_most_of(const struct hg_picture_node *held, const struct hg_pictu
 static bool look_the_same(const struct hg_block *a, const struct hg_block *b)
 {
 	return !a->is_root && !b->is_root && a->tag == b->tag && a->words == b->words &&
-	       a->location == b->location;
+	       a->location == b->location && a->type == b->type;
 }
 
 static bool continues_chain(const struct work *work, uint32_t node)
@@ -158,6 +158,7 @@ static void fold(struct work *work, uint32_t left_out, struct rep_picture *out, 
 	if (node->retained_bytes > largest[holder]) {
 		largest[holder] = node->retained_bytes;
 		group->location = node->location;
+		group->type = node->type;
 	}
 }
 

@@ -17,6 +17,7 @@ struct rep_drawn_node {
 	uint64_t folded; /* nodes that a group stands for, else 0 */
 	uint64_t retained_bytes;
 	uint32_t location; /* of a group: the one that retains most of it, 0 if none */
+	uint32_t type;     /* the same */
 };
 
 /* Released with rep_picture_release(). */

@@ -41,8 +41,17 @@ void rep_info_refused(struct rep_context *context, const char *path, const char 
 	const struct hg_error *reason);
 
 /* Limits: 0 shows all rows. */
-enum hg_status rep_top(
-	struct rep_context *context, enum hg_key key, enum rep_sort sort, uint64_t limit);
+struct rep_top_request {
+	enum hg_key key;
+	const char *type; /* as in hg_top_of_type(), or NULL */
+	enum rep_sort sort;
+	uint64_t limit;
+};
+enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request);
+
+/* The table of types: 'pattern' NULL or what the name of a type must match. */
+enum hg_status rep_types(
+	struct rep_context *context, const char *pattern, bool unused, uint64_t limit);
 
 struct rep_tree_request {
 	hg_node from;       /* HG_NO_NODE: everything */
@@ -54,8 +63,12 @@ struct rep_tree_request {
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
 
 enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit);
-enum hg_status rep_object(
-	struct rep_context *context, hg_node node, uint64_t max_fields, uint64_t max_referrers);
+struct rep_object_request {
+	hg_node node;
+	uint64_t max_fields, max_referrers;
+	uint32_t depth; /* of values; 0: the library's */
+};
+enum hg_status rep_object(struct rep_context *context, const struct rep_object_request *request);
 enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit);
 
 /* context->snapshot is the newer one. */

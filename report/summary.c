@@ -8,7 +8,7 @@ enum { SHOWN_LOCATIONS = 8, SHOWN_DOMINATORS = 5, SHOWN_SUSPECTS = 3, SHORTEST_C
 struct findings {
 	struct hg_info info;
 	struct hg_totals totals;
-	struct hg_top locations, roots;
+	struct hg_top types, locations, roots;
 	struct hg_tree dominators;
 	struct hg_suspects suspects;
 };
@@ -31,6 +31,8 @@ static enum hg_status ask(struct rep_context *context, struct findings *findings
 	enum hg_status status = hg_totals(snapshot, &findings->totals);
 	if (status == HG_OK)
 		status = hg_top(snapshot, HG_BY_LOCATION, &findings->locations);
+	if (status == HG_OK && findings->info.has_types)
+		status = hg_top(snapshot, HG_BY_TYPE, &findings->types);
 	if (status == HG_OK)
 		status = hg_top(snapshot, HG_BY_ROOT, &findings->roots);
 	if (status == HG_OK)
@@ -42,6 +44,7 @@ static enum hg_status ask(struct rep_context *context, struct findings *findings
 
 static void release(struct findings *findings)
 {
+	hg_top_release(&findings->types);
 	hg_top_release(&findings->locations);
 	hg_top_release(&findings->roots);
 	hg_tree_release(&findings->dominators);
@@ -92,6 +95,20 @@ static void describe_samples(struct rep_text *line, const struct hg_totals *tota
 	rep_text_put(line, " that Gc.Memprof tracks");
 }
 
+static void describe_types(
+	struct rep_text *line, const struct hg_info *info, const struct hg_totals *totals)
+{
+	if (!info->has_types) {
+		rep_text_put(line, info->type_note);
+		return;
+	}
+	rep_coverage(line, totals);
+	if (*info->type_profile)
+		rep_text_printf(line, ", profile %s", info->type_profile);
+	if (*info->type_note)
+		rep_text_printf(line, "; %s", info->type_note);
+}
+
 static void write_head(struct rep_emitter *emitter, const struct findings *findings)
 {
 	const struct hg_info *info = &findings->info;
@@ -109,6 +126,11 @@ static void write_head(struct rep_emitter *emitter, const struct findings *findi
 		describe_samples(&line, &findings->totals);
 	rep_prose(emitter, REP_PLAIN, "  locations  %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
+	rep_text_clear(&line);
+	describe_types(&line, info, &findings->totals);
+	if (line.length)
+		rep_prose(emitter, REP_PLAIN, "  types      %s\n",
+			rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
@@ -195,6 +217,9 @@ static void write_total_table(struct rep_emitter *emitter, const struct findings
 			: "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));
+	if (findings->info.has_types)
+		total_row(emitter, "with a type", totals->typed_blocks, totals->typed_bytes,
+			totals->bytes, "");
 	if (findings->info.heap_bytes != HG_UNKNOWN)
 		write_heap_rows(emitter, findings);
 	else if (findings->info.free_bytes != HG_UNKNOWN && findings->info.free_bytes)
@@ -278,6 +303,11 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"dangling_pointers", totals->dangling_pointers},
 		{"unreachable_dangling_pointers", totals->unreachable_dangling_pointers},
 		{"immediates", totals->immediates},
+		{"typed_blocks", totals->typed_blocks},
+		{"typed_bytes", totals->typed_bytes},
+		{"shape_clashes", totals->shape_clashes},
+		{"type_conflicts", totals->type_conflicts},
+		{"static_type_conflicts", totals->static_conflicts},
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -348,27 +378,24 @@ static bool write_reconciliation(struct rep_emitter *emitter, const struct findi
 	return fine;
 }
 
-static void write_locations(struct rep_context *context, const struct findings *findings)
+/* The rows of 'top' that retain most. */
+static void write_classes(struct rep_context *context, const struct findings *findings,
+	const struct hg_top *top, const char *member)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_top *top = &findings->locations;
+	const char *key = hg_key_name(top->key);
 	const struct rep_column columns[] = {
-		{"location", "location", REP_NAME, REP_LAST},
+		{key, key, REP_NAME, REP_LAST},
 		{"blocks", "blocks", REP_COUNT, 0},
 		{"bytes", "bytes", REP_BYTES, 0},
 		{"retained_bytes", "retained", REP_BYTES, 0},
 		{"retained_share", "  share", REP_SHARE, 0},
 	};
 	size_t shown = top->count < SHOWN_LOCATIONS ? top->count : SHOWN_LOCATIONS;
-	if (findings->totals.located_blocks == 0 && findings->info.heap_bytes != HG_UNKNOWN &&
-		emitter->format == REP_FORMAT_TEXT)
-		return;
-	rep_headline(emitter, "Where the memory was allocated: locations that retain most");
-	rep_table_begin(emitter, "locations", columns, 5);
+	rep_table_begin(emitter, member, columns, 5);
 	for (size_t i = 0; i < shown; i++) {
 		const struct hg_class *row = &top->rows[i];
-		rep_class_cells(
-			emitter, context->snapshot, HG_BY_LOCATION, row->id, row->confidence);
+		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
@@ -378,12 +405,30 @@ static void write_locations(struct rep_context *context, const struct findings *
 	rep_table_end(emitter);
 }
 
+/* People see types, or locations if there are none; programs both. */
+static void write_largest(struct rep_context *context, const struct findings *findings)
+{
+	bool text = context->emitter->format == REP_FORMAT_TEXT;
+	bool locations = findings->totals.located_blocks || findings->info.heap_bytes == HG_UNKNOWN;
+	if (findings->info.has_types) {
+		rep_headline(context->emitter, "What fills the memory: types that retain most");
+		write_classes(context, findings, &findings->types, "types");
+		locations &= !text;
+	}
+	if (!locations && text)
+		return;
+	rep_headline(
+		context->emitter, "Where the memory was allocated: locations that retain most");
+	write_classes(context, findings, &findings->locations, "locations");
+}
+
 static const struct rep_column dominator_columns[] = {
 	{"address", NULL, REP_NAME, 0},
 	{"location", NULL, REP_NAME, 0},
 	{"children", "holds", REP_COUNT, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{"retained_share", "  share", REP_SHARE, 0},
+	{"type", NULL, REP_NAME, 0},
 	{NULL, "root or block", REP_NAME, REP_LAST},
 };
 
@@ -391,9 +436,10 @@ static void dominator_row(
 	struct rep_context *context, const struct hg_tree_row *row, uint64_t total)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0};
+	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
 	struct hg_block block;
 	hg_block(context->snapshot, row->node, &block);
+	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
 	if (row->depth > 1)
@@ -404,8 +450,10 @@ static void dominator_row(
 	rep_cell_number(emitter, row->children);
 	rep_cell_number(emitter, block.retained_bytes);
 	rep_cell_share(emitter, block.retained_bytes, total);
+	rep_cell_string(emitter, rep_text_string(&type));
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
+	rep_text_release(&type);
 	rep_text_release(&name);
 	rep_text_release(&location);
 	rep_text_release(&label);
@@ -415,7 +463,7 @@ static void write_dominators(struct rep_context *context, const struct findings 
 {
 	const struct hg_tree *tree = &findings->dominators;
 	rep_headline(context->emitter, "Who holds it: what would be freed with a root or block");
-	rep_table_begin(context->emitter, "dominators", dominator_columns, 6);
+	rep_table_begin(context->emitter, "dominators", dominator_columns, 7);
 	for (size_t i = 1; i < tree->count; i++)
 		if (tree->rows[i].depth == 1)
 			dominator_row(context, &tree->rows[i], findings->totals.retained_bytes);
@@ -474,6 +522,22 @@ static void write_kinds(struct rep_context *context, const struct findings *find
 	rep_table_end(emitter);
 }
 
+/* What most of it has in common; below a tenth it explains nothing. */
+static void suspect_part(struct rep_context *context, const struct hg_suspect *suspect,
+	const char *how, const struct rep_text *name, uint64_t bytes)
+{
+	struct rep_text escaped = {0}, size = {0};
+	if (name->length == 0 || 10 * bytes < suspect->retained_bytes)
+		return;
+	bool most = 2 * bytes > suspect->retained_bytes;
+	rep_text_size(&size, bytes);
+	rep_prose(context->emitter, REP_PLAIN, "    %s %s %s (%s)\n",
+		most ? "most of it" : "the largest known part", how,
+		rep_escaped(&escaped, rep_text_string(name)), rep_text_string(&size));
+	rep_text_release(&escaped);
+	rep_text_release(&size);
+}
+
 static void suspect_text(
 	struct rep_context *context, const struct hg_suspect *suspect, uint64_t total)
 {
@@ -507,18 +571,12 @@ static void suspect_text(
 	}
 	rep_prose(context->emitter, REP_PLAIN, "    %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
-	/* Below a tenth it explains nothing. */
-	if (suspect->location && 10 * suspect->location_bytes >= suspect->retained_bytes) {
-		rep_text_clear(&line);
-		rep_name_location(&line, context->snapshot, suspect->location);
-		bool most = 2 * suspect->location_bytes > suspect->retained_bytes;
-		rep_prose(context->emitter, REP_PLAIN, "    %s allocated at %s",
-			most ? "most of it" : "the largest known part",
-			rep_escaped(&escaped, rep_text_string(&line)));
-		rep_text_clear(&line);
-		rep_text_size(&line, suspect->location_bytes);
-		rep_prose(context->emitter, REP_PLAIN, " (%s)\n", rep_text_string(&line));
-	}
+	rep_text_clear(&line);
+	rep_name_type(&line, context->snapshot, suspect->type);
+	suspect_part(context, suspect, "under blocks of type", &line, suspect->type_bytes);
+	rep_text_clear(&line);
+	rep_name_location(&line, context->snapshot, suspect->location);
+	suspect_part(context, suspect, "allocated at", &line, suspect->location_bytes);
 	rep_text_clear(&line);
 	rep_text_put(&line, "heapgraph why ");
 	rep_name_node(&line, context->snapshot, suspect->node);
@@ -538,7 +596,7 @@ static void node_cell(struct rep_context *context, hg_node node)
 
 static void suspect_row(struct rep_context *context, const struct hg_suspect *suspect)
 {
-	struct rep_text location = {0};
+	struct rep_text location = {0}, type = {0};
 	node_cell(context, suspect->node);
 	node_cell(context, suspect->accumulation);
 	rep_cell_number(context->emitter, suspect->retained_bytes);
@@ -547,7 +605,11 @@ static void suspect_row(struct rep_context *context, const struct hg_suspect *su
 	rep_name_location(&location, context->snapshot, suspect->location);
 	rep_cell_string(context->emitter, rep_text_string(&location));
 	rep_cell_number(context->emitter, suspect->location_bytes);
+	rep_name_type(&type, context->snapshot, suspect->type);
+	rep_cell_string(context->emitter, rep_text_string(&type));
+	rep_cell_number(context->emitter, suspect->type_bytes);
 	rep_row_end(context->emitter);
+	rep_text_release(&type);
 	rep_text_release(&location);
 }
 
@@ -561,10 +623,12 @@ static void write_suspects(struct rep_context *context, const struct findings *f
 		{"children", NULL, REP_COUNT, 0},
 		{"location", NULL, REP_NAME, 0},
 		{"location_bytes", NULL, REP_BYTES, 0},
+		{"type", NULL, REP_NAME, 0},
+		{"type_bytes", NULL, REP_BYTES, 0},
 	};
 	const struct hg_suspects *suspects = &findings->suspects;
 	if (context->emitter->format == REP_FORMAT_JSON) {
-		rep_table_begin(context->emitter, "suspects", columns, 7);
+		rep_table_begin(context->emitter, "suspects", columns, 9);
 		for (size_t i = 0; i < suspects->count; i++)
 			suspect_row(context, &suspects->rows[i]);
 		rep_table_end(context->emitter);
@@ -606,7 +670,7 @@ enum hg_status rep_summary(struct rep_context *context)
 			status = base_fail(context->error, HG_ERROR_INTERNAL, HG_NO_OFFSET,
 				"the totals of the analysis do not add up");
 		if (emitter->format != REP_FORMAT_CSV) {
-			write_locations(context, &findings);
+			write_largest(context, &findings);
 			write_dominators(context, &findings);
 			write_kinds(context, &findings);
 			write_suspects(context, &findings);

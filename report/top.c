@@ -20,18 +20,17 @@ static uint64_t amount_of(const struct hg_class *row, enum rep_sort sort)
 /* What --sort by name compares: numbers as numbers, roots by kind first. */
 static char *sort_name(struct rep_context *context, enum hg_key key, uint32_t id)
 {
-	struct rep_text name = {0};
-	if (key == HG_BY_ROOT)
-		rep_text_printf(
-			&name, "%s ", hg_root_kind_name(hg_root_kind(context->snapshot, id)));
-	rep_name_class(&name, context->snapshot, key, id);
+	struct rep_text name = {0}, second = {0};
+	rep_class_names(context->snapshot, key, id, &name, &second);
+	rep_text_printf(&name, " %s", rep_text_string(&second));
 	if (key == HG_BY_TAG) {
-		unsigned long tag = strtoul(rep_text_string(&name), NULL, 10);
+		unsigned long tag = strtoul(rep_text_string(&second), NULL, 10);
 		rep_text_clear(&name);
 		rep_text_printf(&name, "%03lu", tag);
 	}
-	char *copy = name.failed ? NULL : strdup(rep_text_string(&name));
+	char *copy = name.failed || second.failed ? NULL : strdup(rep_text_string(&name));
 	rep_text_release(&name);
+	rep_text_release(&second);
 	return copy;
 }
 
@@ -82,27 +81,41 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
+	bool by_type = top->key == HG_BY_TYPE || top->key == HG_BY_TYPE_LOCATION;
 	if (guessed && emitter->format == REP_FORMAT_TEXT)
-		rep_prose(emitter, REP_PLAIN, "  " REP_GUESS_MEANING "\n");
+		rep_prose(emitter, REP_PLAIN, "  %s\n",
+			by_type ? REP_TYPE_GUESS_MEANING : REP_GUESS_MEANING);
 }
 
-static void write_headline(struct rep_context *context, const struct hg_top *top)
+static void write_headline(struct rep_context *context, const struct hg_top *top, const char *type,
+	const struct hg_totals *totals)
 {
 	static const char *const titles[] = {"Blocks by location of allocation", "Blocks by tag",
-		"Blocks by module of allocation", "What roots point to, and retain alone"};
-	struct rep_text amount = {0};
+		"Blocks by module of allocation", "What roots point to, and retain alone",
+		"Blocks by type", "Blocks by type and location of allocation"};
+	struct rep_text amount = {0}, escaped = {0};
 	rep_name_amount(&amount, top->blocks, "block", "blocks");
 	rep_text_put(&amount, ", ");
 	rep_text_size(&amount, top->bytes);
 	rep_prose(context->emitter, REP_BOLD, "%s", titles[top->key]);
+	if (type)
+		rep_prose(context->emitter, REP_BOLD, ", of types that match '%s'",
+			rep_escaped(&escaped, type));
 	if (top->key == HG_BY_ROOT)
 		rep_prose(context->emitter, REP_PLAIN, "\n");
 	else
 		rep_prose(context->emitter, REP_PLAIN, ": %s\n", rep_text_string(&amount));
+	if (hg_has_types(context->snapshot) && !type) {
+		rep_text_clear(&amount);
+		rep_coverage(&amount, totals);
+		rep_prose(context->emitter, REP_PLAIN, "types: %s\n", rep_text_string(&amount));
+	}
 	rep_text_release(&amount);
+	rep_text_release(&escaped);
 }
 
-static void write_values(struct rep_emitter *emitter, const struct hg_top *top)
+static void write_values(
+	struct rep_emitter *emitter, const struct hg_top *top, const struct hg_totals *totals)
 {
 	if (emitter->format != REP_FORMAT_JSON)
 		return;
@@ -110,28 +123,32 @@ static void write_values(struct rep_emitter *emitter, const struct hg_top *top)
 	rep_value_number(emitter, "blocks", NULL, REP_COUNT, top->blocks);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, top->bytes);
 	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, top->count);
+	rep_value_number(emitter, "typed_blocks", NULL, REP_COUNT, totals->typed_blocks);
+	rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);
+	rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
 }
 
-enum hg_status rep_top(
-	struct rep_context *context, enum hg_key key, enum rep_sort sort, uint64_t limit)
+enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request)
 {
+	uint64_t limit = request->limit;
 	struct hg_totals totals;
 	struct hg_top top = {0};
 	enum hg_status status = hg_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_top(context->snapshot, key, &top);
+		status = hg_top_of_type(context->snapshot, request->key, request->type, &top);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	struct rep_ranked *ranked = rank(context, &top, sort);
+	struct rep_ranked *ranked = rank(context, &top, request->sort);
 	if (!ranked) {
 		status = rep_no_memory(context);
 	} else {
 		size_t shown = limit && limit < top.count ? (size_t)limit : top.count;
 		rep_begin(context, "top", NULL);
-		write_headline(context, &top);
-		write_values(context->emitter, &top);
+		write_headline(context, &top, request->type, &totals);
+		write_values(context->emitter, &top, &totals);
 		write_rows(context, &top, ranked, shown, &totals);
-		rep_more_rows(context->emitter, top.count - shown, rep_key_plural(key), "--limit");
+		rep_more_rows(
+			context->emitter, top.count - shown, rep_key_plural(top.key), "--limit");
 		rep_document_end(context->emitter);
 		rep_ranked_free(ranked, top.count);
 	}

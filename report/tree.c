@@ -86,7 +86,7 @@ static bool look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_node ri
 	hg_block(snapshot, left, &a);
 	hg_block(snapshot, right, &b);
 	return !a.is_root && !b.is_root && a.tag == b.tag && a.words == b.words &&
-	       a.location == b.location;
+	       a.location == b.location && a.type == b.type;
 }
 
 /*
@@ -187,9 +187,10 @@ static void write_row(struct rep_context *context, const struct pruned *pruned, 
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_tree_row *row = &pruned->tree.rows[position];
-	struct rep_text name = {0}, location = {0}, label = {0};
+	struct rep_text name = {0}, type = {0}, location = {0}, label = {0};
 	struct hg_block block;
 	hg_block(context->snapshot, row->node, &block);
+	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
 	if (emitter->format == REP_FORMAT_TEXT) {
@@ -199,7 +200,7 @@ static void write_row(struct rep_context *context, const struct pruned *pruned, 
 	}
 	rep_cell_number(emitter, row->depth);
 	rep_cell_string(emitter, rep_text_string(&name));
-	rep_cell_string(emitter, "");
+	rep_cell_string(emitter, rep_text_string(&type));
 	rep_cell_string(emitter, rep_text_string(&location));
 	rep_cell_number(emitter, block.bytes);
 	rep_cell_number(emitter, block.retained_bytes);
@@ -210,8 +211,9 @@ static void write_row(struct rep_context *context, const struct pruned *pruned, 
 	rep_cell_number(emitter, row->hidden_bytes);
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
-	emitter->failed |= name.failed || location.failed || label.failed;
+	emitter->failed |= name.failed || type.failed || location.failed || label.failed;
 	rep_text_release(&name);
+	rep_text_release(&type);
 	rep_text_release(&location);
 	rep_text_release(&label);
 }

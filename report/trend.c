@@ -186,7 +186,7 @@ static bool add_moment(
 
 enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *context)
 {
-	struct rep_text name = {0};
+	struct rep_text kind = {0}, name = {0};
 	struct hg_top top = {0};
 	struct hg_totals totals;
 	enum hg_status status = hg_totals(context->snapshot, &totals);
@@ -197,13 +197,13 @@ enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *contex
 	bool fine = add_moment(trend, context->snapshot, &totals);
 	for (size_t i = 0; i < top.count && fine; i++) {
 		const struct hg_class *row = &top.rows[i];
-		const char *kind = "";
-		if (trend->key == HG_BY_ROOT)
-			kind = hg_root_kind_name(hg_root_kind(context->snapshot, row->id));
+		rep_text_clear(&kind);
 		rep_text_clear(&name);
-		rep_name_class(&name, context->snapshot, trend->key, row->id);
-		fine = !name.failed && add_point(trend, kind, rep_text_string(&name), row);
+		rep_class_names(context->snapshot, trend->key, row->id, &kind, &name);
+		fine = !kind.failed && !name.failed &&
+		       add_point(trend, rep_text_string(&kind), rep_text_string(&name), row);
 	}
+	rep_text_release(&kind);
 	rep_text_release(&name);
 	hg_top_release(&top);
 	return fine ? HG_OK : rep_no_memory(context);

@@ -11,6 +11,8 @@ static const struct rep_column step_columns[] = {
 	{"tag", NULL, REP_NUMBER, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{NULL, "through", REP_WORD, 0},
+	{"type", NULL, REP_NAME, 0},
+	{"field_name", NULL, REP_NAME, 0},
 	{NULL, "root or block", REP_NAME, REP_LAST},
 };
 
@@ -23,6 +25,7 @@ static const struct rep_column path_columns[] = {
 	{"targets", "reaches", REP_COUNT, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
 	{NULL, "  share", REP_SHARE, 0},
+	{"type", NULL, REP_NAME, 0},
 	{NULL, "path", REP_NAME, REP_LAST},
 };
 
@@ -50,22 +53,27 @@ static void tag_cell(struct rep_emitter *emitter, const struct hg_block *block)
 		rep_cell_number(emitter, block->tag);
 }
 
-static void write_step(struct rep_context *context, const struct hg_step *step)
+/* 'holder' is the step before. */
+static void write_step(
+	struct rep_context *context, const struct hg_step *step, const struct hg_step *holder)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0}, through = {0};
+	struct rep_text name = {0}, location = {0}, label = {0}, through = {0}, type = {0};
 	struct hg_block block;
 	hg_block(context->snapshot, step->node, &block);
 	rep_name_node(&name, context->snapshot, step->node);
 	rep_name_location(&location, context->snapshot, block.location);
 	rep_name_label(&label, context->snapshot, &block);
+	rep_name_type(&type, context->snapshot, block.type);
 	if (step->field != HG_UNKNOWN)
-		rep_text_printf(&through, "field %llu", (unsigned long long)step->field);
+		rep_name_field(&through, context->snapshot, holder->node, step->field);
 	rep_cell_string(emitter, rep_text_string(&name));
 	field_cell(emitter, step->field);
 	rep_cell_string(emitter, rep_text_string(&location));
 	tag_cell(emitter, &block);
 	rep_cell_number(emitter, block.retained_bytes);
+	rep_cell_string(emitter, rep_text_string(&through));
+	rep_cell_string(emitter, rep_text_string(&type));
 	rep_cell_string(emitter, rep_text_string(&through));
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
@@ -73,6 +81,7 @@ static void write_step(struct rep_context *context, const struct hg_step *step)
 	rep_text_release(&location);
 	rep_text_release(&label);
 	rep_text_release(&through);
+	rep_text_release(&type);
 }
 
 enum { FIRST_STEPS = 10, LAST_STEPS = 10 };
@@ -83,7 +92,7 @@ static void leave_out_steps(struct rep_emitter *emitter, size_t count)
 	rep_text_put(&text, "... ");
 	rep_text_count(&text, count);
 	rep_text_put(&text, " more");
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 8; i++)
 		rep_cell_none(emitter);
 	rep_cell_string(emitter, rep_text_string(&text));
 	rep_row_end(emitter);
@@ -98,7 +107,7 @@ static void write_steps(struct rep_context *context, const struct hg_why *why)
 	if (context->emitter->format == REP_FORMAT_TEXT && why->steps_count == 0)
 		return;
 	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
-	rep_table_begin(context->emitter, "steps", step_columns, 7);
+	rep_table_begin(context->emitter, "steps", step_columns, 9);
 	/* People see both ends of a long path. */
 	size_t count = why->steps_count;
 	bool cut = context->emitter->format == REP_FORMAT_TEXT && count > FIRST_STEPS + LAST_STEPS;
@@ -108,7 +117,7 @@ static void write_steps(struct rep_context *context, const struct hg_why *why)
 			i = count - LAST_STEPS;
 		}
 		if (why->steps[i].node != top)
-			write_step(context, &why->steps[i]);
+			write_step(context, &why->steps[i], i ? &why->steps[i - 1] : NULL);
 	}
 	rep_table_end(context->emitter);
 }
@@ -125,11 +134,17 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 		return;
 	}
 	rep_text_count(label, row->nodes);
-	rep_text_printf(label, " %ss", rep_tag_word(row->tag));
-	if (row->tag > 0 && row->tag < 246)
-		rep_text_printf(label, " with tag %u", row->tag);
+	if (row->type) {
+		rep_text_put(label, " of type ");
+		rep_name_type(label, context->snapshot, row->type);
+	} else {
+		rep_text_printf(label, " %s%ss", hg_has_types(context->snapshot) ? "unknown " : "",
+			rep_tag_word(row->tag));
+		if (row->tag > 0 && row->tag < 246)
+			rep_text_printf(label, " with tag %u", row->tag);
+	}
 	if (row->location) {
-		rep_text_put(label, " of ");
+		rep_text_put(label, row->type ? " at " : " of ");
 		rep_name_location(label, context->snapshot, row->location);
 	}
 	rep_text_put(label, ", first ");
@@ -140,11 +155,12 @@ static void write_path(
 	struct rep_context *context, const struct answer *answer, const struct hg_path_row *row)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0};
+	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
 	struct hg_block block;
 	hg_block(context->snapshot, row->node, &block);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, row->location);
+	rep_name_type(&type, context->snapshot, row->type);
 	path_label(&label, context, row, &block);
 	rep_cell_number(emitter, row->depth);
 	rep_cell_string(emitter, rep_text_string(&name));
@@ -154,8 +170,10 @@ static void write_path(
 	rep_cell_number(emitter, row->targets);
 	rep_cell_number(emitter, row->bytes);
 	rep_cell_share(emitter, row->targets, answer->why.reached);
+	rep_cell_string(emitter, rep_text_string(&type));
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
+	rep_text_release(&type);
 	rep_text_release(&name);
 	rep_text_release(&location);
 	rep_text_release(&label);
@@ -168,7 +186,7 @@ static void write_paths(struct rep_context *context, const struct answer *answer
 	if (emitter->format == REP_FORMAT_TEXT && why->rows_count == 0)
 		return;
 	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
-	rep_table_begin(emitter, "rows", path_columns, 9);
+	rep_table_begin(emitter, "rows", path_columns, 10);
 	for (size_t i = 0; i < why->rows_count && !rep_emitter_broken(emitter); i++)
 		if (answer->kept[i])
 			write_path(context, answer, &why->rows[i]);

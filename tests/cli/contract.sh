@@ -20,17 +20,22 @@ growth=blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retain
 header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence \
 	objects $tiny
-for key in location tag module; do
+for key in location tag module type; do
 	header "top by $key" "$key,$measures" top --by $key $tiny
 	header "diff by $key" "$key,$growth" diff --by $key $cache0 $cache2
 	header "trend by $key" "index,$key,blocks,bytes,retained_bytes" trend --by $key $cache0 $cache2
 done
+header 'top by type,location' "type,location,$measures" top --by type,location $tiny
+header 'diff by type,location' "type,location,$growth" diff --by type,location $cache0 $cache2
+header 'trend by type,location' index,type,location,blocks,bytes,retained_bytes \
+	trend --by type,location $cache0 $cache2
+header types type,kind,unit,blocks,bytes,layout types $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
 header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
 header tree depth,address,type,location,bytes,retained_bytes,children tree $tiny
-header why depth,address,tag,location,nodes,targets,bytes why loc:t1.ml $tiny
-header object index,kind,value,address,tag,location,bytes,retained_bytes,code \
+header why depth,address,tag,location,nodes,targets,bytes,type why loc:t1.ml $tiny
+header object index,kind,value,address,tag,location,bytes,retained_bytes,code,name,type,text \
 	object "$("$hg" objects --format csv $tiny | columns address | head -n 1)" $tiny
 header summary section,name,value summary $tiny
 header info section,name,value info $tiny
@@ -105,7 +110,7 @@ shape summary summary "$snapshot"' and (.totals | .blocks == 247 and .bytes == 6
 	([.locations, .dominators, .suspects, .roots] | all(type == "array"))' $tiny
 shape info info "$snapshot"' and .file.format == "memprof01" and .heap.blocks == 247 and
 	.roots.stack == 2 and (.chunk_list | length == 1)' info $tiny
-for key in location tag module root; do
+for key in location tag module root type type,location; do
 	shape "top by $key" top "$snapshot and .by == \"$key\" and (.rows | length > 0) and
 		(.rows | all(.blocks >= 0 and .bytes >= 0 and .retained_bytes >= 0))" \
 		top --by $key $tiny
@@ -204,7 +209,7 @@ refuses '--as another format' 3 top --as ocp2014 $tiny
 check_run 'version' 0 --version
 check 'version names jemalloc or the system' grep -q '^heapgraph [0-9.]* (\(jemalloc\|system\)' \
 	"$work/out"
-for verb in summary info top tree why object objects dot diff trend completion; do
+for verb in summary info top tree why object objects dot types diff trend completion; do
 	check_run "$verb --help" 0 $verb --help
 	cp "$work/out" "$work/once"
 	run help $verb
@@ -226,6 +231,11 @@ refuses 'usage: one snapshot for diff' 2 diff $tiny
 refuses 'usage: neither verb nor file' 2 toop
 refuses 'usage: unknown format to read' 2 top --as elf $tiny
 refuses 'usage: bad regular expression' 2 why 'loc:(' $tiny
+refuses 'usage: bad regular expression for types' 2 top --type '(' $tiny
+refuses 'usage: types of a snapshot that has none' 2 why type:string $tiny
+refuses 'usage: two sources of locations' 2 top --prof $v01/tiny/t1.prof --prof $v01/tiny/t1.prof $tiny
+refuses 'input: a profile that is not there' 3 top --prof "$work/no.prof" $tiny
+refuses 'input: no types, and they are required' 3 top --require-types $tiny
 refuses 'usage: address without a block' 2 object 0x10 $tiny
 refuses 'usage: unknown verb to explain' 2 help toop
 refuses 'usage: both historical forms' 2 -heap $tiny -heaps 29370

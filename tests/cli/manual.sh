@@ -62,7 +62,7 @@ check 'completion is a shell script' bash -n "$work/out"
 # shellcheck source=/dev/null
 . "$work/out"
 check_equal 'completion: su' "$(completes heapgraph su)" summary
-check_equal 'completion: t' "$(completes heapgraph t)" 'top tree trend'
+check_equal 'completion: t' "$(completes heapgraph t)" 'top tree types trend'
 check_equal 'completion: top --by l' "$(completes heapgraph top --by l)" location
 check_equal 'completion: top --format=c' "$(completes heapgraph top --format = c)" csv
 check_equal 'completion: top --for' "$(completes heapgraph top --for)" --format

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_ARGUMENTS = 16 };
+enum { MOST_ARGUMENTS = 160 };
 
 struct outcome {
 	enum hg_status status;
@@ -93,7 +93,7 @@ static void operands_may_look_odd(void **state)
 	assert_int_equal(o->parse.operand_count, 2);
 	/* A value may begin with a dash. */
 	o = PARSE("top", "--prof", "--odd");
-	assert_string_equal(o->values.profile, "--odd");
+	assert_string_equal(o->values.profiles.names[0], "--odd");
 }
 
 static void names_match_exactly(void **state)
@@ -111,9 +111,25 @@ static void unknown_options_are_named(void **state)
 	assert_refused(PARSE("top", "-ofile"), "unknown option '-ofile'");
 	assert_refused(PARSE("top", "--nodes", "3"), "unknown option '--nodes'");
 	assert_refused(PARSE("top", "--=3"), "unknown option");
-	/* Not offered yet. */
 	assert_refused(PARSE("top", "--fro", "x"), "unknown option '--fro'");
-	assert_refused(PARSE("top", "--redact"), "unknown option '--redact'");
+	assert_refused(PARSE("top", "-i", "x"), "unknown option '-i'");
+}
+
+static void files_may_be_several(void **state)
+{
+	const char *many[2 * CLI_MOST_FILES + 3] = {NULL};
+	(void)state;
+	struct outcome *o = PARSE("top", "--prof", "a", "-I", "x", "--prof=b", "--include", "y");
+	assert_int_equal(o->status, HG_OK);
+	assert_int_equal(o->values.profiles.count, 2);
+	assert_string_equal(o->values.profiles.names[1], "b");
+	assert_int_equal(o->values.directories.count, 2);
+	assert_string_equal(o->values.directories.names[0], "x");
+	for (int i = 0; i <= CLI_MOST_FILES; i++) {
+		many[2 * i] = "-I";
+		many[2 * i + 1] = "folder";
+	}
+	assert_refused(parse("top", many), "at most");
 }
 
 static void bad_values_are_refused(void **state)
@@ -126,7 +142,7 @@ static void bad_values_are_refused(void **state)
 	assert_refused(PARSE("top", "--limit=99999999999999999999"), "is not a number");
 	/* The value that stands for "not given". */
 	assert_refused(PARSE("top", "--limit=18446744073709551615"), "is not a number");
-	assert_refused(PARSE("top", "--by=type"), "location, tag, module, root");
+	assert_refused(PARSE("top", "--by=types"), "location, tag, module, root, type");
 	assert_refused(PARSE("top", "--by="), "is not one of");
 	assert_refused(PARSE("top", "--format=TEXT"), "text, csv, json");
 	assert_refused(PARSE("top", "--partial=yes"), "takes no value");
@@ -251,6 +267,7 @@ int main(void)
 		cmocka_unit_test(operands_may_look_odd),
 		cmocka_unit_test(names_match_exactly),
 		cmocka_unit_test(unknown_options_are_named),
+		cmocka_unit_test(files_may_be_several),
 		cmocka_unit_test(bad_values_are_refused),
 		cmocka_unit_test(percentages_are_parts_per_million),
 		cmocka_unit_test(sizes_have_units_of_1024),

@@ -1,0 +1,32 @@
+#include "cli/verbs.h"
+
+static enum hg_status run_types(struct cli_run *run)
+{
+	const char *pattern = run->operand_count == 2 ? run->operands[0] : NULL;
+	BASE_TRY(cli_begin_with_snapshot(run));
+	return rep_types(&run->context, pattern, run->values.all, cli_limit(run, 20));
+}
+
+static const struct cli_option own[] = {
+	{"all", 0, CLI_FLAG, offsetof(struct cli_values, all), NULL, NULL,
+		"also the declared types that no block has"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
+	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_types = {
+	.name = "types",
+	.operands = "[RE] SNAPSHOT",
+	.min_operands = 1,
+	.max_operands = 2,
+	.summary = "the declared types: their layouts, and how much memory is of each",
+	.description =
+		"One row for every declared type that blocks have, whatever its arguments: how it "
+		"is declared, in which unit, how many blocks and bytes are of it.  Tuples, "
+		"functions and the like have a row for each kind.  With RE, an extended regular "
+		"expression, only types whose name matches.",
+	.tables = tables,
+	.run = run_types,
+};

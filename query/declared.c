@@ -1,0 +1,375 @@
+/*
+ * The table of types with what the heap has of each: a row for each declared type, whatever its
+ * arguments, and for each other kind of type.  Numbers of rows: declarations, then layouts of
+ * modules, then the kinds that have no declaration.
+ */
+#include "query/types.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	TUPLES = 8, /* by size, from 2; the last one: all longer ones */
+	OTHER_FUNCTION = TUPLES,
+	OTHER_VARIANT,
+	OTHER_OBJECT,
+	OTHER_SEVERAL,
+	OTHERS
+};
+
+static uint32_t first_layout(const struct hg_snapshot *snapshot)
+{
+	return snapshot->retype.types.declaration_count;
+}
+
+static uint32_t first_other(const struct hg_snapshot *snapshot)
+{
+	return first_layout(snapshot) + snapshot->retype.types.layout_count;
+}
+
+static uint32_t row_of(const struct hg_snapshot *snapshot, struct retype_term type)
+{
+	struct retype_view view = retype_view(&snapshot->retype.types, type);
+	uint32_t others = first_other(snapshot);
+	switch (view.kind) {
+	case RETYPE_CONSTRUCTED:
+		return view.number;
+	case RETYPE_MODULE:
+		return first_layout(snapshot) + view.number;
+	case RETYPE_TUPLE:
+		return others + (view.count < TUPLES + 1 ? view.count - 2 : TUPLES - 1);
+	case RETYPE_ARROW:
+		return others + OTHER_FUNCTION;
+	case RETYPE_POLY_VARIANT:
+		return others + OTHER_VARIANT;
+	case RETYPE_OBJECT:
+		return others + OTHER_OBJECT;
+	default:
+		return others + OTHER_SEVERAL;
+	}
+}
+
+/* Rows of terms, so that a block costs two look-ups. */
+static enum hg_status map_terms(struct hg_snapshot *snapshot, uint32_t **out)
+{
+	uint32_t count = retype_term_count(&snapshot->retype.types);
+	BASE_TRY(query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out));
+	for (uint32_t i = 1; i < count; i++)
+		(*out)[i] = row_of(snapshot, (struct retype_term){i});
+	return HG_OK;
+}
+
+static enum hg_status count_blocks(
+	struct hg_snapshot *snapshot, const uint32_t *rows, struct hg_types *out)
+{
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
+	snap_walk_range(&walk, 0, snapshot->snap.stretch_count);
+	while (snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
+		struct snap_cell cell;
+		while (snap_scan_next(&scan, &cell)) {
+			enum hg_confidence confidence;
+			struct retype_term type =
+				query_type(snapshot, rank++, cell.tag, &confidence);
+			if (type.n == 0)
+				continue;
+			struct hg_declared *row = &out->rows[rows[type.n]];
+			uint64_t bytes = 8 * (cell.wosize + 1);
+			row->blocks++;
+			row->bytes += bytes;
+			out->blocks++;
+			out->bytes += bytes;
+		}
+	}
+	snap_walk_release(&walk);
+	return HG_OK;
+}
+
+struct named_row {
+	struct hg_declared row;
+	char *name;
+};
+
+static int by_bytes(const void *a, const void *b)
+{
+	const struct named_row *x = a, *y = b;
+	if (x->row.bytes != y->row.bytes)
+		return x->row.bytes > y->row.bytes ? -1 : 1;
+	int order = strcmp(x->name, y->name);
+	return order ? order : (x->row.id > y->row.id) - (x->row.id < y->row.id);
+}
+
+static enum hg_status sort_rows(struct hg_snapshot *snapshot, struct hg_types *types)
+{
+	struct named_row *named;
+	char name[QUERY_LONGEST_NAME];
+	size_t count = 0;
+	enum hg_status status = HG_OK;
+	BASE_TRY(query_alloc(snapshot, types->count, sizeof(*named), (void **)&named));
+	for (; count < types->count && status == HG_OK; count++) {
+		hg_declared_text(
+			snapshot, types->rows[count].id, HG_DECLARED_NAME, name, sizeof(name));
+		named[count] = (struct named_row){types->rows[count], strdup(name)};
+		if (!named[count].name)
+			status = base_no_memory(&snapshot->session->error, strlen(name));
+	}
+	if (status == HG_OK && count)
+		qsort(named, count, sizeof(*named), by_bytes);
+	for (size_t i = 0; i < count; i++) {
+		types->rows[i] = named[i].row;
+		free(named[i].name);
+	}
+	free(named);
+	return status;
+}
+
+static enum hg_status fill(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
+{
+	uint32_t *rows;
+	uint32_t count = first_other(snapshot) + OTHERS;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	for (uint32_t i = 0; i < count; i++)
+		out->rows[i].id = i;
+	BASE_TRY(map_terms(snapshot, &rows));
+	enum hg_status status = count_blocks(snapshot, rows, out);
+	free(rows);
+	for (uint32_t i = 0; i < count; i++) {
+		bool declared = i < first_layout(snapshot);
+		if (out->rows[i].blocks || (unused && declared))
+			out->rows[out->count++] = out->rows[i];
+	}
+	return status == HG_OK ? sort_rows(snapshot, out) : status;
+}
+
+enum hg_status hg_types(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
+{
+	*out = (struct hg_types){0};
+	BASE_TRY(query_begin(snapshot));
+	enum hg_status status = fill(snapshot, unused, out);
+	if (status != HG_OK)
+		hg_types_release(out);
+	return status;
+}
+
+void hg_types_release(struct hg_types *types)
+{
+	free(types->rows);
+	*types = (struct hg_types){0};
+}
+
+/* What is written so far, of a buffer as snprintf(3) fills it. */
+struct text {
+	char *buffer;
+	size_t size, length;
+};
+
+static void put(struct text *text, const char *string)
+{
+	size_t room = text->length < text->size ? text->size - text->length : 0;
+	if (room)
+		snprintf(text->buffer + text->length, room, "%s", string);
+	text->length += strlen(string);
+}
+
+static void put_type(struct text *text, const struct hg_snapshot *snapshot, struct retype_term type)
+{
+	char name[QUERY_LONGEST_NAME] = "";
+	hg_type_name(snapshot, type.n, name, sizeof(name));
+	put(text, *name ? name : "_");
+}
+
+static void put_parameters(struct text *text, uint32_t count)
+{
+	put(text, count > 1 ? "(" : "");
+	for (uint32_t i = 0; i < count; i++) {
+		char name[8] = {'\'', (char)('a' + i % 26), '\0'};
+		put(text, i ? ", " : "");
+		put(text, name);
+	}
+	put(text, count > 1 ? ") " : count ? " " : "");
+}
+
+static void put_other_name(struct text *text, uint32_t other)
+{
+	static const char *const names[] = {"_ -> _", "[ ... ]", "< ... >", "(several types)"};
+	if (other >= OTHER_FUNCTION) {
+		put(text, other < OTHERS ? names[other - OTHER_FUNCTION] : "");
+		return;
+	}
+	for (uint32_t i = 0; i < other + 2; i++)
+		put(text, i ? " * _" : "_");
+	put(text, other == TUPLES - 1 ? " * ..." : "");
+}
+
+static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	if (id < first_layout(snapshot)) {
+		put_parameters(text, types->declarations[id].parameters);
+		put(text, types->declarations[id].name);
+	} else if (id < first_other(snapshot)) {
+		put(text, "(module ");
+		put(text, types->layouts[id - first_layout(snapshot)].name);
+		put(text, ")");
+	} else {
+		put_other_name(text, id - first_other(snapshot));
+	}
+}
+
+static const char *form_name(const struct retype_declaration *declaration)
+{
+	static const char *const names[] = {"abstract", "immediate", "abbreviation", "unboxed",
+		"record", "float record", "variant", "extensible", "string", "float", "float array",
+		"custom", "array", "lazy", "atomic", "weak", "extension slot", "object", "any"};
+	return declaration->form < sizeof(names) / sizeof(*names) ? names[declaration->form] : "";
+}
+
+static void put_kind(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
+{
+	static const char *const others[] = {
+		"function", "polymorphic variant", "object", "several types"};
+	uint32_t other = id - first_other(snapshot);
+	if (id < first_layout(snapshot))
+		put(text, form_name(&snapshot->retype.types.declarations[id]));
+	else if (id < first_other(snapshot))
+		put(text, "module");
+	else
+		put(text, other < OTHER_FUNCTION ? "tuple"
+			  : other < OTHERS       ? others[other - OTHER_FUNCTION]
+						 : "");
+}
+
+static void put_record(struct text *text, const struct hg_snapshot *snapshot,
+	const struct retype_field *fields, uint32_t count)
+{
+	put(text, "{ ");
+	for (uint32_t i = 0; i < count; i++) {
+		put(text, i ? "; " : "");
+		put(text, fields[i].is_mutable ? "mutable " : "");
+		put(text, fields[i].name);
+		put(text, " : ");
+		put_type(text, snapshot, fields[i].type);
+	}
+	put(text, " }");
+}
+
+static void put_constructor(struct text *text, const struct hg_snapshot *snapshot,
+	const struct retype_constructor *constructor)
+{
+	put(text, constructor->name);
+	if (constructor->field_count == 0)
+		return;
+	put(text, " of ");
+	if (constructor->is_record) {
+		put_record(text, snapshot, constructor->fields, constructor->field_count);
+		return;
+	}
+	for (uint32_t i = 0; i < constructor->field_count; i++) {
+		put(text, i ? " * " : "");
+		put_type(text, snapshot, constructor->fields[i].type);
+	}
+}
+
+static void put_layout(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	if (id >= first_layout(snapshot)) {
+		const struct retype_layout *layout = &types->layouts[id - first_layout(snapshot)];
+		if (id < first_other(snapshot))
+			put_record(text, snapshot, layout->fields, layout->field_count);
+		return;
+	}
+	const struct retype_declaration *d = &types->declarations[id];
+	switch (d->form) {
+	case RETYPE_RECORD:
+	case RETYPE_FLOAT_RECORD:
+		put_record(text, snapshot, d->fields, d->field_count);
+		break;
+	case RETYPE_VARIANT:
+		for (uint32_t i = 0; i < d->constructor_count; i++) {
+			put(text, i ? " | " : "");
+			put_constructor(text, snapshot, &d->constructors[i]);
+		}
+		break;
+	case RETYPE_UNBOXED:
+		put(text, d->unboxed.name);
+		put(text, " : ");
+		put_type(text, snapshot, d->inner);
+		break;
+	case RETYPE_ALIAS:
+		put_type(text, snapshot, d->inner);
+		break;
+	default:
+		break;
+	}
+}
+
+/* A unit's name as types spell it: "Dune__exe__Cache" -> "Cache"; ends at 'size'. */
+static void spell_unit(const char *unit, char *buffer, size_t size)
+{
+	static const char *const dropped[] = {"Stdlib__", "Dune__exe__"};
+	size_t length = 0;
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+		if (strncmp(unit, dropped[i], strlen(dropped[i])) == 0)
+			unit += strlen(dropped[i]);
+	for (const char *c = unit; *c && length + 1 < size; c++) {
+		bool separator = c != unit && c[0] == '_' && c[1] == '_';
+		buffer[length++] = separator ? '.' : *c;
+		c += separator;
+	}
+	buffer[length] = '\0';
+}
+
+/* The unit with the longest name that the path begins with. */
+static void put_unit(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	const char *name = "", *best = "";
+	size_t best_length = 0;
+	if (id < first_layout(snapshot))
+		name = types->declarations[id].name;
+	else if (id < first_other(snapshot))
+		name = types->layouts[id - first_layout(snapshot)].name;
+	for (uint32_t i = 0; i < types->unit_count; i++) {
+		char unit[512];
+		spell_unit(types->units[i].name, unit, sizeof(unit));
+		size_t length = strlen(unit);
+		bool begins =
+			strncmp(name, unit, length) == 0 &&
+			(name[length] == '.' || (!name[length] && id >= first_layout(snapshot)));
+		if (begins && length > best_length) {
+			best = types->units[i].name;
+			best_length = length;
+		}
+	}
+	put(text, best);
+}
+
+size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg_declared_part part,
+	char *buffer, size_t size)
+{
+	struct text text = {buffer, size, 0};
+	if (size)
+		buffer[0] = '\0';
+	if (!snapshot->analysed || id >= first_other(snapshot) + OTHERS)
+		return 0;
+	switch (part) {
+	case HG_DECLARED_NAME:
+		put_name(&text, snapshot, id);
+		break;
+	case HG_DECLARED_KIND:
+		put_kind(&text, snapshot, id);
+		break;
+	case HG_DECLARED_LAYOUT:
+		put_layout(&text, snapshot, id);
+		break;
+	case HG_DECLARED_UNIT:
+		put_unit(&text, snapshot, id);
+		break;
+	}
+	return text.length;
+}

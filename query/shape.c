@@ -1,0 +1,198 @@
+/* What the type of a block tells of its fields. */
+#include "query/types.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_INNER = 20, LONGEST_EXTENSION = 1024 };
+
+uint64_t query_word(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field)
+{
+	struct snap_cell cell;
+	if (!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell) ||
+		field >= cell.field_count)
+		return 1;
+	return cell.fields[field];
+}
+
+size_t query_content(struct hg_snapshot *snapshot, uint32_t rank, unsigned tag, uint64_t wosize,
+	const uint8_t **out, bool *cut)
+{
+	const struct snap_format *format = snapshot->snap.format;
+	*cut = false;
+	if (!format->content || snap_tag_has_fields(tag))
+		return 0;
+	return format->content(&snapshot->snap, (struct snap_rank){rank}, 8 * wosize, out, cut);
+}
+
+/* The slot of an extension constructor: itself, or what field 0 leads to. */
+static uint32_t slot_of(struct hg_snapshot *snapshot, const struct query_shape *shape)
+{
+	bool is_400 = snapshot->retype.types.is_400;
+	if (shape->tag == SNAP_TAG_OBJECT || (is_400 && shape->wosize == 1))
+		return shape->rank;
+	uint64_t word = query_word(snapshot, shape->rank, 0);
+	return word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
+}
+
+/* "Dune__exe__Cache.Full" -> "Cache.Full", "Stdlib.Exit" -> "Exit": as types are spelled. */
+static const char *spell(char *name)
+{
+	char *to = name;
+	for (const char *from = name; *from; from++) {
+		bool separator = from[0] == '_' && from[1] == '_' && from != name;
+		*to++ = separator ? '.' : *from;
+		from += separator;
+	}
+	*to = '\0';
+	static const char *const dropped[] = {"Stdlib.", "Dune.exe."};
+	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
+		if (strncmp(name, dropped[i], strlen(dropped[i])) == 0)
+			return name + strlen(dropped[i]);
+	return name;
+}
+
+bool query_extension_name(struct hg_snapshot *snapshot, const struct query_shape *shape, bool raw,
+	char *buffer, size_t size)
+{
+	struct snap_cell cell;
+	const uint8_t *bytes;
+	char name[LONGEST_EXTENSION];
+	bool cut;
+	uint32_t slot = slot_of(snapshot, shape);
+	uint64_t word = slot == HG_NO_NODE ? 1 : query_word(snapshot, slot, 0);
+	uint32_t string = word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
+	if (string == HG_NO_NODE ||
+		!snap_block(&snapshot->lookup, (struct snap_rank){string}, &cell) ||
+		cell.tag != SNAP_TAG_STRING)
+		return false;
+	size_t length = query_content(snapshot, string, cell.tag, cell.wosize, &bytes, &cut);
+	if (length == 0 || length >= sizeof(name) || cut || memchr(bytes, 0, length))
+		return false;
+	memcpy(name, bytes, length);
+	name[length] = '\0';
+	snprintf(buffer, size, "%s", raw ? name : spell(name));
+	return true;
+}
+
+static void find_extension(struct hg_snapshot *snapshot, struct query_shape *shape)
+{
+	char name[LONGEST_EXTENSION], dotted[LONGEST_EXTENSION];
+	size_t length = 0;
+	if (!query_extension_name(snapshot, shape, true, name, sizeof(name)))
+		return;
+	/* The table has "." for "__". */
+	for (const char *c = name; *c; c++) {
+		bool separator = c != name && c[0] == '_' && c[1] == '_';
+		dotted[length++] = separator ? '.' : *c;
+		c += separator;
+	}
+	dotted[length] = '\0';
+	shape->extension = retype_extension_named(&snapshot->retype.types, dotted);
+}
+
+bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct query_shape *out)
+{
+	struct retype_types *types = &snapshot->retype.types;
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	*out = (struct query_shape){.rank = rank, .fit = {.constructor = ""}};
+	if (!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell))
+		return false;
+	out->tag = cell.tag;
+	out->wosize = cell.wosize;
+	out->field_count = cell.field_count;
+	out->type = query_type(snapshot, rank, cell.tag, &confidence);
+	if (out->type.n == 0)
+		return true;
+	struct retype_term type = out->type;
+	out->fit = retype_fit(types, type, cell.tag, cell.wosize);
+	for (unsigned i = 0; i < MOST_INNER && out->fit.match == RETYPE_INNER; i++) {
+		type = out->fit.inner;
+		out->fit = retype_fit(types, type, cell.tag, cell.wosize);
+	}
+	if (out->fit.match == RETYPE_EXTENSION)
+		find_extension(snapshot, out);
+	if (out->fit.match == RETYPE_TAGGED)
+		out->tag_type = retype_tagged(
+			types, type, (int64_t)query_word(snapshot, rank, 0) >> 1, &out->tag_name);
+	return true;
+}
+
+bool query_is_list(const struct query_shape *shape)
+{
+	return shape->fit.match == RETYPE_FIELDS && strcmp(shape->fit.constructor, "::") == 0 &&
+	       shape->wosize == 2;
+}
+
+struct retype_field query_field(const struct query_shape *shape, uint64_t field)
+{
+	struct retype_field none = {.name = ""};
+	const struct retype_fit *fit = &shape->fit;
+	switch (fit->match) {
+	case RETYPE_FIELDS:
+		return field < fit->field_count ? fit->fields[field] : none;
+	case RETYPE_ELEMENTS:
+		none.type = fit->inner;
+		return none;
+	case RETYPE_TAGGED:
+		if (field == 1)
+			none.type = shape->tag_type;
+		return none;
+	case RETYPE_EXTENSION:
+		if (field && shape->extension && field <= shape->extension->field_count)
+			return shape->extension->fields[field - 1];
+		return none;
+	default:
+		return none;
+	}
+}
+
+static size_t length_of(int length)
+{
+	return length < 0 ? 0 : (size_t)length;
+}
+
+static size_t name_in_constructor(const struct query_shape *shape, const char *constructor,
+	const char *name, uint64_t field, char *buffer, size_t size)
+{
+	if (query_is_list(shape))
+		return length_of(snprintf(buffer, size, "%s", field ? "tl" : "hd"));
+	if (*name)
+		return length_of(snprintf(buffer, size, "%s.%s", constructor, name));
+	return length_of(snprintf(buffer, size, "%s.%llu", constructor, (unsigned long long)field));
+}
+
+size_t hg_field_name(
+	struct hg_snapshot *snapshot, hg_node node, uint64_t field, char *buffer, size_t size)
+{
+	struct query_shape shape;
+	char extension[LONGEST_EXTENSION];
+	if (size)
+		buffer[0] = '\0';
+	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
+		!query_shape(snapshot, node, &shape) || field >= shape.field_count)
+		return 0;
+	const char *name = query_field(&shape, field).name;
+	switch (shape.fit.match) {
+	case RETYPE_FIELDS:
+		if (field >= shape.fit.field_count)
+			return 0;
+		return name_in_constructor(
+			&shape, shape.fit.constructor, name, field, buffer, size);
+	case RETYPE_ELEMENTS:
+		return length_of(snprintf(buffer, size, "[%llu]", (unsigned long long)field));
+	case RETYPE_TAGGED:
+		if (field == 0 || !shape.tag_name)
+			return 0;
+		return length_of(snprintf(buffer, size, "`%s.0", shape.tag_name));
+	case RETYPE_EXTENSION:
+		if (field == 0 || shape.tag == SNAP_TAG_OBJECT ||
+			!query_extension_name(
+				snapshot, &shape, false, extension, sizeof(extension)))
+			return 0;
+		return name_in_constructor(&shape, extension, name, field - 1, buffer, size);
+	default:
+		return 0;
+	}
+}

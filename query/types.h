@@ -1,0 +1,66 @@
+/*
+ * The types that blocks of a snapshot have, by their names; and what a type tells of a block's
+ * fields.
+ */
+#ifndef QUERY_TYPES_H
+#define QUERY_TYPES_H
+
+#include "query/query.h"
+
+#include <regex.h>
+
+enum { QUERY_LONGEST_NAME = 8192 };
+
+/* Which terms are types of blocks: by number, as many as retype_term_count(); from query_alloc().
+ */
+enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out);
+
+/* Of these, those whose name is 'literal' or, when that is NULL, matches the expression. */
+enum hg_status query_types_match(
+	struct hg_snapshot *snapshot, const regex_t *regex, const char *literal, bool **out);
+
+/* Whether a block has a type of exactly this name. */
+enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, bool *out);
+
+/* For each of them the first one of the same name, which stands for all; 0 for 0 and the others. */
+enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out);
+
+/* Compiles an expression of the user; HG_ERROR_USAGE if it is none. */
+enum hg_status query_regex(struct hg_snapshot *snapshot, const char *text, regex_t *out);
+
+/* A block and what its type says of it; fields are read by query_field(). */
+struct query_shape {
+	uint32_t rank;
+	unsigned tag;
+	uint64_t wosize, field_count; /* of fields that are values or code */
+	struct retype_term type;
+	struct retype_fit fit;
+	const struct retype_extension *extension; /* of an exception that is known */
+	const char *tag_name;                     /* of a polymorphic variant, or NULL */
+	struct retype_term tag_type;              /* of its argument */
+};
+
+/* False if the file changed behind our back. */
+bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct query_shape *out);
+
+/* The word in a field, 1 past the end. */
+uint64_t query_word(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field);
+
+/* Name of a field or of a variable in it, "" for none; and its type. */
+struct retype_field query_field(const struct query_shape *shape, uint64_t field);
+
+/* Cells of lists: the constructor that has two fields without names. */
+bool query_is_list(const struct query_shape *shape);
+
+/* First bytes of a block without fields that the file has; 0 for none. */
+size_t query_content(struct hg_snapshot *snapshot, uint32_t rank, unsigned tag, uint64_t wosize,
+	const uint8_t **out, bool *cut);
+
+/*
+ * The name in the slot of an exception or other extension constructor that a block is or begins
+ * with, as people write it: "Failure", "Cache.Full"; false if there is none.  'raw' as in the slot.
+ */
+bool query_extension_name(struct hg_snapshot *snapshot, const struct query_shape *shape, bool raw,
+	char *buffer, size_t size);
+
+#endif

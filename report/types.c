@@ -1,0 +1,121 @@
+#include "report/common.h"
+
+#include <regex.h>
+#include <stdlib.h>
+
+static const struct rep_column columns[] = {
+	{"type", "type", REP_NAME, REP_LAST},
+	{"kind", "kind", REP_WORD, 0},
+	{"unit", "unit", REP_NAME, 0},
+	{"blocks", "blocks", REP_COUNT, 0},
+	{"bytes", "bytes", REP_BYTES, 0},
+	{"layout", "=", REP_NAME, REP_LAST | REP_HEAD},
+};
+
+static void name(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,
+	enum hg_declared_part part)
+{
+	size_t length = hg_declared_text(snapshot, id, part, NULL, 0);
+	char *buffer = rep_text_room(text, length + 1);
+	if (buffer)
+		rep_text_filled(text, hg_declared_text(snapshot, id, part, buffer, length + 1));
+}
+
+static void part_cell(struct rep_context *context, uint32_t id, enum hg_declared_part part)
+{
+	struct rep_text text = {0};
+	name(&text, context->snapshot, id, part);
+	rep_cell_string(context->emitter, rep_text_string(&text));
+	context->emitter->failed |= text.failed;
+	rep_text_release(&text);
+}
+
+/* Keeps the rows whose name matches, in their order. */
+static enum hg_status filter(
+	struct rep_context *context, const char *pattern, struct hg_types *types)
+{
+	char message[200];
+	regex_t regex;
+	size_t kept = 0;
+	if (!pattern)
+		return HG_OK;
+	int trouble = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+	if (trouble) {
+		regerror(trouble, &regex, message, sizeof(message));
+		return base_fail(context->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"'%.200s' is no regular expression: %s", pattern, message);
+	}
+	for (size_t i = 0; i < types->count; i++) {
+		struct rep_text text = {0};
+		name(&text, context->snapshot, types->rows[i].id, HG_DECLARED_NAME);
+		if (regexec(&regex, rep_text_string(&text), 0, NULL, 0) == 0)
+			types->rows[kept++] = types->rows[i];
+		rep_text_release(&text);
+	}
+	types->count = kept;
+	regfree(&regex);
+	return HG_OK;
+}
+
+static void write_head(struct rep_context *context, const struct hg_totals *totals)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text line = {0};
+	struct hg_info info;
+	hg_snapshot_info(context->snapshot, &info);
+	rep_coverage(&line, totals);
+	rep_prose(emitter, REP_BOLD, "Declared types");
+	rep_prose(emitter, REP_PLAIN, ": they type %s\n", rep_text_string(&line));
+	if (!info.has_types)
+		rep_prose(emitter, REP_PLAIN, "no type profile: only what blocks say themselves\n");
+	if (emitter->format == REP_FORMAT_JSON) {
+		rep_value_number(emitter, "blocks", NULL, REP_COUNT, totals->blocks);
+		rep_value_number(emitter, "bytes", NULL, REP_BYTES, totals->bytes);
+		rep_value_number(emitter, "typed_blocks", NULL, REP_COUNT, totals->typed_blocks);
+		rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);
+		rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
+		rep_value_number(
+			emitter, "type_conflicts", NULL, REP_COUNT, totals->type_conflicts);
+	}
+	rep_text_release(&line);
+}
+
+static void write(struct rep_context *context, const struct hg_types *types,
+	const struct hg_totals *totals, uint64_t limit)
+{
+	struct rep_emitter *emitter = context->emitter;
+	size_t shown = limit && limit < types->count ? (size_t)limit : types->count;
+	rep_begin(context, "types", NULL);
+	write_head(context, totals);
+	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
+		const struct hg_declared *row = &types->rows[i];
+		part_cell(context, row->id, HG_DECLARED_NAME);
+		part_cell(context, row->id, HG_DECLARED_KIND);
+		part_cell(context, row->id, HG_DECLARED_UNIT);
+		rep_cell_number(emitter, row->blocks);
+		rep_cell_number(emitter, row->bytes);
+		part_cell(context, row->id, HG_DECLARED_LAYOUT);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+	rep_more_rows(emitter, types->count - shown, "types", "--limit");
+	rep_document_end(emitter);
+}
+
+enum hg_status rep_types(
+	struct rep_context *context, const char *pattern, bool unused, uint64_t limit)
+{
+	struct hg_types types = {0};
+	struct hg_totals totals;
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_types(context->snapshot, unused, &types);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	status = filter(context, pattern, &types);
+	if (status == HG_OK)
+		write(context, &types, &totals, limit);
+	hg_types_release(&types);
+	return status;
+}
