@@ -1,4 +1,4 @@
-#include "query/query.h"
+#include "query/types.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -81,6 +81,20 @@ enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node)
 	return root < snap->root_count ? snap->roots[root].kind : HG_ROOT_OTHER;
 }
 
+/* A root in the block of a unit by the value's name; "" if the profile does not tell. */
+static const char *value_name(const struct hg_snapshot *snapshot, const struct snap_root *root)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	if (!snapshot->retype.has_types || root->kind != HG_ROOT_GLOBAL ||
+		root->index == HG_UNKNOWN)
+		return "";
+	uint32_t number = retype_unit_named(types, root->name);
+	const struct retype_unit *unit = number == RETYPE_NONE ? NULL : &types->units[number];
+	if (!unit || !unit->fields || root->index >= unit->field_count)
+		return "";
+	return unit->fields[root->index].name;
+}
+
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	const struct snap *snap = &snapshot->snap;
@@ -88,6 +102,12 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 	if (number >= snap->root_count)
 		return text_length(snprintf(buffer, size, "%s", ""));
 	const struct snap_root *root = &snap->roots[number];
+	const char *field = value_name(snapshot, root);
+	if (*field) {
+		char unit[1024];
+		snprintf(unit, sizeof(unit), "%s", root->name);
+		return text_length(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
+	}
 	if (root->index == HG_UNKNOWN)
 		return text_length(snprintf(buffer, size, "%s", root->name));
 	return text_length(

@@ -56,7 +56,7 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 static void type_fields(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
 {
 	struct query_shape shape;
-	if (!query_shape(snapshot, node, &shape))
+	if (!query_shape(snapshot, node, RETYPE_NOTHING, &shape))
 		return;
 	for (size_t j = 0; j < out->fields_count; j++) {
 		struct hg_field *field = &out->fields[j];

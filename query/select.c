@@ -99,11 +99,6 @@ static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, stru
 		return parse_regex(snapshot, BY_LOCATION, text + 4, out);
 	if (strncmp(text, "root:", 5) == 0)
 		return parse_regex(snapshot, BY_ROOT, text + 5, out);
-	if (strncmp(text, "type:", 5) == 0 && !snapshot->retype.has_types)
-		return usage(snapshot,
-			"'%.200s': no types are known of this snapshot; name an exe.prof with "
-			"--prof",
-			text);
 	if (strncmp(text, "type:", 5) == 0)
 		return parse_regex(snapshot, BY_TYPE, text + 5, out);
 	return parse_bare(snapshot, text, out);
@@ -258,6 +253,12 @@ enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct 
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(parse(snapshot, text, &pattern));
 	enum hg_status status = select_by(&s, &pattern);
+	if (status == HG_OK && pattern.what == BY_TYPE && !out->count &&
+		!snapshot->retype.has_types)
+		status = usage(snapshot,
+			"'%.200s': no types are known but those of strings, numbers and "
+			"functions; name an exe.prof with --prof",
+			text);
 	if (status == HG_OK && out->count)
 		status = sum_retained(snapshot, out);
 	if (pattern.what != BY_ADDRESS && !pattern.literal)

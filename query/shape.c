@@ -2,6 +2,7 @@
 #include "query/types.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_INNER = 20, LONGEST_EXTENSION = 1024 };
@@ -35,17 +36,22 @@ static uint32_t slot_of(struct hg_snapshot *snapshot, const struct query_shape *
 	return word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
 }
 
-/* "Dune__exe__Cache.Full" -> "Cache.Full", "Stdlib.Exit" -> "Exit": as types are spelled. */
-static const char *spell(char *name)
+/* The "__" between the parts of a unit's name. */
+static bool is_joint(const char *name, const char *at)
+{
+	return at != name && at[0] == '_' && at[1] == '_' && at[2] >= 'A' && at[2] <= 'Z';
+}
+
+const char *query_spell(char *name)
 {
 	char *to = name;
 	for (const char *from = name; *from; from++) {
-		bool separator = from[0] == '_' && from[1] == '_' && from != name;
-		*to++ = separator ? '.' : *from;
-		from += separator;
+		bool joint = is_joint(name, from);
+		*to++ = joint ? '.' : *from;
+		from += joint;
 	}
 	*to = '\0';
-	static const char *const dropped[] = {"Stdlib.", "Dune.exe."};
+	static const char *const dropped[] = {"Stdlib.", "Dune__exe."};
 	for (size_t i = 0; i < sizeof(dropped) / sizeof(*dropped); i++)
 		if (strncmp(name, dropped[i], strlen(dropped[i])) == 0)
 			return name + strlen(dropped[i]);
@@ -71,7 +77,7 @@ bool query_extension_name(struct hg_snapshot *snapshot, const struct query_shape
 		return false;
 	memcpy(name, bytes, length);
 	name[length] = '\0';
-	snprintf(buffer, size, "%s", raw ? name : spell(name));
+	snprintf(buffer, size, "%s", raw ? name : query_spell(name));
 	return true;
 }
 
@@ -81,18 +87,78 @@ static void find_extension(struct hg_snapshot *snapshot, struct query_shape *sha
 	size_t length = 0;
 	if (!query_extension_name(snapshot, shape, true, name, sizeof(name)))
 		return;
+	shape->extension = retype_extension_named(&snapshot->retype.types, name);
+	if (shape->extension)
+		return;
 	/* The table has "." for "__". */
 	for (const char *c = name; *c; c++) {
-		bool separator = c != name && c[0] == '_' && c[1] == '_';
-		dotted[length++] = separator ? '.' : *c;
-		c += separator;
+		bool joint = is_joint(name, c);
+		dotted[length++] = joint ? '.' : *c;
+		c += joint;
 	}
 	dotted[length] = '\0';
 	shape->extension = retype_extension_named(&snapshot->retype.types, dotted);
 }
 
-bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct query_shape *out)
+static int by_hash(const void *a, const void *b)
 {
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/*
+ * Field 0 of an object leads to its methods: their count, a mask, then for each its closure and the
+ * hash of its name (CamlinternalOO).
+ */
+static const struct retype_class *find_class(
+	struct hg_snapshot *snapshot, const struct query_shape *shape)
+{
+	enum { METHODS = 2, MOST_METHODS = 1024 };
+	int32_t hashes[MOST_METHODS];
+	struct snap_cell table;
+	uint64_t word = query_word(snapshot, shape->rank, 0);
+	uint32_t rank = word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
+	if (rank == HG_NO_NODE || shape->field_count < QUERY_FIRST_VARIABLE ||
+		!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &table) ||
+		table.tag != 0 || table.field_count < METHODS || !(table.fields[0] & 1))
+		return NULL;
+	uint64_t count = table.fields[0] >> 1;
+	if (count > MOST_METHODS || count > (table.field_count - METHODS) / 2)
+		return NULL;
+	for (uint64_t i = 0; i < count; i++)
+		hashes[i] = (int32_t)((int64_t)table.fields[METHODS + 2 * i + 1] >> 1);
+	qsort(hashes, count, sizeof(*hashes), by_hash);
+	return retype_class_of(&snapshot->retype.types, hashes, (uint32_t)count,
+		shape->field_count - QUERY_FIRST_VARIABLE);
+}
+
+/* Whether a type is, or has in it, several that do not go together. */
+static bool is_ambiguous(const struct retype_types *types, struct retype_term type, unsigned room)
+{
+	if (type.n == 0 || room == 0)
+		return false;
+	struct retype_view view = retype_view(types, type);
+	bool found = view.kind == RETYPE_SET || view.kind == RETYPE_MANY;
+	for (uint32_t i = 0; i < view.count && !found; i++)
+		found = is_ambiguous(types, retype_view(types, type).arguments[i], room - 1);
+	return found;
+}
+
+static struct retype_fit fit(
+	struct retype_types *types, struct retype_term *type, const struct snap_cell *cell)
+{
+	struct retype_fit found = retype_fit(types, *type, cell->tag, cell->wosize);
+	for (unsigned i = 0; i < MOST_INNER && found.match == RETYPE_INNER; i++) {
+		*type = found.inner;
+		found = retype_fit(types, *type, cell->tag, cell->wosize);
+	}
+	return found;
+}
+
+bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
+	struct query_shape *out)
+{
+	enum { NESTED = 6 };
 	struct retype_types *types = &snapshot->retype.types;
 	struct snap_cell cell;
 	enum hg_confidence confidence;
@@ -106,16 +172,23 @@ bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct query_shape
 	if (out->type.n == 0)
 		return true;
 	struct retype_term type = out->type;
-	out->fit = retype_fit(types, type, cell.tag, cell.wosize);
-	for (unsigned i = 0; i < MOST_INNER && out->fit.match == RETYPE_INNER; i++) {
-		type = out->fit.inner;
-		out->fit = retype_fit(types, type, cell.tag, cell.wosize);
+	out->fit = fit(types, &type, &cell);
+	if (expected.n && is_ambiguous(types, out->type, NESTED)) {
+		struct retype_term inner = expected;
+		struct retype_fit other = fit(types, &inner, &cell);
+		if (other.match != RETYPE_MISFIT && other.match != RETYPE_UNTOLD) {
+			out->type = expected;
+			out->fit = other;
+			type = inner;
+		}
 	}
 	if (out->fit.match == RETYPE_EXTENSION)
 		find_extension(snapshot, out);
 	if (out->fit.match == RETYPE_TAGGED)
 		out->tag_type = retype_tagged(
 			types, type, (int64_t)query_word(snapshot, rank, 0) >> 1, &out->tag_name);
+	if (out->fit.match == RETYPE_INSTANCE)
+		out->class = find_class(snapshot, out);
 	return true;
 }
 
@@ -123,6 +196,14 @@ bool query_is_list(const struct query_shape *shape)
 {
 	return shape->fit.match == RETYPE_FIELDS && strcmp(shape->fit.constructor, "::") == 0 &&
 	       shape->wosize == 2;
+}
+
+bool query_is_lazy(const struct query_shape *shape)
+{
+	enum { TAG_FORCING = 244, TAG_LAZY = 246 };
+	return shape->fit.match == RETYPE_FIELDS &&
+	       (shape->tag == SNAP_TAG_FORWARD || shape->tag == TAG_LAZY ||
+		       shape->tag == TAG_FORCING);
 }
 
 struct retype_field query_field(const struct query_shape *shape, uint64_t field)
@@ -143,6 +224,11 @@ struct retype_field query_field(const struct query_shape *shape, uint64_t field)
 		if (field && shape->extension && field <= shape->extension->field_count)
 			return shape->extension->fields[field - 1];
 		return none;
+	case RETYPE_INSTANCE:
+		if (shape->class && field >= QUERY_FIRST_VARIABLE &&
+			field - QUERY_FIRST_VARIABLE < shape->class->field_count)
+			return shape->class->fields[field - QUERY_FIRST_VARIABLE];
+		return none;
 	default:
 		return none;
 	}
@@ -156,6 +242,8 @@ static size_t length_of(int length)
 static size_t name_in_constructor(const struct query_shape *shape, const char *constructor,
 	const char *name, uint64_t field, char *buffer, size_t size)
 {
+	if (query_is_lazy(shape))
+		return length_of(snprintf(buffer, size, "lazy"));
 	if (query_is_list(shape))
 		return length_of(snprintf(buffer, size, "%s", field ? "tl" : "hd"));
 	if (*name)
@@ -171,7 +259,7 @@ size_t hg_field_name(
 	if (size)
 		buffer[0] = '\0';
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
-		!query_shape(snapshot, node, &shape) || field >= shape.field_count)
+		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
 		return 0;
 	const char *name = query_field(&shape, field).name;
 	switch (shape.fit.match) {
@@ -192,6 +280,8 @@ size_t hg_field_name(
 				snapshot, &shape, false, extension, sizeof(extension)))
 			return 0;
 		return name_in_constructor(&shape, extension, name, field - 1, buffer, size);
+	case RETYPE_INSTANCE:
+		return *name ? length_of(snprintf(buffer, size, ".%s", name)) : 0;
 	default:
 		return 0;
 	}

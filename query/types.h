@@ -38,10 +38,22 @@ struct query_shape {
 	const struct retype_extension *extension; /* of an exception that is known */
 	const char *tag_name;                     /* of a polymorphic variant, or NULL */
 	struct retype_term tag_type;              /* of its argument */
+	const struct retype_class *class;         /* of an object, or NULL */
 };
 
-/* False if the file changed behind our back. */
-bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct query_shape *out);
+/* Behind the methods and the number of an object are its instance variables. */
+enum { QUERY_FIRST_VARIABLE = 2 };
+
+/*
+ * 'expected' is what the field says that leads to the block: where the block's own type is several
+ * at once, and only there, it decides.  False if the file changed behind our back.
+ */
+bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
+	struct query_shape *out);
+
+/* "Dune__exe__Cache.Full" -> "Cache.Full", "Stdlib.Exit" -> "Exit": as types are spelled.  The
+ * string is changed; what is wanted of it is returned. */
+const char *query_spell(char *name);
 
 /* The word in a field, 1 past the end. */
 uint64_t query_word(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field);
@@ -51,6 +63,8 @@ struct retype_field query_field(const struct query_shape *shape, uint64_t field)
 
 /* Cells of lists: the constructor that has two fields without names. */
 bool query_is_list(const struct query_shape *shape);
+/* Lazy values that are a block of their own, forced or not. */
+bool query_is_lazy(const struct query_shape *shape);
 
 /* First bytes of a block without fields that the file has; 0 for none. */
 size_t query_content(struct hg_snapshot *snapshot, uint32_t rank, unsigned tag, uint64_t wosize,

@@ -238,7 +238,7 @@ static void print_leaf(struct printer *p, const struct query_shape *shape, bool 
 		put(p, "_");
 	else if (shape->tag == SNAP_TAG_STRING)
 		print_string(p, bytes, size, cut);
-	else if (shape->tag == SNAP_TAG_DOUBLE_ARRAY && shape->fit.match == RETYPE_FIELDS)
+	else if (shape->tag == SNAP_TAG_DOUBLE_ARRAY && shape->fit.field_count)
 		print_float_record(p, shape, bytes, size);
 	else if (p->options.redact)
 		put(p, shape->tag == SNAP_TAG_DOUBLE ? "_" : "[|...|]");
@@ -278,7 +278,7 @@ static void print_fields(struct printer *p, const struct query_shape *shape, uin
 static void print_list(struct printer *p, const struct query_shape *first)
 {
 	struct query_shape cell = *first;
-	struct retype_term type = first->type;
+	struct retype_term type = query_field(first, 1).type;
 	put(p, "[");
 	for (uint32_t i = 0;; i++) {
 		print_field(p, &cell, 0, false);
@@ -292,7 +292,7 @@ static void print_list(struct printer *p, const struct query_shape *first)
 			break;
 		}
 		if (i + 1 >= p->options.most_parts || p->values_left == 0 || next == HG_NO_NODE ||
-			!query_shape(p->snapshot, next, &cell)) {
+			!query_shape(p->snapshot, next, type, &cell)) {
 			put(p, "...");
 			break;
 		}
@@ -343,6 +343,22 @@ static void print_module(struct printer *p, const struct query_shape *shape)
 	put(p, ">");
 }
 
+/* An unforced one holds a function. */
+static void print_lazy(struct printer *p, const struct query_shape *shape, bool as_argument)
+{
+	if (shape->tag == SNAP_TAG_FORWARD)
+		print_application(p, shape, "lazy", 0, 1, as_argument);
+	else
+		put(p, "<lazy>");
+}
+
+/* The one field without a name, that is neither of a constructor nor of a tuple. */
+static bool is_atomic(const struct query_shape *shape)
+{
+	return shape->fit.field_count == 1 && !*shape->fit.constructor &&
+	       !*shape->fit.fields[0].name;
+}
+
 static void print_typed_fields(struct printer *p, const struct query_shape *shape, bool as_argument)
 {
 	const struct retype_fit *fit = &shape->fit;
@@ -351,6 +367,10 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 	struct retype_view view = retype_view(&p->snapshot->retype.types, shape->type);
 	if (view.kind == RETYPE_MODULE) {
 		print_module(p, shape);
+	} else if (query_is_lazy(shape)) {
+		print_lazy(p, shape, as_argument);
+	} else if (is_atomic(shape)) {
+		print_application(p, shape, "Atomic.make", 0, end, as_argument);
 	} else if (query_is_list(shape)) {
 		print_list(p, shape);
 	} else if (*fit->constructor) {
@@ -363,34 +383,28 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 	}
 }
 
-static void print_lazy(struct printer *p, const struct query_shape *shape, bool as_argument)
+static void print_elements(struct printer *p, const struct query_shape *shape)
 {
-	if (shape->tag == SNAP_TAG_FORWARD)
-		print_application(p, shape, "lazy", 0, 1, as_argument);
-	else
-		put(p, "<lazy>");
-}
-
-static void print_elements(struct printer *p, const struct query_shape *shape, bool as_argument)
-{
-	enum { TAG_FORCING = 244, TAG_LAZY = 246 };
-	if (shape->tag == SNAP_TAG_FORWARD || shape->tag == TAG_LAZY || shape->tag == TAG_FORCING) {
-		print_lazy(p, shape, as_argument);
-		return;
-	}
 	put(p, "[|");
 	print_fields(p, shape, 0, shape->field_count, "; ");
 	put(p, "|]");
 }
 
+/*
+ * By the code that takes all arguments: field 0, or field 2 of a function of several, whose field 1
+ * has their number in the highest byte (runtime/caml/mlvalues.h).
+ */
 static void print_function(struct printer *p, const struct query_shape *shape)
 {
 	char name[256];
-	uint64_t code = query_word(p->snapshot, shape->rank, 0);
+	uint64_t info = query_word(p->snapshot, shape->rank, 1);
+	int64_t arity = p->snapshot->snap.has_closinfo ? (int64_t)info >> 56 : 1;
+	uint64_t code = query_word(p->snapshot, shape->rank, arity == 0 || arity == 1 ? 0 : 2);
 	put(p, "<fun");
-	if (hg_code_name(p->snapshot, code, name, sizeof(name))) {
+	if (hg_code_name(p->snapshot, code, name, sizeof(name)) &&
+		strlen(name) + 1 < sizeof(name)) {
 		put(p, " ");
-		put(p, name);
+		put(p, query_spell(name));
 	}
 	put(p, ">");
 }
@@ -419,7 +433,7 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 		print_typed_fields(p, shape, as_argument);
 		break;
 	case RETYPE_ELEMENTS:
-		print_elements(p, shape, as_argument);
+		print_elements(p, shape);
 		break;
 	case RETYPE_TAGGED:
 		print_tagged(p, shape, as_argument);
@@ -428,7 +442,10 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 		print_extension(p, shape, as_argument);
 		break;
 	case RETYPE_INSTANCE:
-		put(p, "<obj>");
+		put(p, "<obj");
+		put(p, shape->class ? " " : "");
+		put(p, shape->class ? shape->class->name : "");
+		put(p, ">");
 		break;
 	case RETYPE_LEAF:
 		print_opaque(p, shape, "abstract");
@@ -438,7 +455,8 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 	}
 }
 
-static void print_block(struct printer *p, uint32_t rank, bool as_argument)
+static void print_block(
+	struct printer *p, uint32_t rank, struct retype_term expected, bool as_argument)
 {
 	struct query_shape shape;
 	for (unsigned i = 0; i < p->depth; i++) {
@@ -447,7 +465,7 @@ static void print_block(struct printer *p, uint32_t rank, bool as_argument)
 			return;
 		}
 	}
-	if (!query_shape(p->snapshot, rank, &shape)) {
+	if (!query_shape(p->snapshot, rank, expected, &shape)) {
 		put(p, "_");
 	} else if (!snap_tag_has_fields(shape.tag)) {
 		print_leaf(p, &shape, as_argument);
@@ -479,7 +497,7 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 	case SNAP_BLOCK:
 	case SNAP_INFIX:
 	case SNAP_FORWARDED:
-		print_block(p, snap_resolve_node(snap, word), as_argument);
+		print_block(p, snap_resolve_node(snap, word), type, as_argument);
 		break;
 	case SNAP_ATOM:
 		put(p, "[||]");
@@ -523,7 +541,7 @@ size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
 	if (query_begin(snapshot) != HG_OK || node >= snap_virtual_root(snap))
 		return end(&p);
 	if (node < snap->block_count)
-		print_block(&p, node, false);
+		print_block(&p, node, RETYPE_NOTHING, false);
 	else
 		print_word(&p, snap->roots[node - snap->block_count].value, RETYPE_NOTHING, false);
 	return end(&p);
@@ -535,7 +553,7 @@ size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
 	struct printer p = start(snapshot, options, buffer, size);
 	struct query_shape shape;
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
-		!query_shape(snapshot, node, &shape) || field >= shape.field_count)
+		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
 		return end(&p);
 	/* Levels count from the field. */
 	print_field(&p, &shape, field, false);

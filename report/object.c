@@ -135,6 +135,8 @@ static void field_text_cell(
 	if (hg_has_types(context->snapshot) && is_value)
 		rep_name_field_value(&text, context->snapshot, answer->object.block.node,
 			field->index, &answer->values);
+	else if (context->emitter->format == REP_FORMAT_TEXT)
+		rep_text_printf(&text, "(%s)", value_kind_text(field->kind));
 	rep_cell_string(context->emitter, rep_text_string(&text));
 	rep_text_release(&text);
 }

@@ -9,7 +9,7 @@ static const struct rep_column columns[] = {
 	{"unit", "unit", REP_NAME, 0},
 	{"blocks", "blocks", REP_COUNT, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
-	{"layout", "=", REP_NAME, REP_LAST | REP_HEAD},
+	{"layout", "layout", REP_NAME, REP_LAST | REP_HEAD},
 };
 
 static void name(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,

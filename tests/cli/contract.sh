@@ -232,7 +232,7 @@ refuses 'usage: neither verb nor file' 2 toop
 refuses 'usage: unknown format to read' 2 top --as elf $tiny
 refuses 'usage: bad regular expression' 2 why 'loc:(' $tiny
 refuses 'usage: bad regular expression for types' 2 top --type '(' $tiny
-refuses 'usage: types of a snapshot that has none' 2 why type:string $tiny
+refuses 'usage: types of a snapshot that has none' 2 why type:option $tiny
 refuses 'usage: two sources of locations' 2 top --prof $v01/tiny/t1.prof --prof $v01/tiny/t1.prof $tiny
 refuses 'input: a profile that is not there' 3 top --prof "$work/no.prof" $tiny
 refuses 'input: no types, and they are required' 3 top --require-types $tiny
