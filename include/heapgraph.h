@@ -599,7 +599,7 @@ struct hg_picture_node {
 	uint64_t folded; /* how many dominated nodes the group stands for; 0 for a node */
 	uint64_t bytes;  /* shallow; of a group: 0 */
 	uint64_t retained_bytes;
-	uint32_t location; /* of a group: the one that retains most of it, 0 if none */
+	uint32_t location; /* of a group: the one that retains half of it or more, 0 if none */
 	uint32_t type;     /* the same */
 };
 

@@ -132,7 +132,8 @@ static int by_key(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-static uint32_t main_key(struct tally *tallies, uint64_t count)
+/* 0 if none has at least half of 'whole'. */
+static uint32_t main_key(struct tally *tallies, uint64_t count, uint64_t whole)
 {
 	uint32_t best = 0;
 	uint64_t best_bytes = 0, sum = 0;
@@ -147,7 +148,7 @@ static uint32_t main_key(struct tally *tallies, uint64_t count)
 		if (last)
 			sum = 0;
 	}
-	return best;
+	return 2 * best_bytes >= whole ? best : 0;
 }
 
 static bool is_drawn(const struct painter *p, uint32_t nodes, struct graph_position position)
@@ -186,8 +187,8 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 			types[tallied++] = (struct tally){block.type, block.retained_bytes};
 		}
 	}
-	group.location = main_key(locations, tallied);
-	group.type = main_key(types, tallied);
+	group.location = main_key(locations, tallied, group.retained_bytes);
+	group.type = main_key(types, tallied, group.retained_bytes);
 	free(locations);
 	if (group.folded == 0)
 		return HG_OK;

@@ -84,12 +84,13 @@ static void add_retained(struct drawing *drawing, uint64_t bytes)
 static void add_shape(
 	struct drawing *drawing, const struct hg_block *block, const struct rep_drawn_node *node)
 {
-	if (node->chain == 0 && block->type) {
-		rep_name_amount(&drawing->text, block->words, "word", "words");
-		return;
-	}
+	bool typed = hg_has_types(drawing->context->snapshot);
 	if (node->chain == 0) {
-		rep_name_shape(&drawing->text, block);
+		if (!typed)
+			rep_name_shape(&drawing->text, block);
+		else if (block->type)
+			rep_name_amount(&drawing->text, block->words, "word", "words");
+		/* Of an unknown one the name tells the shape. */
 		return;
 	}
 	rep_text_count(&drawing->text, node->chain + 1);
@@ -120,8 +121,9 @@ static void label_block(
 		add_name(drawing, rep_text_string(&name));
 		rep_text_put(&drawing->text, "\\n");
 	}
+	size_t before = drawing->text.length;
 	add_shape(drawing, block, node);
-	rep_text_put(&drawing->text, "\\n");
+	rep_text_put(&drawing->text, drawing->text.length > before ? "\\n" : "");
 	add_retained(drawing, block->retained_bytes);
 	rep_text_release(&name);
 }
