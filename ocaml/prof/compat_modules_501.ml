@@ -33,3 +33,6 @@ let module_view (m : Typedtree.module_expr) =
 
 (* Translmod gives the parts of [include struct .. end] slots of their own. *)
 let include_has_slots = true
+
+(* In symbols: a pack and its member. *)
+let pack_separator = "."

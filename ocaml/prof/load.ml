@@ -86,15 +86,16 @@ let unit_of ~pack modname =
       Hashtbl.add all name u;
       u
 
-(* An interface does not say what pack it belongs to. *)
-let unit_of_interface modname =
+(* Interfaces and imports do not say what pack a unit belongs to. *)
+let known_unit modname =
   match Hashtbl.find_opt all modname with
-  | Some u -> u
-  | None -> (
+  | Some u -> Some u
+  | None ->
       let member _ u found = if u.modname = modname then Some u else found in
-      match Hashtbl.fold member all None with
-      | Some u -> u
-      | None -> unit_of ~pack:"" modname)
+      Hashtbl.fold member all None
+
+let unit_of_interface modname =
+  match known_unit modname with Some u -> u | None -> unit_of ~pack:"" modname
 
 (* Where sources and libraries of a unit are looked for: relative to the folder in which it was
    compiled, or what that folder is now. *)
@@ -224,7 +225,8 @@ let interface_contents u file (c : Cmi_format.cmi_infos) =
     | imports -> (None, imports)
   in
   let fits = u.cmt <> "" && crc <> None && crc = u.crc in
-  if u.interface = None || (fits && u.interface_crc <> u.crc) then (
+  let is_of_pack = u.members <> [] && u.interface_crc = None in
+  if u.interface = None || is_of_pack || (fits && u.interface_crc <> u.crc) then (
     set_interface u file c.cmi_sign;
     u.interface_crc <- crc;
     if u.imports = [] then u.imports <- imports)
@@ -243,7 +245,7 @@ let load file =
 (* The interface is in a .cmt that has one, in the .cmi, and in the .cmti: one of them is enough. *)
 let has_interface file =
   let base = Filename.remove_extension file in
-  let is_read u = u.interface <> None && Filename.remove_extension u.interface_file = base in
+  let is_read u = u.interface <> None && (u.members = [] || u.interface_crc <> None) && Filename.remove_extension u.interface_file = base in
   match Hashtbl.find_opt all (String.capitalize_ascii (Filename.basename base)) with
   | Some u -> is_read u
   | None -> false
@@ -321,7 +323,7 @@ let load_imports () =
           if Hashtbl.mem tried name then None
           else (
             Hashtbl.add tried name ();
-            if Units.find ~pack:u.pack name <> None then None
+            if known_unit name <> None then None
             else (
               load_import name;
               if Units.find name = None then ignore (unit_of ~pack:"" name);

@@ -19,10 +19,9 @@ let print output units =
   let mine list = List.filter (fun name -> List.exists (fun (u : Units.t) -> u.name = name) units) list in
   says (mine !Load.changed) "sources have changed since they were compiled";
   says (mine !Load.mismatched) "compiled with different interfaces of the same unit; build again";
-  says (mine !Load.duplicated)
-    (if !Load.executable = None then
-     "several units of one name; the first one is taken, --exe FILE chooses"
-    else "several units of one name; that one is taken which fits the executable best");
+  if !Load.executable = None then
+    says (mine !Load.duplicated)
+      "several units of one name; the first one is taken, --exe FILE chooses";
   (match !Load.executable with
   | None -> ()
   | Some exe ->

@@ -73,7 +73,7 @@ type class_record = { class_at : place; methods : string list; entry : class_ent
 type interface = { signature : Types.signature; items : components Lazy.t }
 
 type t = {
-  name : string;  (** as in symbols: "Stdlib__List", "Pack__Member" *)
+  name : string;  (** as in symbols: "Stdlib__List", "Pack__Member", "Pack.Member" *)
   modname : string;  (** as in paths: "Stdlib__List", "Member" *)
   pack : string;  (** "Pack" or "" *)
   root : place;
@@ -115,7 +115,7 @@ let all : (string, t) Hashtbl.t = Hashtbl.create 1000
 
 let symbol_name ~pack modname =
   if pack = "" then modname
-  else String.concat "__" (String.split_on_char '.' pack) ^ "__" ^ modname
+  else String.concat Compat.pack_separator (String.split_on_char '.' pack @ [ modname ])
 
 let create ~pack modname =
   let name = symbol_name ~pack modname in
