@@ -61,6 +61,8 @@ struct hgprof_reader {
 	struct hgprof_file *file_names;
 	struct hgprof_lists lists;
 	struct retype_memo unit_numbers; /* by the pointer of the name */
+	struct hgprof_word last_unit;
+	uint32_t last_unit_number;
 };
 
 /* Words.  Functions that can fail have reported where and why. */

@@ -5,8 +5,9 @@
  */
 #include "retype/hgprof_parts.h"
 
-#include "base/grow.h"
+#include "base/cursor.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static uint32_t term_count(const struct hgprof_reader *reader)
@@ -59,15 +60,23 @@ static enum hg_status read_units(struct hgprof_reader *reader)
 	return types->status;
 }
 
+/* Most lines are of the unit of the line before them. */
 static enum hg_status read_unit_name(
 	struct hgprof_reader *reader, struct hgprof_line *line, uint32_t *unit)
 {
+	struct hgprof_word word, *last = &reader->last_unit;
 	const char *name;
-	BASE_TRY(hgprof_name(reader, line, &name));
-	if (!retype_memo_find(
-		    reader->types, &reader->unit_numbers, (uint64_t)(uintptr_t)name, 0, unit))
-		return hgprof_bad(
-			reader, line, line->next, "the unit '%.64s' has no record u", name);
+	if (!hgprof_word(line, &word))
+		return hgprof_bad(reader, line, line->end, "ends where a unit is to be");
+	if (word.length != last->length || memcmp(word.text, last->text, word.length) != 0) {
+		BASE_TRY(hgprof_unescape(reader, line, word, &name));
+		if (!retype_memo_find(reader->types, &reader->unit_numbers,
+			    (uint64_t)(uintptr_t)name, 0, &reader->last_unit_number))
+			return hgprof_bad(
+				reader, line, word.text, "the unit '%.64s' has no record u", name);
+		*last = word;
+	}
+	*unit = reader->last_unit_number;
 	return HG_OK;
 }
 
@@ -227,7 +236,7 @@ static enum hg_status read_functions(struct hgprof_reader *reader)
 
 /* Places: most of a profile is read by what is from here on. */
 
-static bool read_digits(const uint8_t **next, const uint8_t *end, uint32_t *number)
+static bool read_digits_slowly(const uint8_t **next, const uint8_t *end, uint32_t *number)
 {
 	const uint8_t *p = *next;
 	uint64_t value = 0;
@@ -238,6 +247,29 @@ static bool read_digits(const uint8_t **next, const uint8_t *end, uint32_t *numb
 	*next = p;
 	*number = (uint32_t)value;
 	return value < UINT32_MAX;
+}
+
+/*
+ * One to seven digits at once: of eight bytes, those before the first that is no digit are shifted
+ * to the end, and neighbours are added up pairwise, three times.
+ */
+static inline bool read_digits(const uint8_t **next, const uint8_t *end, uint32_t *number)
+{
+	if (end - *next < 8)
+		return read_digits_slowly(next, end, number);
+	uint64_t digits = base_load_u64le(*next) ^ UINT64_C(0x3030303030303030);
+	uint64_t others =
+		((digits + UINT64_C(0x7676767676767676)) | digits) & UINT64_C(0x8080808080808080);
+	if (!others || others & 0x80)
+		return read_digits_slowly(next, end, number);
+	unsigned length = (unsigned)__builtin_ctzll(others) / 8;
+	digits <<= 64 - 8 * length;
+	digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	digits = digits * 10000 + (digits >> 32);
+	*next += length;
+	*number = (uint32_t)digits;
+	return true;
 }
 
 /* "@NUMBER" or "@-1". */

@@ -103,7 +103,7 @@ static void index_symbol(struct retype_types *types, struct retype_memo *memo, u
 	add_hashed(types, memo, hash_symbol_part(hash, ident, false), number);
 }
 
-/* Places, in the order of their files' names */
+/* Places, those of a file together */
 
 static uint32_t at_most(uint32_t number, uint32_t most)
 {
@@ -134,15 +134,14 @@ static int compare_exact(const struct retype_place *a, uint32_t line, uint32_t s
 	return order ? order : compare_numbers(a->end, end);
 }
 
+/* Of one file. */
 static int compare_places(const void *a, const void *b)
 {
 	const struct retype_place *x = a, *y = b;
-	int order = x->file == y->file ? 0 : strcmp(x->file, y->file);
+	int order = compare_exact(x, y->line, y->start, y->end);
 	if (!order)
-		order = compare_exact(x, y->line, y->start, y->end);
-	if (!order)
-		order = compare_numbers(x->function, y->function);
-	return order;
+		order = compare_numbers(x->unit, y->unit);
+	return order ? order : compare_numbers(x->function, y->function);
 }
 
 /* Places of one file that come one after the other. */
@@ -163,38 +162,52 @@ static uint32_t find_runs(const struct retype_types *types, struct run *runs)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < types->place_count; i++) {
 		const char *file = types->places[i].file;
-		if (i == 0 || types->places[i - 1].file != file)
-			count++;
+		bool begins = i == 0 || types->places[i - 1].file != file;
+		if (runs && begins)
+			runs[count] = (struct run){file, i, i + 1};
 		else if (runs)
 			runs[count - 1].last = i + 1;
-		if (runs && (i == 0 || types->places[i - 1].file != file))
-			runs[count - 1] = (struct run){file, i, i + 1};
+		count += begins;
 	}
 	return count;
 }
 
-/* Puts the files in order, which are in order inside more often than not. */
+static bool move_runs(struct retype_types *types, const struct run *runs, uint32_t count)
+{
+	size_t size = sizeof(*types->places);
+	struct retype_place *old = malloc((types->place_count + (size_t)1) * size);
+	if (!old) {
+		retype_failed(types, base_no_memory(types->error, types->place_count * size));
+		return false;
+	}
+	memcpy(old, types->places, types->place_count * size);
+	for (uint32_t i = 0, next = 0; i < count; i++) {
+		uint32_t length = runs[i].last - runs[i].first;
+		memcpy(&types->places[next], &old[runs[i].first], length * size);
+		next += length;
+	}
+	free(old);
+	return true;
+}
+
+/* Brings together what is of one file; readers find most files in one piece. */
 static bool gather_files(struct retype_types *types)
 {
-	uint32_t count = find_runs(types, NULL), next = 0;
-	size_t size = sizeof(*types->places);
+	uint32_t count = find_runs(types, NULL);
+	bool is_scattered = false, fine = true;
 	struct run *runs = calloc((size_t)count + 1, sizeof(*runs));
-	struct retype_place *old = malloc((types->place_count + (size_t)1) * size);
-	if (runs && old) {
-		find_runs(types, runs);
-		qsort(runs, count, sizeof(*runs), compare_runs);
-		memcpy(old, types->places, types->place_count * size);
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t length = runs[i].last - runs[i].first;
-			memcpy(&types->places[next], &old[runs[i].first], length * size);
-			next += length;
-		}
-	} else {
-		retype_failed(types, base_no_memory(types->error, types->place_count * size));
+	if (!runs) {
+		retype_failed(types, base_no_memory(types->error, count * sizeof(*runs)));
+		return false;
 	}
+	find_runs(types, runs);
+	qsort(runs, count, sizeof(*runs), compare_runs);
+	for (uint32_t i = 1; i < count; i++)
+		is_scattered |= runs[i - 1].file == runs[i].file;
+	if (is_scattered)
+		fine = move_runs(types, runs, count);
 	free(runs);
-	free(old);
-	return next == types->place_count;
+	return fine;
 }
 
 static bool are_sorted(const struct retype_place *places, uint32_t count)
@@ -207,7 +220,7 @@ static bool are_sorted(const struct retype_place *places, uint32_t count)
 
 static void sort_places(struct retype_types *types)
 {
-	if (are_sorted(types->places, types->place_count) || !gather_files(types))
+	if (!gather_files(types))
 		return;
 	for (uint32_t i = 0, first; i < types->place_count;) {
 		const char *file = types->places[i].file;
@@ -302,6 +315,8 @@ void retype_lookups_make(struct retype_types *types)
 	if (terms->has_lookups)
 		return;
 	terms->has_lookups = true;
+	retype_memo_reserve(types, &terms->values, types->value_count);
+	retype_memo_reserve(types, &terms->functions, types->function_count);
 	for (uint32_t i = 0; i < types->unit_count; i++)
 		add_hashed(types, &terms->units, string_hash(types, types->units[i].name), i);
 	for (uint32_t i = 0; i < types->extension_count; i++)

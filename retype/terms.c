@@ -65,17 +65,14 @@ bool retype_memo_find(const struct retype_types *types, const struct retype_memo
 	return slot->is_used;
 }
 
-static bool grow_memo(struct retype_types *types, struct retype_memo *memo)
+static bool resize_memo(struct retype_types *types, struct retype_memo *memo, uint64_t size)
 {
-	struct retype_memo bigger = {0};
-	uint64_t size = memo->slots ? 2 * (memo->mask + 1) : FIRST_SLOTS;
+	struct retype_memo bigger = {.used = memo->used, .mask = size - 1};
 	bigger.slots = calloc(size, sizeof(*bigger.slots));
 	if (!bigger.slots) {
 		retype_failed(types, base_no_memory(types->error, size * sizeof(*bigger.slots)));
 		return false;
 	}
-	bigger.mask = size - 1;
-	bigger.used = memo->used;
 	for (uint64_t i = 0; memo->slots && i <= memo->mask; i++) {
 		const struct retype_memo_slot *slot = &memo->slots[i];
 		if (slot->is_used)
@@ -84,6 +81,20 @@ static bool grow_memo(struct retype_types *types, struct retype_memo *memo)
 	free(memo->slots);
 	*memo = bigger;
 	return true;
+}
+
+static bool grow_memo(struct retype_types *types, struct retype_memo *memo)
+{
+	return resize_memo(types, memo, memo->slots ? 2 * (memo->mask + 1) : FIRST_SLOTS);
+}
+
+void retype_memo_reserve(struct retype_types *types, struct retype_memo *memo, uint64_t count)
+{
+	uint64_t size = FIRST_SLOTS;
+	while (size / 2 < memo->used + count + 1)
+		size *= 2;
+	if (!memo->slots || size > memo->mask + 1)
+		resize_memo(types, memo, size);
 }
 
 void retype_memo_set(struct retype_types *types, struct retype_memo *memo, uint64_t a, uint64_t b,
@@ -98,30 +109,33 @@ void retype_memo_set(struct retype_types *types, struct retype_memo *memo, uint6
 
 /* Strings */
 
-static uint64_t string_slot(const struct retype_types *types, const char **strings, uint64_t mask,
-	const void *bytes, size_t length)
+static struct retype_string *string_slot(
+	const struct retype_terms *terms, const void *bytes, size_t length, uint32_t hash)
 {
-	uint64_t at = retype_hash_bytes(types, bytes, length) & mask;
-	while (strings[at] &&
-		(strncmp(strings[at], bytes, length) != 0 || strings[at][length] != '\0'))
-		at = (at + 1) & mask;
-	return at;
+	uint64_t at = hash & terms->string_mask;
+	for (;; at = (at + 1) & terms->string_mask) {
+		struct retype_string *string = &terms->strings[at];
+		if (!string->text || (string->hash == hash && string->length == length &&
+					     memcmp(string->text, bytes, length) == 0))
+			return string;
+	}
 }
 
 static bool grow_strings(struct retype_types *types)
 {
 	struct retype_terms *terms = types->terms;
-	uint64_t size = terms->strings ? 2 * (terms->string_mask + 1) : FIRST_SLOTS;
-	const char **bigger = calloc(size, sizeof(*bigger));
+	uint64_t size = terms->strings ? 4 * (terms->string_mask + 1) : FIRST_SLOTS;
+	struct retype_string *bigger = calloc(size, sizeof(*bigger));
 	if (!bigger) {
 		retype_failed(types, base_no_memory(types->error, size * sizeof(*bigger)));
 		return false;
 	}
 	for (uint64_t i = 0; terms->strings && i <= terms->string_mask; i++) {
-		const char *string = terms->strings[i];
-		if (string)
-			bigger[string_slot(types, bigger, size - 1, string, strlen(string))] =
-				string;
+		uint64_t at = terms->strings[i].hash & (size - 1);
+		while (bigger[at].text)
+			at = (at + 1) & (size - 1);
+		if (terms->strings[i].text)
+			bigger[at] = terms->strings[i];
 	}
 	free(terms->strings);
 	terms->strings = bigger;
@@ -132,23 +146,24 @@ static bool grow_strings(struct retype_types *types)
 const char *retype_intern(struct retype_types *types, const void *bytes, size_t length)
 {
 	struct retype_terms *terms = types->terms;
-	const char *copy;
 	/* Strings end at a NUL, which no name has. */
 	length = length ? strnlen(bytes, length) : 0;
-	if (length == 0)
+	if (length == 0 || length > UINT32_MAX)
 		return terms->empty;
 	if ((!terms->strings || terms->string_count > terms->string_mask / 2) &&
 		!grow_strings(types))
 		return terms->empty;
-	uint64_t at = string_slot(types, terms->strings, terms->string_mask, bytes, length);
-	if (terms->strings[at])
-		return terms->strings[at];
+	uint32_t hash = (uint32_t)retype_hash_bytes(types, bytes, length);
+	struct retype_string *string = string_slot(terms, bytes, length, hash);
+	if (string->text)
+		return string->text;
+	const char *copy;
 	enum hg_status status = base_pool_string(&types->pool, bytes, length, &copy, types->error);
 	if (status != HG_OK) {
 		retype_failed(types, status);
 		return terms->empty;
 	}
-	terms->strings[at] = copy;
+	*string = (struct retype_string){copy, (uint32_t)length, hash};
 	terms->string_count++;
 	return copy;
 }
@@ -156,12 +171,13 @@ const char *retype_intern(struct retype_types *types, const void *bytes, size_t 
 const char *retype_interned(const struct retype_types *types, const char *string)
 {
 	const struct retype_terms *terms = types->terms;
-	if (!*string)
+	size_t length = strlen(string);
+	if (length == 0)
 		return terms->empty;
 	if (!terms->strings)
 		return NULL;
-	return terms->strings[string_slot(
-		types, terms->strings, terms->string_mask, string, strlen(string))];
+	uint32_t hash = (uint32_t)retype_hash_bytes(types, string, length);
+	return string_slot(terms, string, length, hash)->text;
 }
 
 /* Terms */

@@ -198,7 +198,7 @@ struct retype_types {
 	uint32_t value_count;
 	struct retype_function *functions;
 	uint32_t function_count;
-	struct retype_place *places; /* by file, line, start, end */
+	struct retype_place *places; /* those of a file together, by line, start, end */
 	uint32_t place_count;
 	struct retype_extension *extensions; /* by name */
 	uint32_t extension_count;

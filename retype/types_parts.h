@@ -32,6 +32,12 @@ struct retype_memo {
 	uint64_t used, mask;
 };
 
+/* One interned string; 'text' is NULL in an empty slot. */
+struct retype_string {
+	const char *text;
+	uint32_t length, hash;
+};
+
 /* What a type is by, apart from its arguments. */
 struct retype_head {
 	enum retype_kind kind; /* RETYPE_UNKNOWN: none */
@@ -50,8 +56,8 @@ struct retype_terms {
 	uint64_t argument_count, argument_capacity;
 	uint32_t *slots; /* of nodes by their hash */
 	uint64_t slot_mask;
-	uint64_t seed;        /* random: no file can choose what collides */
-	const char **strings; /* the interned ones, by their hash */
+	uint64_t seed;                 /* random: no file can choose what collides */
+	struct retype_string *strings; /* the interned ones, by their hash */
 	uint64_t string_count, string_mask;
 	const char *empty; /* the one copy of "" */
 
@@ -84,6 +90,8 @@ bool retype_memo_find(const struct retype_types *types, const struct retype_memo
 	uint64_t b, uint32_t *value);
 void retype_memo_set(struct retype_types *types, struct retype_memo *memo, uint64_t a, uint64_t b,
 	uint32_t value);
+/* Makes room for as many at once. */
+void retype_memo_reserve(struct retype_types *types, struct retype_memo *memo, uint64_t count);
 
 /* The term with these parts, which need not outlive the call. */
 struct retype_term retype_make(struct retype_types *types, enum retype_kind kind, uint32_t number,
