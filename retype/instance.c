@@ -25,9 +25,10 @@ static struct retype_term rebuild(
 	struct retype_types *types = s->types;
 	struct retype_terms *terms = types->terms;
 	struct retype_node node = *retype_node(types, term);
+	uint32_t below = node.kind == RETYPE_SET ? room : room - 1;
 	uint64_t before = terms->scratch_count;
 	for (uint32_t i = 0; i < node.count; i++)
-		retype_push(types, instance(s, terms->arguments[node.first + i], room - 1));
+		retype_push(types, instance(s, terms->arguments[node.first + i], below));
 	struct retype_term made = RETYPE_NOTHING;
 	if (terms->scratch_count - before == node.count)
 		made = retype_make(types, (enum retype_kind)node.kind, node.number, node.names,

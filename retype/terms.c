@@ -245,8 +245,10 @@ static void sum_up_arguments(const struct retype_types *types, struct retype_nod
 		if (argument->depth > deepest)
 			deepest = argument->depth;
 	}
-	if (node->kind != RETYPE_UNKNOWN)
-		node->depth = (uint8_t)(deepest < UINT8_MAX ? deepest + 1 : UINT8_MAX);
+	/* Alternatives are all at the position of their set. */
+	if (node->kind != RETYPE_UNKNOWN && node->kind != RETYPE_SET && deepest < UINT8_MAX)
+		deepest++;
+	node->depth = (uint8_t)deepest;
 }
 
 static enum hg_status add_node(struct retype_types *types, struct retype_node *node,

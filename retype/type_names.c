@@ -35,7 +35,7 @@ static void finish(struct writer *w)
 static void put_term(struct writer *w, struct retype_term term, enum binding around);
 
 /* Terms with something between them; those that would be too long are "...". */
-static void put_all(struct writer *w, struct retype_term term, const char *between, bool is_set)
+static void put_all(struct writer *w, struct retype_term term, const char *between)
 {
 	uint32_t count = retype_node(w->types, term)->count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -46,9 +46,7 @@ static void put_all(struct writer *w, struct retype_term term, const char *betwe
 			break;
 		}
 		put_term(w, retype_argument(w->types, term, i),
-			is_set            ? BINDS_ARROW
-			: *between == ',' ? BINDS_ARROW
-					  : BINDS_ARGUMENT);
+			*between == ',' ? BINDS_ARROW : BINDS_ARGUMENT);
 	}
 }
 
@@ -71,7 +69,7 @@ static void put_constructed(struct writer *w, struct retype_term term)
 		put(w, " ");
 	} else if (node->count > 1) {
 		put(w, "(");
-		put_all(w, term, ", ", false);
+		put_all(w, term, ", ");
 		put(w, ") ");
 	}
 	put(w, declaration ? declaration->name : "_");
@@ -138,7 +136,7 @@ static void put_shown(struct writer *w, struct retype_term term)
 		put_constructed(w, term);
 		break;
 	case RETYPE_TUPLE:
-		put_all(w, term, " * ", false);
+		put_all(w, term, " * ");
 		break;
 	case RETYPE_ARROW:
 		put_arrow(w, term);
@@ -152,7 +150,7 @@ static void put_shown(struct writer *w, struct retype_term term)
 		break;
 	case RETYPE_SET:
 		put(w, "(");
-		put_all(w, term, " | ", true);
+		put_all(w, term, " | ");
 		put(w, ")");
 		break;
 	default:
