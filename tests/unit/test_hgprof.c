@@ -79,7 +79,7 @@ static void units_and_their_globals(void **state)
 		{"strings", "Small.Ordered(Small.Text).set"},
 		{"shapes", "Small.shape list"},
 		{"counter", "Small.counter"},
-		{"apply", "f:(int * _ -> _) -> ?times:int -> _ -> (_ -> _) list"},
+		{"apply", "f:(int -> _ * _ -> _) -> ?times:int -> _ -> (_ -> _) list"},
 		{"Strings", "(module Small.Strings)"},
 	};
 	struct profile p;
