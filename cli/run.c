@@ -193,6 +193,9 @@ static bool names_locations(const struct cli_run *run)
 	return run->locations != NULL;
 }
 
+/* That there is no profile is what most users have, and no news. */
+#define NO_PROFILE "none: no "
+
 /* Types that are not as one would wish are said with every verb, a profile found by itself too. */
 static void say_types(const struct cli_run *run, const struct hg_info *info)
 {
@@ -207,7 +210,9 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 	if (*info->type_note)
 		rep_text_printf(&note, "%s%s", *info->type_profile ? "; " : "", info->type_note);
 	bool chosen = *info->type_profile && !run->types;
-	if ((*info->type_note && *info->type_profile) || (chosen && isatty(STDERR_FILENO)))
+	bool odd =
+		*info->type_note && strncmp(info->type_note, NO_PROFILE, strlen(NO_PROFILE)) != 0;
+	if (odd || (chosen && isatty(STDERR_FILENO)))
 		cli_print_note(info->path, rep_text_string(&note));
 	rep_text_release(&note);
 }

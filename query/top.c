@@ -24,11 +24,27 @@ static void table_release(struct table *table)
 	*table = (struct table){0};
 }
 
+/* What orders classes: the name, or one name and then the other. */
+static void class_key(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
+	char name[2 * QUERY_LONGEST_NAME], size_t size)
+{
+	uint32_t type, location;
+	if (key != HG_BY_TYPE_LOCATION) {
+		hg_class_name(snapshot, key, id, name, size);
+		return;
+	}
+	hg_class_parts(snapshot, id, &type, &location);
+	hg_type_name(snapshot, type, name, QUERY_LONGEST_NAME);
+	size_t length = strlen(name);
+	name[length++] = '\1';
+	hg_location_name(snapshot, location, name + length, size - length);
+}
+
 static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table, enum hg_key key,
 	const struct hg_class *row)
 {
 	char name[2 * QUERY_LONGEST_NAME];
-	hg_class_name(snapshot, key, row->id, name, sizeof(name));
+	class_key(snapshot, key, row->id, name, sizeof(name));
 	struct named *named = &table->rows[table->count];
 	*named = (struct named){*row, strdup(name)};
 	if (!named->name)

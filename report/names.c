@@ -127,6 +127,24 @@ void rep_name_shape(struct rep_text *text, const struct hg_block *block)
 		rep_text_printf(text, " with tag %u", block->tag);
 }
 
+/* Types of functions may be long: what they return is shown. */
+static void add_short_type(
+	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
+{
+	enum { COLUMNS = 64 };
+	struct rep_text type = {0};
+	rep_name_block_type(&type, snapshot, block);
+	size_t columns = rep_text_columns(rep_text_string(&type), type.length), cut = 0;
+	for (; columns > COLUMNS; columns--)
+		do
+			cut++;
+		while (((unsigned char)type.bytes[cut] & 0xc0) == 0x80);
+	rep_text_put(text, cut ? "..." : "");
+	rep_text_put(text, rep_text_string(&type) + cut);
+	text->failed |= type.failed;
+	rep_text_release(&type);
+}
+
 void rep_name_label(
 	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
 {
@@ -140,7 +158,7 @@ void rep_name_label(
 	rep_text_put(text, " ");
 	bool typed = hg_has_types(snapshot);
 	if (typed) {
-		rep_name_block_type(text, snapshot, block);
+		add_short_type(text, snapshot, block);
 		if (block->type) {
 			rep_text_put(text, ", ");
 			rep_name_amount(text, block->words, "word", "words");

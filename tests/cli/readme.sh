@@ -5,6 +5,7 @@
 
 mkdir "$work/dumps" "$work/bin"
 cp $v01/cache-dump/* "$work/dumps" 2>"$work/said" || true
+cp $fixtures/cores/tiny-* "$work/dumps"
 ln -s "$hg" "$work/bin/heapgraph"
 PATH=$work/bin:$PATH
 

@@ -79,6 +79,23 @@ written info_refused info LICENSE
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"
 
+# With types.
+for core in "$fixtures"/cores/tiny-*.core.zst; do
+	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
+	for verb in summary tree objects types 'types --all' 'top --by type' 'top --by type,location' \
+		'why type:option'; do
+		# shellcheck disable=SC2086 # words
+		written "${verb%% *}" $verb "${typed[@]}"
+	done
+	for redact in '' --redact; do
+		while read -r address; do
+			# shellcheck disable=SC2086
+			written object object "$address" $redact "${typed[@]}"
+		done < <("$hg" objects --format csv "${typed[@]}" | columns type address | sort -u -k 1,1 |
+			awk -F '\t' 'NR % 12 == 1 { print $2 }')
+	done
+done
+
 # Cores of real programs, with fibers, ephemerons and samples.
 if has_cores; then
 	for name in 413-cache/cache 53-fib/fib 53-mprof/mprof; do
