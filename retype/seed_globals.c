@@ -24,7 +24,7 @@ static void seed_unit(struct retyping *r, const struct snap_unit *block, uint32_
 	uint64_t count = unit->field_count;
 	if (!unit->fields)
 		return;
-	switch (retype_unit_agrees(unit, block)) {
+	switch (retype_unit_agrees(unit, block, r->snap)) {
 	case RETYPE_UNIT_SAME:
 		break;
 	case RETYPE_UNIT_REBUILT:
