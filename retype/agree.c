@@ -24,17 +24,17 @@ static bool ends_with_method_cache(const struct snap_unit *block, const struct s
 	return true;
 }
 
-enum retype_agreement retype_unit_agrees(const struct retype_unit *unit,
-	const struct snap_unit *block, const struct snap *snap)
+enum retype_agreement retype_unit_agrees(
+	const struct retype_unit *unit, const struct snap_unit *block, const struct snap *snap)
 {
 	if (unit->crc[0] && block->crc[0] && strcmp(unit->crc, block->crc) != 0)
 		return RETYPE_UNIT_STALE;
 	/* With flambda a unit's block has only the fields of its interface, and of some units only
 	 * the interface is known. */
-	bool is_size = block->wosize == unit->field_count || block->wosize == unit->exported ||
-		       (unit->from_interface && block->wosize >= unit->exported) ||
-		       (block->wosize == unit->field_count + 1 &&
-			       ends_with_method_cache(block, snap));
+	bool is_size =
+		block->wosize == unit->field_count || block->wosize == unit->exported ||
+		(unit->from_interface && block->wosize >= unit->exported) ||
+		(block->wosize == unit->field_count + 1 && ends_with_method_cache(block, snap));
 	return is_size ? RETYPE_UNIT_SAME : RETYPE_UNIT_REBUILT;
 }
 

@@ -13,8 +13,8 @@ enum retype_agreement {
 	RETYPE_UNIT_STALE,   /* another interface */
 };
 
-enum retype_agreement retype_unit_agrees(const struct retype_unit *unit,
-	const struct snap_unit *block, const struct snap *snap);
+enum retype_agreement retype_unit_agrees(
+	const struct retype_unit *unit, const struct snap_unit *block, const struct snap *snap);
 
 /*
  * HG_ERROR_INPUT if most units of the program that the profile has are other ones.  What is odd

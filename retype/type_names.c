@@ -92,14 +92,33 @@ static void put_arrow(struct writer *w, struct retype_term term)
 	put_term(w, retype_argument(w->types, term, 1), BINDS_ARROW);
 }
 
+/* The next of the names by the alphabet, as OCaml prints them: those of variants are kept by their
+ * hashes.  'last' is NULL for the first one. */
+static uint32_t next_name(const struct retype_node *node, const char *last)
+{
+	uint32_t found = 0;
+	bool any = false;
+	for (uint32_t i = 0; i < node->count; i++) {
+		if (last && strcmp(node->names[i], last) <= 0)
+			continue;
+		if (!any || strcmp(node->names[i], node->names[found]) < 0)
+			found = i;
+		any = true;
+	}
+	return found;
+}
+
 static void put_named(struct writer *w, struct retype_term term)
 {
 	const struct retype_node *node = retype_node(w->types, term);
 	bool is_object = node->kind == RETYPE_OBJECT;
+	const char *last = NULL;
 	put(w, is_object ? "<" : "[");
-	for (uint32_t i = 0; i < node->count; i++) {
+	for (uint32_t n = 0; n < node->count; n++) {
+		uint32_t i = next_name(node, last);
+		last = node->names[i];
 		struct retype_term argument = retype_argument(w->types, term, i);
-		put(w, i == 0 ? " " : is_object ? "; " : " | ");
+		put(w, n == 0 ? " " : is_object ? "; " : " | ");
 		if (w->length > LONGEST_NAME) {
 			put(w, "...");
 			break;

@@ -27,6 +27,9 @@ function alternatives(type, parts,    n, i, c, depth, start) {
 		}
 	}
 	parts[++n] = substr(type, start)
+	for (i = 1; i <= n; i++)
+		if (parts[i] ~ /^\([^()]* (\*|->) [^()]*\)$/)
+			parts[i] = substr(parts[i], 2, length(parts[i]) - 2)
 	return n > 1 ? n : 0
 }
 

@@ -46,8 +46,7 @@ let pairs = List.init 10 (fun i -> if i mod 2 = 0 then a_pair else (i, i))
 let text i = "text " ^ string_of_int i
 let a_string = text 1
 let a_list_they_say : int list = Obj.magic a_string
-let strings = (text 2, text 3)
-let nested_they_say : int * (string * string) = Obj.magic strings
+let nested_they_say : int * (string * string) = Obj.magic (text 2, text 3)
 let numbers = Array.init 4 float_of_int
 let tuple_they_say : int * int = Obj.magic numbers
 let real_list = List.init 5 text
@@ -71,10 +70,12 @@ let () =
   known (list bar_t) bars;
   known (list (pair int int)) pairs;
   known string a_string;
-  known (pair string string) strings;
   known (array float) numbers;
   ignore (a_list_they_say, nested_they_say, tuple_they_say, function_they_say);
   known (list string) real_list;
+  later (fun () ->
+      let first, second = (Obj.magic nested_they_say : string * string) in
+      [ first @: string; second @: string ]);
   later (fun () ->
       List.concat_map
         (fun x -> if Obj.tag x = Obj.string_tag then [ (Obj.obj x : string) @: string ] else [ (Obj.obj x : float) @: float ])

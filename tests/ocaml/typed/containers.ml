@@ -74,7 +74,9 @@ let vector_t = opaque "(float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray
 let grid_t = opaque "(int32, Bigarray.int32_elt, Bigarray.fortran_layout) Bigarray.Array2.t"
 let channels = [ stdout; stderr ]
 let atomics = times 10 (fun i -> Atomic.make (times 2 (fun k -> text (i + k))))
-let atomic_t a = typ1 "Atomic.t" a (fun r -> [ Atomic.get r @: a ])
+(* Until 5.0 it is an abbreviation. *)
+let atomic_path = if Sys.ocaml_version < "5" then "CamlinternalAtomic.t" else "Atomic.t"
+let atomic_t a = typ1 atomic_path a (fun r -> [ Atomic.get r @: a ])
 let weak : string list Weak.t = Weak.create 10
 let weakly_held = times 9 (fun i -> times 2 (fun k -> text (i + k)))
 let () = List.iteri (fun i l -> Weak.set weak i (Some l)) weakly_held
