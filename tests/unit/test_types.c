@@ -72,6 +72,12 @@ static void names_are_those_of_ocaml(void **state)
 	check_name(&t,
 		retype_poly_variant(&t.types, tags, (struct retype_term[]){integer, NOTHING}, 2),
 		"[ `A of int | `B ]");
+	/* The hash of the longer one is the smaller one. */
+	const char *const words[] = {"Human", "Bot"};
+	assert_true(retype_hash_name("Human") < retype_hash_name("Bot"));
+	check_name(&t,
+		retype_poly_variant(&t.types, words, (struct retype_term[]){integer, NOTHING}, 2),
+		"[ `Bot | `Human of int ]");
 	check_name(&t, list_of(&t, join(&t, string, integer)), "(int | string) list");
 	check_name(&t, arrow(&t, "", join(&t, string, integer), integer), "(int | string) -> int");
 	table_close(&t);
