@@ -132,6 +132,77 @@ static const struct retype_class *find_class(
 		shape->field_count - QUERY_FIRST_VARIABLE);
 }
 
+static struct retype_fit fit(
+	struct retype_types *types, struct retype_term *type, const struct snap_cell *cell)
+{
+	struct retype_fit found = retype_fit(types, *type, cell->tag, cell->wosize);
+	for (unsigned i = 0; i < MOST_INNER && found.match == RETYPE_INNER; i++) {
+		*type = found.inner;
+		found = retype_fit(types, *type, cell->tag, cell->wosize);
+	}
+	return found;
+}
+
+uint64_t query_code(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field)
+{
+	uint64_t info = query_word(snapshot, rank, field + 1);
+	int64_t arity = snapshot->snap.has_closinfo ? (int64_t)info >> 56 : 1;
+	return query_word(snapshot, rank, arity == 0 || arity == 1 ? field : field + 2);
+}
+
+/*
+ * Flambda captures in an order of its own, which the profile does not know: it shows in units whose
+ * blocks have no more than their interfaces say.
+ */
+static bool has_order_of_captures(const struct hg_snapshot *snapshot)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	for (uint64_t i = 0; i < snapshot->snap.unit_count; i++) {
+		const struct snap_unit *block = &snapshot->snap.units[i];
+		uint32_t number = retype_unit_named(types, block->name);
+		const struct retype_unit *unit =
+			number == RETYPE_NONE ? NULL : &types->units[number];
+		if (unit && unit->field_count > unit->exported)
+			return block->wosize == unit->field_count;
+	}
+	return true;
+}
+
+/* Whether what is captured looks like what the function should have captured, all of it. */
+static bool captures_fit(struct hg_snapshot *snapshot, const struct query_shape *shape,
+	const struct retype_function *function)
+{
+	for (uint32_t i = 0; i < function->capture_count; i++) {
+		struct snap_cell cell;
+		uint64_t word = query_word(snapshot, shape->rank, shape->first_capture + i);
+		uint32_t rank = word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
+		struct retype_term type = function->captures[i].type;
+		if (rank != HG_NO_NODE && type.n &&
+			snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell) &&
+			fit(&snapshot->retype.types, &type, &cell).match == RETYPE_MISFIT)
+			return false;
+	}
+	return true;
+}
+
+static const struct retype_function *find_function(
+	struct hg_snapshot *snapshot, const struct query_shape *shape)
+{
+	const struct snap *snap = &snapshot->snap;
+	struct snap_code_symbol symbol;
+	uint64_t code = query_code(snapshot, shape->rank, 0);
+	if (!snap->format->code_symbol || shape->first_capture >= shape->field_count ||
+		!snap->format->code_symbol(snap, code, &symbol) ||
+		strncmp(symbol.name, "caml", 4) != 0)
+		return NULL;
+	const struct retype_function *function =
+		retype_function_symbol(&snapshot->retype.types, symbol.name + 4);
+	if (!function || function->capture_count != shape->field_count - shape->first_capture ||
+		!has_order_of_captures(snapshot) || !captures_fit(snapshot, shape, function))
+		return NULL;
+	return function;
+}
+
 /* Whether a type is, or has in it, several that do not go together. */
 static bool is_ambiguous(const struct retype_types *types, struct retype_term type, unsigned room)
 {
@@ -141,17 +212,6 @@ static bool is_ambiguous(const struct retype_types *types, struct retype_term ty
 	bool found = view.kind == RETYPE_SET || view.kind == RETYPE_MANY;
 	for (uint32_t i = 0; i < view.count && !found; i++)
 		found = is_ambiguous(types, retype_view(types, type).arguments[i], room - 1);
-	return found;
-}
-
-static struct retype_fit fit(
-	struct retype_types *types, struct retype_term *type, const struct snap_cell *cell)
-{
-	struct retype_fit found = retype_fit(types, *type, cell->tag, cell->wosize);
-	for (unsigned i = 0; i < MOST_INNER && found.match == RETYPE_INNER; i++) {
-		*type = found.inner;
-		found = retype_fit(types, *type, cell->tag, cell->wosize);
-	}
 	return found;
 }
 
@@ -165,6 +225,7 @@ bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term
 	*out = (struct query_shape){.rank = rank, .fit = {.constructor = ""}};
 	if (!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell))
 		return false;
+	uint64_t first_value = snap_first_value(&snapshot->snap, &cell);
 	out->tag = cell.tag;
 	out->wosize = cell.wosize;
 	out->field_count = cell.field_count;
@@ -187,6 +248,10 @@ bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term
 	if (out->fit.match == RETYPE_TAGGED)
 		out->tag_type = retype_tagged(
 			types, type, (int64_t)query_word(snapshot, rank, 0) >> 1, &out->tag_name);
+	if (out->fit.match == RETYPE_FUNCTION) {
+		out->first_capture = first_value;
+		out->function = find_function(snapshot, out);
+	}
 	if (out->fit.match == RETYPE_INSTANCE)
 		out->class = find_class(snapshot, out);
 	return true;
@@ -223,6 +288,11 @@ struct retype_field query_field(const struct query_shape *shape, uint64_t field)
 	case RETYPE_EXTENSION:
 		if (field && shape->extension && field <= shape->extension->field_count)
 			return shape->extension->fields[field - 1];
+		return none;
+	case RETYPE_FUNCTION:
+		if (shape->function && field >= shape->first_capture &&
+			field - shape->first_capture < shape->function->capture_count)
+			return shape->function->captures[field - shape->first_capture];
 		return none;
 	case RETYPE_INSTANCE:
 		if (shape->class && field >= QUERY_FIRST_VARIABLE &&
@@ -280,6 +350,7 @@ size_t hg_field_name(
 				snapshot, &shape, false, extension, sizeof(extension)))
 			return 0;
 		return name_in_constructor(&shape, extension, name, field - 1, buffer, size);
+	case RETYPE_FUNCTION:
 	case RETYPE_INSTANCE:
 		return *name ? length_of(snprintf(buffer, size, ".%s", name)) : 0;
 	default:

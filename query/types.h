@@ -39,6 +39,8 @@ struct query_shape {
 	const char *tag_name;                     /* of a polymorphic variant, or NULL */
 	struct retype_term tag_type;              /* of its argument */
 	const struct retype_class *class;         /* of an object, or NULL */
+	const struct retype_function *function;   /* of a closure with what it captures, or NULL */
+	uint64_t first_capture;
 };
 
 /* Behind the methods and the number of an object are its instance variables. */
@@ -50,6 +52,13 @@ enum { QUERY_FIRST_VARIABLE = 2 };
  */
 bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out);
+
+/*
+ * The code that takes all arguments, of the function of a closure that begins at 'field': that
+ * field, or the second one behind it if the function takes several, whose number is in the highest
+ * byte of the one between (runtime/caml/mlvalues.h).
+ */
+uint64_t query_code(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field);
 
 /* "Dune__exe__Cache.Full" -> "Cache.Full", "Stdlib.Exit" -> "Exit": as types are spelled.  The
  * string is changed; what is wanted of it is returned. */

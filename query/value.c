@@ -390,16 +390,11 @@ static void print_elements(struct printer *p, const struct query_shape *shape)
 	put(p, "|]");
 }
 
-/*
- * By the code that takes all arguments: field 0, or field 2 of a function of several, whose field 1
- * has their number in the highest byte (runtime/caml/mlvalues.h).
- */
-static void print_function(struct printer *p, const struct query_shape *shape)
+/* The function of a closure that begins at a field. */
+static void print_function(struct printer *p, uint32_t rank, uint64_t field)
 {
 	char name[256];
-	uint64_t info = query_word(p->snapshot, shape->rank, 1);
-	int64_t arity = p->snapshot->snap.has_closinfo ? (int64_t)info >> 56 : 1;
-	uint64_t code = query_word(p->snapshot, shape->rank, arity == 0 || arity == 1 ? 0 : 2);
+	uint64_t code = query_code(p->snapshot, rank, field);
 	put(p, "<fun");
 	if (hg_code_name(p->snapshot, code, name, sizeof(name)) &&
 		strlen(name) + 1 < sizeof(name)) {
@@ -470,7 +465,7 @@ static void print_block(
 	} else if (!snap_tag_has_fields(shape.tag)) {
 		print_leaf(p, &shape, as_argument);
 	} else if (shape.tag == SNAP_TAG_CLOSURE) {
-		print_function(p, &shape);
+		print_function(p, rank, 0);
 	} else if (p->depth >= p->options.depth) {
 		put(p, "...");
 	} else {
@@ -478,6 +473,14 @@ static void print_block(
 		print_shape(p, &shape, as_argument);
 		p->depth--;
 	}
+}
+
+/* Atoms that lie in data of the program. */
+static bool is_empty_array(const struct snap *snap, uint64_t word)
+{
+	uint64_t header;
+	return snap->format->word_at && snap->format->word_at(snap, word - 8, &header) &&
+	       snap_header_tag(header) == 0 && snap_header_wosize(header, snap->reserved) == 0;
 }
 
 static void print_word(struct printer *p, uint64_t word, struct retype_term type, bool as_argument)
@@ -494,8 +497,10 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 		return;
 	}
 	switch (snap_resolve(snap, word, &header_word)) {
-	case SNAP_BLOCK:
 	case SNAP_INFIX:
+		print_function(p, snap_resolve_node(snap, word), (word >> 3) - header_word - 1);
+		break;
+	case SNAP_BLOCK:
 	case SNAP_FORWARDED:
 		print_block(p, snap_resolve_node(snap, word), type, as_argument);
 		break;
@@ -506,7 +511,7 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 		put(p, "<code>");
 		break;
 	default:
-		put(p, "<abstract>");
+		put(p, is_empty_array(snap, word) ? "[||]" : "<abstract>");
 	}
 }
 

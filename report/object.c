@@ -368,7 +368,7 @@ static void write_block_values(struct rep_context *context, const struct answer 
 	if (hg_sample_id(context->snapshot, block->node, &id))
 		rep_value_number(emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
 	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
-	rep_value_string(emitter, "text", NULL, emitter->redact ? REP_NAME : REP_CONTENT,
+	rep_value_string(emitter, "value", NULL, emitter->redact ? REP_NAME : REP_CONTENT,
 		rep_text_string(&text));
 	write_content_values(context, object);
 	rep_section_end(emitter);

@@ -77,7 +77,7 @@ check_objects() {
 # What an item says of itself: its price is its name, and its next one is half of it.
 check_item() {
 	local text number
-	text=$("$hg" object "$1" --depth 50 --format json "${typed[@]}" | jq -r .object.text)
+	text=$("$hg" object "$1" --depth 50 --format json "${typed[@]}" | jq -r .object.value)
 	number=$(sed -nE 's/^\{name = "([0-9]+)"; .*/\1/p' <<<"$text")
 	for ((; number % 2 == 0; number /= 2)); do
 		text=${text/#"{name = \"$number\"; price = $number.; next = Some "/}
