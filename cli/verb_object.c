@@ -52,7 +52,7 @@ static const struct cli_option own[] = {
 		"blocks that point to it to show: default 10 for text, all for csv and json; 0 "
 		"shows all"},
 	{"depth", 0, CLI_NUMBER, offsetof(struct cli_values, depth), "N", NULL,
-		"levels of blocks to print of values whose types are known: default 4, at most "
+		"levels of blocks to print of values whose types are known: default 10, at most "
 		"50"},
 	{0},
 };

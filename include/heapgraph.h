@@ -556,7 +556,7 @@ HG_API void hg_object_release(struct hg_object *object);
  */
 struct hg_text_options {
 	size_t size;
-	uint32_t depth;       /* levels of blocks; 0: 4; at most 50 */
+	uint32_t depth;       /* levels of blocks; 0: 10; at most 50 */
 	uint32_t most_parts;  /* fields or elements of one value; 0: 20 */
 	uint32_t most_bytes;  /* of one string; 0: 60 */
 	uint32_t most_values; /* in all; 0: 100 */

@@ -4,6 +4,7 @@
  */
 #include "query/types.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -438,8 +439,11 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 		break;
 	case RETYPE_INSTANCE:
 		put(p, "<obj");
-		put(p, shape->class ? " " : "");
-		put(p, shape->class ? shape->class->name : "");
+		/* Immediate objects have no name. */
+		if (shape->class && *shape->class->name != '<') {
+			put(p, " ");
+			put(p, shape->class->name);
+		}
 		put(p, ">");
 		break;
 	case RETYPE_LEAF:
@@ -448,6 +452,66 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 	default:
 		put(p, "_");
 	}
+}
+
+/* The declaration, if it is of an unboxed type, whose values are those of another one. */
+static const struct retype_declaration *unboxed(const struct printer *p, struct retype_term type)
+{
+	const struct retype_types *types = &p->snapshot->retype.types;
+	if (type.n == 0)
+		return NULL;
+	struct retype_view view = retype_view(types, type);
+	if (view.kind != RETYPE_CONSTRUCTED ||
+		types->declarations[view.number].form != RETYPE_UNBOXED)
+		return NULL;
+	return &types->declarations[view.number];
+}
+
+/* What stands around a value because of unboxed types. */
+struct wrapping {
+	char closing[64]; /* in reverse */
+	unsigned count;
+	bool as_argument; /* of what is inside */
+};
+
+/*
+ * Opens "C " and "{field = " for each unboxed type around the one that the value is of, which
+ * *type becomes.
+ */
+static struct wrapping open_wrapping(struct printer *p, struct retype_term *type, bool as_argument)
+{
+	struct retype_types *types = &p->snapshot->retype.types;
+	struct wrapping w = {.as_argument = as_argument};
+	const struct retype_declaration *declaration;
+	while (w.count + 1 < sizeof(w.closing) && (declaration = unboxed(p, *type))) {
+		const char *name = declaration->unboxed.name;
+		bool is_constructor = isupper((unsigned char)*name);
+		if (!is_constructor) {
+			put(p, "{");
+			put(p, name);
+			put(p, " = ");
+			w.closing[w.count++] = '}';
+		} else {
+			put(p, w.as_argument ? "(" : "");
+			if (w.as_argument)
+				w.closing[w.count++] = ')';
+			put(p, name);
+			put(p, " ");
+		}
+		w.as_argument = is_constructor;
+		struct retype_view view = retype_view(types, *type);
+		struct retype_term arguments[16];
+		uint32_t count = view.count < 16 ? view.count : 16;
+		memcpy(arguments, view.arguments, count * sizeof(*arguments));
+		*type = retype_instance(types, declaration->inner, arguments, count);
+	}
+	return w;
+}
+
+static void close_wrapping(struct printer *p, struct wrapping *w)
+{
+	while (w->count)
+		put_bytes(p, &w->closing[--w->count], 1);
 }
 
 static void print_block(
@@ -462,7 +526,11 @@ static void print_block(
 	}
 	if (!query_shape(p->snapshot, rank, expected, &shape)) {
 		put(p, "_");
-	} else if (!snap_tag_has_fields(shape.tag)) {
+		return;
+	}
+	struct wrapping wrapping = open_wrapping(p, &shape.type, as_argument);
+	as_argument = wrapping.as_argument;
+	if (!snap_tag_has_fields(shape.tag)) {
 		print_leaf(p, &shape, as_argument);
 	} else if (shape.tag == SNAP_TAG_CLOSURE) {
 		print_function(p, rank, 0);
@@ -473,6 +541,7 @@ static void print_block(
 		print_shape(p, &shape, as_argument);
 		p->depth--;
 	}
+	close_wrapping(p, &wrapping);
 }
 
 /* Atoms that lie in data of the program. */
@@ -493,7 +562,9 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 	}
 	p->values_left--;
 	if (word & 1) {
-		print_immediate(p, (int64_t)word >> 1, type, as_argument);
+		struct wrapping wrapping = open_wrapping(p, &type, as_argument);
+		print_immediate(p, (int64_t)word >> 1, type, wrapping.as_argument);
+		close_wrapping(p, &wrapping);
 		return;
 	}
 	switch (snap_resolve(snap, word, &header_word)) {
@@ -522,7 +593,7 @@ static struct printer start(struct hg_snapshot *snapshot, const struct hg_text_o
 	struct hg_text_options *o = &p.options;
 	if (options)
 		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));
-	o->depth = !o->depth ? 4 : o->depth < MOST_DEPTH ? o->depth : MOST_DEPTH;
+	o->depth = !o->depth ? 10 : o->depth < MOST_DEPTH ? o->depth : MOST_DEPTH;
 	o->most_parts = !o->most_parts               ? 20
 			: o->most_parts < MOST_PARTS ? o->most_parts
 						     : MOST_PARTS;
