@@ -65,6 +65,11 @@ bool query_extension_name(struct hg_snapshot *snapshot, const struct query_shape
 	const uint8_t *bytes;
 	char name[LONGEST_EXTENSION];
 	bool cut;
+	if (shape->extension && !raw) {
+		snprintf(name, sizeof(name), "%s", shape->extension->name);
+		snprintf(buffer, size, "%s", query_spell(name));
+		return true;
+	}
 	uint32_t slot = slot_of(snapshot, shape);
 	uint64_t word = slot == HG_NO_NODE ? 1 : query_word(snapshot, slot, 0);
 	uint32_t string = word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
@@ -90,10 +95,14 @@ static void find_extension(struct hg_snapshot *snapshot, struct query_shape *sha
 	shape->extension = retype_extension_named(&snapshot->retype.types, name);
 	if (shape->extension)
 		return;
-	/* The table has "." for "__". */
+	/* The table has "." for "__", and functors without their parameters. */
+	unsigned nested = 0;
 	for (const char *c = name; *c; c++) {
 		bool joint = is_joint(name, c);
-		dotted[length++] = joint ? '.' : *c;
+		nested += *c == '(';
+		if (!nested)
+			dotted[length++] = joint ? '.' : *c;
+		nested -= nested && *c == ')';
 		c += joint;
 	}
 	dotted[length] = '\0';
