@@ -116,7 +116,7 @@ let immediate_object s str public =
     entry s ~parameters:[] ~own:(structure_idents str) (methods_of_structure str) (fun used ->
         structure_body used str)
   in
-  record s { s.at with parts = [ Text "<object>" ] } public entry
+  record s (inside s.at "<object>") public entry
 
 let not_top s f =
   let was = s.is_top in

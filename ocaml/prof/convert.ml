@@ -65,8 +65,8 @@ let tie term level =
     | None ->
         let unique = Printf.sprintf "recursive:%d:%d" term n in
         let d =
-          Terms.new_decl ~key:unique ~origin:unique ~is_instance:false ~name:"_" ~parameters:n
-            (Abstract "_")
+          Terms.new_decl ~key:unique ~origin:unique ~is_instance:false ~parameters:n
+            ~name:(Terms.outline 0 term) (Abstract "recursive")
         in
         Hashtbl.add recursive_types key d;
         let self = Terms.make (App (d.number, List.init n (fun i -> Terms.make (Var i)))) in
@@ -140,7 +140,7 @@ and object_type c methods =
 
 and package c p =
   match resolve_type c.env p with
-  | Some (e, mt) -> module_type ~depth:(c.depth + 1) e (Names.of_unit (Path.name p)) mt
+  | Some (e, mt) -> module_type ~depth:(c.depth + 1) e (modtype_name c.env p) mt
   | None -> Terms.unknown ("package " ^ Path.name p)
 
 and constructed c p args =

@@ -134,6 +134,7 @@ let load path =
       with End_of_file | Failure _ | Invalid_argument _ -> unusable "cut short, or damaged")
 
 let links t name = Hashtbl.mem t.linked name
+let linked t = List.sort compare (Hashtbl.fold (fun name () l -> name :: l) t.linked [])
 
 (* Is it of the interface that was linked, as far as that is known. *)
 let agrees t name crc =

@@ -59,6 +59,11 @@ let load_executable path =
   | exception Executable.Unusable why -> fail exit_input "%s: %s" path why
   | exception Sys_error why -> fail exit_input "%s" why
 
+(* Units that code refers to without naming them. *)
+let unnamed =
+  [ "Stdlib"; "CamlinternalFormat"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO";
+    "Std_exit" ]
+
 (* The first pass. *)
 let load o =
   Option.iter load_executable o.exe;
@@ -72,7 +77,8 @@ let load o =
       (if count = 0 then "no .cmt, .cmi or .cmti" else "no readable .cmt, .cmi or .cmti")
       (String.concat ", " o.inputs);
   Load.add_load_path "" Config.standard_library;
-  Load.load_import "Stdlib";
+  List.iter Load.load_import unnamed;
+  Option.iter (fun exe -> List.iter Load.load_import (Executable.linked exe)) !Load.executable;
   Load.load_imports ();
   Load.check_interfaces ();
   let units = Units.sorted () in

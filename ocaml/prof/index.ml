@@ -9,6 +9,7 @@ type state = {
   mutable at : place;
   mutable structures : int;
   mutable in_signature : bool;
+  skeletons : (Location.t, module_expr * skeleton) Hashtbl.t;
 }
 
 let set table key entry = Hashtbl.replace table key entry
@@ -25,8 +26,18 @@ let functor_place at = function
   | Some id -> { at with parts = Argument (ident_key id) :: at.parts }
   | None -> at
 
-(* [at] is the path of what the expression is bound to. *)
+(* [at] is the path of what the expression is bound to.  The same expression has the same skeleton,
+   because structures are told apart by their keys. *)
 let rec skeleton s at (m : module_expr) =
+  let known = Hashtbl.find_all s.skeletons m.mod_loc in
+  match List.find_opt (fun (m', _) -> m' == m) known with
+  | Some (_, it) -> it
+  | None ->
+      let it = new_skeleton s at m in
+      Hashtbl.add s.skeletons m.mod_loc (m, it);
+      it
+
+and new_skeleton s at (m : module_expr) =
   match Compat.module_view m with
   | Name p -> Path p
   | Structure str ->
@@ -187,7 +198,8 @@ let iterator s =
     pat = (fun self p -> pat s super self p);
     env = (fun _ _ -> ()) }
 
-let start u = { u; scope = []; at = u.root; structures = 0; in_signature = false }
+let start u = { u; scope = []; at = u.root; structures = 0; in_signature = false;
+    skeletons = Hashtbl.create 16 }
 
 let implementation u (str : structure) =
   let s = start u in

@@ -65,6 +65,9 @@ let read file =
       None
   | None -> (
       match Cmt_format.read file with
+      | _, None when not (Filename.check_suffix file ".cmi") ->
+          refuse file "cut short";
+          None
       | contents -> Some contents
       | exception ((Out_of_memory | Sys.Break) as e) -> raise e
       | exception e ->
@@ -303,7 +306,7 @@ let in_load_path name =
     !load_path
 
 (* The implementation of an imported unit, else its interface, from where it was compiled against. *)
-let load_import name =
+let find_import name =
   let find suffix = in_load_path (name ^ suffix) in
   match (find ".cmt", find ".cmi", find ".cmti") with
   | Some cmt, cmi, cmti ->
@@ -312,6 +315,8 @@ let load_import name =
         Option.iter load (if cmi <> None then cmi else cmti)
   | None, Some file, _ | None, None, Some file -> load file
   | None, None, None -> ()
+
+let load_import name = if known_unit name = None then find_import name
 
 (* Everything that is imported, as far as it is to be found. *)
 let load_imports () =
@@ -325,7 +330,7 @@ let load_imports () =
             Hashtbl.add tried name ();
             if known_unit name <> None then None
             else (
-              load_import name;
+              find_import name;
               if Units.find name = None then ignore (unit_of ~pack:"" name);
               Units.find name))
         in

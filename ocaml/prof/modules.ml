@@ -242,6 +242,16 @@ and resolve_type env (path : Path.t) =
   | Pdot (p, name) -> project_type (resolve env p) name
   | _ -> None
 
+(* The path of a module type, for people. *)
+and modtype_name env path =
+  match Compat.path path with
+  | Ident id -> (
+      match Hashtbl.find_opt env.u.modtypes (ident_key id) with
+      | Some (Module_type (_, scope, at)) -> name_at (restrict env scope) at
+      | _ -> Ident.name id)
+  | Dot (p, name) -> Names.join (value_name (resolve env p)) name
+  | _ -> Path.name path
+
 and modtype_named env id declared =
   match (Hashtbl.find_opt env.u.modtypes (ident_key id), declared) with
   | Some (Module_type (Some mt, scope, _)), None -> Some (restrict env scope, mt)

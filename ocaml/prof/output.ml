@@ -100,7 +100,8 @@ let extension t (x : Places.extension) =
 
 let class_record t (u : Units.t) (c : Units.class_record) =
   let name = Modules.name_at (Modules.top u) c.class_at in
-  let methods = String.concat "" (List.map (fun m -> esc m ^ " ") c.methods) in
+  let methods = List.sort compare c.methods in
+  let methods = String.concat "" (List.map (fun m -> esc m ^ " ") methods) in
   line t "C %s %s;%s" (esc name) methods (named (Classes.fields u c.entry))
 
 (* A file's number; for each unit its own. *)

@@ -60,28 +60,27 @@ let construct s (e : expression) (c : Types.constructor_description) (args : exp
   | _ -> add s e.exp_loc kind (type_of s e)
 
 let application s (e : expression) (f : expression) args =
+  let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
+  let is_partial = Compat.has_omitted_argument args || is_arrow e.exp_type in
   let kind =
     match f.exp_desc with
     | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
-        Hashtbl.replace s.applied f.exp_loc ();
+        if not is_partial then Hashtbl.replace s.applied f.exp_loc ();
         "prim." ^ p.prim_name
-    | _ ->
-        let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
-        if Compat.has_omitted_argument args || is_arrow e.exp_type then "partial" else "call"
+    | _ -> if is_partial then "partial" else "call"
   in
   add s e.exp_loc kind (type_of s e)
 
-(* A primitive that is passed on becomes a function, with its own place for what it makes. *)
-let primitive s (e : expression) (p : Primitive.description) =
+(* A primitive that is passed on or exported becomes a function, which makes what it makes. *)
+let primitive s loc ty (p : Primitive.description) =
   let rec result n ty =
     match Compat.desc ty with
     | Arrow (_, _, ty) when n > 0 -> result (n - 1) ty
     | Poly ty -> result n ty
     | _ -> ty
   in
-  if not (Hashtbl.mem s.applied e.exp_loc) then (
-    add s e.exp_loc "closure" (type_of s e);
-    add s e.exp_loc ("prim." ^ p.prim_name) (Convert.value s.env (result p.prim_arity e.exp_type)))
+  add s loc "closure" (Convert.value s.env ty);
+  add s loc ("prim." ^ p.prim_name) (Convert.value s.env (result p.prim_arity ty))
 
 (* Functions and lazy expressions, in which things are then met. *)
 let function_of s (e : expression) =
@@ -123,7 +122,8 @@ let expression s (e : expression) =
       add s loc "closure" (closure ());
       add s body.c_rhs.exp_loc "closure" (closure ());
       made "call"
-  | Texp_ident (_, _, { val_kind = Val_prim p; _ }) -> primitive s e p
+  | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
+      if not (Hashtbl.mem s.applied e.exp_loc) then primitive s e.exp_loc e.exp_type p
   | _ -> (
       match Compat.array_length e with Some n when n > 0 -> made "array" | _ -> ())
 
@@ -162,6 +162,16 @@ let extension s ~local (x : extension_constructor) =
       let fields, _ = Convert.arguments s.env [] x.ext_type.ext_args in
       s.add_extension { ext_name = extension_name s ~local x.ext_id; ext_fields = fields }
 
+(* Slots in functors are named after the parameter, too: "Set.Make(Ord).E". *)
+let in_functor (at : Units.place) (parameter : Compat.functor_parameter) =
+  let name =
+    match parameter with
+    | Some id, _ -> Ident.name id
+    | None, Some _ -> "_"
+    | None, None -> "*"
+  in
+  { at with raw = Printf.sprintf "%s(%s)" at.raw name }
+
 let within s name f =
   let at = s.at in
   s.at <- Units.inside at name;
@@ -190,7 +200,12 @@ let iterator s =
   in
   let module_expr self m =
     module_expression s m;
-    super.module_expr self m
+    let at = s.at in
+    (match Compat.module_view m with
+    | Functor (parameter, _) -> s.at <- in_functor at parameter
+    | _ -> ());
+    super.module_expr self m;
+    s.at <- at
   in
   let module_binding self mb =
     let name = match mb.mb_id with Some id -> Ident.name id | None -> "_" in
@@ -208,7 +223,14 @@ let iterator s =
     | _ -> ());
     super.class_expr self c
   in
-  { super with expr; class_expr; value_bindings; module_expr; module_binding; extension_constructor;
+  let structure_item self item =
+    (match item.str_desc with
+    | Tstr_primitive { val_val = { val_kind = Val_prim p; val_type; _ }; val_loc; _ } ->
+        primitive s val_loc val_type p
+    | _ -> ());
+    super.structure_item self item
+  in
+  { super with expr; structure_item; class_expr; value_bindings; module_expr; module_binding; extension_constructor;
     env = (fun _ _ -> ()) }
 
 (* All patterns' identifiers with their types, into Globals.values. *)

@@ -134,6 +134,27 @@ let predefined name arguments =
 
 let is_predefined name = Hashtbl.mem decls_by_key (predef_key name)
 
+(* A type in OCaml's syntax, down to some depth and "_" below: a name for what has none. *)
+let rec outline depth t =
+  let sub = outline (depth + 1) in
+  let all separator f l = String.concat separator (List.map f l) in
+  match get t with
+  | _ when depth > 3 -> "_"
+  | Unknown _ | Exist | Loop _ -> "_"
+  | Var n -> Printf.sprintf "'%c" (Char.chr (97 + (n mod 26)))
+  | App (d, []) -> (Table.get decls d).decl_name
+  | App (d, [ a ]) -> sub a ^ " " ^ (Table.get decls d).decl_name
+  | App (d, l) -> Printf.sprintf "(%s) %s" (all ", " sub l) (Table.get decls d).decl_name
+  | Tuple l -> Printf.sprintf "(%s)" (all " * " sub l)
+  | Arrow (_, a, b) -> Printf.sprintf "(%s -> %s)" (sub a) (sub b)
+  | Module _ -> "module"
+  | Variant l ->
+      let tag (name, t) =
+        match t with None -> "`" ^ name | Some t -> Printf.sprintf "`%s of %s" name (sub t)
+      in
+      Printf.sprintf "[ %s ]" (all " | " tag l)
+  | Object l -> Printf.sprintf "< %s >" (all "; " (fun (name, t) -> name ^ " : " ^ sub t) l)
+
 (* Replaces [Loop level], seen from outside all binders, by [by]. *)
 let unroll level by term =
   let memo = Hashtbl.create 16 in

@@ -1,0 +1,3 @@
+type s
+val make : A.t -> s
+val one : s
