@@ -16,14 +16,11 @@ let is_function (e : Typedtree.expression) =
 
 let has_attribute name = List.exists (fun (a : Parsetree.attribute) -> a.attr_name.txt = name)
 
-(* Its number of parameters; [inner] gets the functions that are no closures of their own: ocamlopt
-   joins a function with the one that it returns at once. *)
-let rec arity inner (e : Typedtree.expression) =
+(* Its number of parameters.  A function that it returns is another one. *)
+let arity _inner (e : Typedtree.expression) =
   match e.exp_desc with
   | Texp_function (params, Tfunction_cases _) -> List.length params + 1
-  | Texp_function (params, Tfunction_body b) ->
-      List.length params
-      + if is_function b then (inner b; arity inner b) else 0
+  | Texp_function (params, Tfunction_body _) -> List.length params
   | _ -> 1
 
 (* Identifiers that a function binds beside those in its patterns. *)
