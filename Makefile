@@ -140,6 +140,7 @@ check: all $(unit_tests) $(fuzz_replays)
 # Real programs: with Debian's OCaml, and with versions that are built once and kept elsewhere.
 check-ocaml: all
 	$(Q)BUILD=$(BUILD) tests/ocaml/run ocamlopt
+	$(Q)BUILD=$(BUILD) tests/ocaml/prof ocamlopt
 
 OCAML_VERSIONS_TESTED := 4.14.1 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21
 
@@ -149,6 +150,7 @@ $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)scripts/install-packages build test ocaml
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix" && \
+		BUILD=$(BUILD) tests/ocaml/prof "$$prefix" && \
 		OCAML_PREFIX=$$prefix TESTS=ocaml_library tests/run $(BUILD)
 
 stress-ocaml:

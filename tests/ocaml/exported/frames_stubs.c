@@ -1,5 +1,5 @@
-// Every place that allocates, as native code's frame tables have it: file, line, first column, and the
-// end as this version of OCaml records it; or 'none'.
+// Every place that allocates, as native code's frame tables have it: file, line, first column, and
+// the end as this version of OCaml records it; or 'none'.
 #define CAML_INTERNALS
 #include <caml/backtrace_prim.h>
 #include <caml/mlvalues.h>
@@ -26,17 +26,17 @@ static void print_place(const unsigned char *where)
 	struct caml_loc_info place;
 	caml_debuginfo_location((debuginfo)(where + offset), &place);
 #if OCAML_VERSION >= 50200
-	printf("%s\t%d\t%d\t%d\t%d\n", place.loc_filename, place.loc_start_lnum, place.loc_start_chr,
-		place.loc_end_lnum, place.loc_end_chr);
+	printf("%s\t%d\t%d\t%d\t%d\n", place.loc_filename, place.loc_start_lnum,
+		place.loc_start_chr, place.loc_end_lnum, place.loc_end_chr);
 #else
 	printf("%s\t%d\t%d\t%d\n", place.loc_filename, place.loc_lnum, place.loc_startchr,
 		place.loc_endchr);
 #endif
 }
 
-// A return address, 16 bits of size and flags, the count of live values and 16 bits for each; lengths
-// of allocations with their count, a byte each; aligned to 4, an offset of debug information for each
-// allocation, or one; aligned to 8.
+// A return address, 16 bits of size and flags, the count of live values and 16 bits for each;
+// lengths of allocations with their count, a byte each; aligned to 4, an offset of debug
+// information for each allocation, or one; aligned to 8.
 static const unsigned char *print_frame(const unsigned char *at)
 {
 	uint16_t flags, live;
