@@ -93,6 +93,10 @@ $(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
+$(BUILD)/bench/types: $(BUILD)/bench/types.o $(static_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
+
 $(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
@@ -163,7 +167,7 @@ bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench
 	$(Q)bench/capture $(BUILD)
 
-bench: $(BUILD)/gendump $(BUILD)/bench/bench $(BUILD)/bench/machine
+bench: $(BUILD)/gendump $(BUILD)/bench/bench $(BUILD)/bench/machine $(BUILD)/bench/types
 	$(Q)bench/run $(BUILD)
 
 lint:

@@ -72,7 +72,7 @@ static void put_constructed(struct writer *w, struct retype_term term)
 		put_all(w, term, ", ");
 		put(w, ") ");
 	}
-	put(w, declaration ? declaration->name : "_");
+	put(w, declaration && declaration->name[0] ? declaration->name : "_");
 }
 
 /* The parameter of "?label:" is an option, of which OCaml writes only the inside. */
@@ -156,6 +156,8 @@ static void put_shown(struct writer *w, struct retype_term term)
 		break;
 	case RETYPE_TUPLE:
 		put_all(w, term, " * ");
+		if (node->count == 0)
+			put(w, "()");
 		break;
 	case RETYPE_ARROW:
 		put_arrow(w, term);

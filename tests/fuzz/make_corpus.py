@@ -165,6 +165,34 @@ def write(folder, name, data):
         out.write(data)
 
 
+def hgprofs():
+    """Byte 1: a whole profile; byte 0: what is between its first and its last line."""
+    small = fixture("types", "small.prof")
+    lines = small.split(b"\n")
+    yield "small", b"\1" + small
+    yield "small-inside", b"\0" + b"\n".join(lines[1:-2])
+    units = b"u A - a.ml . cmt\nu B__C - c.ml . cmi\nf 0 a.ml A\nf 1 a.ml B__C\n"
+    strings = b"D 0 string 0/0/0 B string\nt 0 c 0\n"
+    yield "cyclic", b"\0t 0 T 1\nt 1 T 0\n"
+    yield "aliases", b"\0" + strings + (
+        b"D 1 A.a 0/1/0 A 1\nt 1 c 2\nD 2 A.b 0/2/0 A 2\nt 2 c 1\n"
+        b"D 3 A.grown 1/3/0 A 3\nt 3 c 3 4\nt 4 T 5\nt 5 v 0\nt 6 c 3 0\n")
+    yield "unboxed", b"\0" + strings + (
+        b"D 1 A.w 0/1/0 U W 1\nt 1 c 2\nD 2 A.v 0/2/0 U V 2\nt 2 c 1\n"
+        b"D 3 A.u 1/3/0 U U 3 = 4\nt 3 T 4 4\nt 4 v 0\nt 5 c 3 0\n")
+    yield "functor", b"\0" + strings + (
+        b"D 1 F.t 1/9/0 R x:1\nD 2 F(A).t 1/9/1 R x:m1\nt 1 v 0\nt 2 c 1 0\nt 3 c 2 0\n"
+        b"t 4 O m:2\nt 5 O m:3 n:0\nt 6 P A:2 B\nt 7 P B:3\nt 8 F ?l 0 2\nt 9 M 0\n"
+        b"m 0 F f:8\n")
+    yield "gadt", b"\0" + strings + (
+        b"D 1 A.e 1/1/0 V 2\nk I b = 0 ; %:0\nk P b = 1 ; %:4 %:5\n"
+        b"t 1 T 2 3\nt 2 v 0\nt 3 v 1\nt 4 c 1 2\nt 5 c 1 3\nt 6 c 1 7\nt 7 T 0 0\n")
+    yield "places", b"\0" + units + strings + (
+        b"F 0 A f_1 0 1 0 9 1 9 1 0 k:0\nF 1 A fun 1 1 0 -1 1 -1 1 -\n"
+        b"L 1 7 300 2000 9 1 @-1 tuple:0\nL 0 7 300 2000 9 1 @1 array:0 con.%3a%3a:0\n"
+        b"v A x'_2 0\nx A.E %:0\nC c get set ; x:m0\ng A 1 x:0 y:0\n")
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
     for name, flags, memory, data in snapshots():
@@ -175,6 +203,8 @@ def main():
         write(os.path.join(folder, "core"), name, data)
     for name, data in marshals():
         write(os.path.join(folder, "marshal"), name, data)
+    for name, data in hgprofs():
+        write(os.path.join(folder, "hgprof"), name, data)
 
 
 if __name__ == "__main__":
