@@ -213,10 +213,12 @@ static enum hg_status make_all(struct making *making)
 static enum hg_status make_terms(struct hgprof_reader *reader)
 {
 	uint64_t count = reader->terms.count;
-	struct making making = {.reader = reader, .progress = calloc(count + 1, 1)};
+	struct making making = {.reader = reader, .capacity = 64};
+	making.progress = calloc(count + 1, sizeof(*making.progress));
+	making.stack = calloc(making.capacity, sizeof(*making.stack));
 	reader->open = calloc(count + 1, sizeof(*reader->open));
 	enum hg_status status = HG_OK;
-	if (!making.progress || !reader->open)
+	if (!making.progress || !making.stack || !reader->open)
 		status = base_no_memory(reader->error, count * sizeof(*reader->open));
 	else
 		status = make_all(&making);

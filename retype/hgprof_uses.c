@@ -82,7 +82,7 @@ static enum hg_status read_unit_name(
 
 static enum hg_status read_globals(struct hgprof_reader *reader, struct hgprof_line *line)
 {
-	uint32_t number;
+	uint32_t number = 0;
 	BASE_TRY(read_unit_name(reader, line, &number));
 	struct retype_unit *unit = &reader->types->units[number];
 	BASE_TRY(hgprof_number(reader, line, "field", UINT32_MAX, &unit->exported));

@@ -153,6 +153,8 @@ const char *retype_intern(struct retype_types *types, const void *bytes, size_t 
 	if ((!terms->strings || terms->string_count > terms->string_mask / 2) &&
 		!grow_strings(types))
 		return terms->empty;
+	if (!terms->strings)
+		return terms->empty;
 	uint32_t hash = (uint32_t)retype_hash_bytes(types, bytes, length);
 	struct retype_string *string = string_slot(terms, bytes, length, hash);
 	if (string->text)

@@ -184,28 +184,22 @@ struct retype_class {
 
 struct retype_types {
 	struct base_pool pool;
-	enum hg_status status; /* HG_OK, or memory was wanting */
 	struct hg_error *error;
 	const char *ocaml_version; /* "" unknown */
-	bool is_400;               /* of OCaml 4.00.1: exceptions are "tag 0, [name]" slots */
 	struct retype_declaration *declarations;
-	uint32_t declaration_count;
 	struct retype_layout *layouts;
-	uint32_t layout_count;
 	struct retype_unit *units; /* by name */
-	uint32_t unit_count;
 	struct retype_value *values;
-	uint32_t value_count;
 	struct retype_function *functions;
-	uint32_t function_count;
-	struct retype_place *places; /* those of a file together, by line, start, end */
-	uint32_t place_count;
+	struct retype_place *places;         /* those of a file together, by line, start, end */
 	struct retype_extension *extensions; /* by name */
-	uint32_t extension_count;
 	struct retype_class *classes;
-	uint32_t class_count;
 	struct retype_terms *terms; /* private to types_parts.h */
 	void *reader;               /* private to hgprof.c: what is read when asked for */
+	uint32_t declaration_count, layout_count, unit_count, value_count, function_count,
+		place_count, extension_count, class_count;
+	enum hg_status status; /* HG_OK, or memory was wanting */
+	bool is_400;           /* of OCaml 4.00.1: exceptions are "tag 0, [name]" slots */
 };
 
 /*
@@ -289,8 +283,8 @@ enum retype_match {
 
 struct retype_fit {
 	enum retype_match match;
-	const char *constructor; /* "" none */
 	uint32_t field_count;
+	const char *constructor;           /* "" none */
 	const struct retype_field *fields; /* closed; they live as long as the table */
 	struct retype_term inner;
 };
