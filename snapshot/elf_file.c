@@ -509,6 +509,8 @@ static Dwarf *open_dwarf(struct snap_elf *elf)
 {
 	if (!elf->dwarf_opened)
 		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
+	if (!elf->dwarf_opened && !elf->dwarf && elf->debug_elf)
+		elf->dwarf = dwarf_begin_elf(elf->debug_elf, DWARF_C_READ, NULL);
 	elf->dwarf_opened = true;
 	return elf->dwarf;
 }

@@ -57,8 +57,8 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	snap->native = true;
 	snap->ocaml_version = runtime->version;
 	snap->program = core->image.program;
-	if (core->image.main && core->image.main->found)
-		snap->executable = core->image.main->found;
+	snap->executable =
+		core->image.main->is_copy ? core->image.main->path : core->image.main->found;
 	snap->pid = core->image.pid;
 	snap->atoms = runtime->atoms;
 	snap->units = runtime->units;

@@ -51,12 +51,9 @@ uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
 bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out)
 {
 	struct elfcore *core = elfcore_of(snap);
-	struct snap_image_file *file = snap_image_file_at(&core->image, address);
 	uint32_t line;
 	*out = (struct snap_location){0};
-	if (!file || !file->found ||
-		!snap_elf_line(&file->elf, address - file->bias, &out->file, &line) ||
-		line > INT32_MAX)
+	if (!snap_image_line(&core->image, address, &out->file, &line) || line > INT32_MAX)
 		return false;
 	out->line = (int32_t)line;
 	return true;

@@ -380,8 +380,10 @@ enum hg_status snap_image_open(
 
 void snap_image_close(struct snap_image *image)
 {
-	for (uint32_t i = 0; i < image->file_count; i++)
+	for (uint32_t i = 0; i < image->file_count; i++) {
 		snap_elf_close(&image->files[i].elf);
+		snap_elf_close(&image->files[i].whole);
+	}
 	free(image->threads);
 	if (image->capture)
 		snap_capture_release(image->capture);

@@ -74,7 +74,10 @@ struct snap_image_file {
 	uint64_t bias; /* address in the process - address in the file, modulo 2^64 */
 	struct snap_build_id build_id; /* as the core has it; size 0: not compared */
 	struct snap_elf elf;           /* if found */
-	bool has_holes;                /* pages of zeros in the core are pages of the file */
+	bool is_copy;                  /* its bytes are parts of it that the core holds */
+	struct snap_elf whole;         /* of a copy, when more was asked for and it is there */
+	bool whole_tried;
+	bool has_holes; /* pages of zeros in the core are pages of the file */
 };
 
 /* Consecutive bytes of the address space. */
@@ -200,6 +203,10 @@ bool snap_image_file_symbol(
 /* The symbol that holds an address, and how far behind its beginning that is. */
 bool snap_image_symbol_at(
 	struct snap_image *image, uint64_t address, struct snap_symbol *out, uint64_t *offset);
+
+/* File and line of the source of a code address, by DWARF; false if that is not at hand. */
+bool snap_image_line(
+	struct snap_image *image, uint64_t address, const char **source, uint32_t *line);
 
 /*
  * Address of a thread's instance of a TLS symbol of the executable; false for those of libraries,

@@ -185,6 +185,7 @@ static bool use_copy(struct search *search)
 		return false;
 	}
 	file->found = search->options->core;
+	file->is_copy = true;
 	return true;
 }
 

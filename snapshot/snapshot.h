@@ -222,7 +222,7 @@ struct snap {
 	void *format_data; /* of the format, in the pool */
 
 	const char *program, *trigger, *ocaml_version;
-	const char *executable;                   /* of a core: where it was found; "" */
+	const char *executable;                   /* of a core: where it is, or was; "" */
 	const char *method, *capture_consistency; /* of cores that heapgraph wrote; "" */
 	uint64_t time;                            /* ns since 1970; HG_UNKNOWN */
 	const char *profile, *profile_note;
