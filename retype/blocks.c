@@ -1,4 +1,5 @@
-/* What blocks tell of themselves: slots of extension constructors by name, objects by methods. */
+/* What blocks tell of themselves: extension constructors by name, objects by their methods, and
+ * whether what fields hold has the shape that a type says. */
 #include "retype/parts.h"
 
 #include <string.h>
@@ -42,15 +43,20 @@ bool retyping_is_slot(struct retyping *r, uint64_t value)
 	return slot_name(r, value, &name, &bytes);
 }
 
-/* Names in the heap are paths of modules whose parts may be joined by "__", in the profile by ".".
+/*
+ * Names in the heap are paths of modules, whose parts may be joined by "__" and which may have the
+ * arguments of functors: "Lib__Ring(E).Empty" is "Lib.Ring.Empty" in the profile.
  */
-static void with_dots(const uint8_t *from, size_t size, char *to)
+static void simplify_path(const uint8_t *from, size_t size, char *to)
 {
-	size_t length = 0;
+	size_t length = 0, depth = 0;
 	for (size_t i = 0; i < size; i++) {
 		bool joint = i > 0 && i + 2 < size && from[i] == '_' && from[i + 1] == '_' &&
 			     from[i + 2] >= 'A' && from[i + 2] <= 'Z';
-		to[length++] = joint ? '.' : (char)from[i];
+		depth += from[i] == '(';
+		if (depth == 0)
+			to[length++] = joint ? '.' : (char)from[i];
+		depth -= from[i] == ')' && depth > 0;
 		i += joint;
 	}
 	to[length] = '\0';
@@ -71,7 +77,7 @@ static const struct retype_extension *extension_named(
 	const struct retype_extension *extension = retype_extension_named(r->types, name);
 	if (extension)
 		return extension;
-	with_dots(content, size, name);
+	simplify_path(content, size, name);
 	return retype_extension_named(r->types, name);
 }
 
@@ -89,6 +95,80 @@ const struct retype_extension *retyping_extension(struct retyping *r, uint64_t s
 	if (r->status == HG_OK)
 		r->status = retype_map_set(&r->extensions, slot, number, r->error);
 	return extension;
+}
+
+/* Shapes */
+
+static bool may_be_immediate(const struct retype_types *types, struct retype_term term)
+{
+	struct retype_view view = retype_view(types, term);
+	if (view.kind == RETYPE_TUPLE || view.kind == RETYPE_ARROW || view.kind == RETYPE_OBJECT ||
+		view.kind == RETYPE_MODULE)
+		return false;
+	if (view.kind != RETYPE_CONSTRUCTED)
+		return true;
+	switch (types->declarations[view.number].form) {
+	case RETYPE_RECORD:
+	case RETYPE_FLOAT_RECORD:
+	case RETYPE_STRING:
+	case RETYPE_FLOAT:
+	case RETYPE_FLOAT_ARRAY:
+	case RETYPE_CUSTOM:
+	case RETYPE_ARRAY:
+	case RETYPE_WEAK:
+	case RETYPE_SLOT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+static bool is_immediate_type(const struct retype_types *types, struct retype_term term)
+{
+	struct retype_view view = retype_view(types, term);
+	return view.kind == RETYPE_CONSTRUCTED &&
+	       types->declarations[view.number].form == RETYPE_IMMEDIATE;
+}
+
+bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	uint32_t rank;
+	uint64_t word, wosize;
+	unsigned tag;
+	bool is_infix;
+	if (value & 1)
+		return may_be_immediate(r->types, type);
+	if (is_immediate_type(r->types, type))
+		return false;
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+		return true;
+	retyping_shape(r, rank, word, &tag, &wosize);
+	return !type.n || retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
+}
+
+/* Of what the fields of a block have as types, NOTHING where that is not known. */
+static struct retype_term type_of_field(const struct retype_fit *fit, uint64_t field)
+{
+	if (fit->match == RETYPE_ELEMENTS)
+		return fit->inner;
+	bool is_known = fit->match == RETYPE_FIELDS && field < fit->field_count;
+	return is_known ? fit->fields[field].type : RETYPE_NOTHING;
+}
+
+unsigned retyping_misfits(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+{
+	enum { MOST_FIELDS = 32 };
+	struct snap_cell cell;
+	unsigned misfits = 0;
+	if (!snap_find(&r->inside, (struct snap_rank){rank}, word, &cell))
+		return 0;
+	struct retype_fit fit = retyping_fit(r, &type, cell.tag, cell.wosize);
+	for (uint64_t i = 0; i < cell.field_count && i < MOST_FIELDS; i++) {
+		struct retype_term inner = type_of_field(&fit, i);
+		if (inner.n && !retyping_may_be(r, cell.fields[i], inner))
+			misfits++;
+	}
+	return misfits;
 }
 
 /* Objects */

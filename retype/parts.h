@@ -33,6 +33,7 @@ struct retype_fit_entry {
 };
 struct retype_join_entry {
 	uint32_t a, b, joined;
+	bool conflict;
 };
 enum { RETYPE_FIT_ENTRIES = 1 << 10, RETYPE_JOIN_ENTRIES = 1 << 8 };
 
@@ -62,6 +63,7 @@ struct retyping {
 
 	struct snap_finder finder; /* of the block being looked at */
 	struct snap_finder aside;  /* of others that tell what it is */
+	struct snap_finder inside; /* of one whose fields decide between types */
 	struct retype_map extensions, classes;
 	struct retype_term any_function;
 	struct retype_counts counts;
@@ -137,6 +139,16 @@ bool retyping_is_slot(struct retyping *r, uint64_t value);
 /* The class of an object; NULL if it is not known. */
 const struct retype_class *retyping_class(struct retyping *r, const struct snap_cell *object);
 
+/*
+ * How many fields of a block hold what the type says they cannot: of the first ones, one level
+ * deep.
+ */
+unsigned retyping_misfits(
+	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+
+/* Whether a value may be of a type, by its shape. */
+bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type);
+
 /* strata.c */
 
 /* A seed as it is kept to find whose fault a clash is. */
@@ -186,5 +198,6 @@ enum hg_status retyping_seed_closures(struct retyping *r);
 enum hg_status retyping_seed_objects(struct retyping *r);
 enum hg_status retyping_seed_exceptions(struct retyping *r);
 enum hg_status retyping_seed_slots(struct retyping *r);
+enum hg_status retyping_seed_customs(struct retyping *r);
 
 #endif

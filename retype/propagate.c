@@ -74,6 +74,7 @@ enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct s
 	BASE_TRY(base_arena_init(&r->arena, &snap->session->budget, "types", error));
 	BASE_TRY(snap_finder_init(&r->finder, snap, error));
 	BASE_TRY(snap_finder_init(&r->aside, snap, error));
+	BASE_TRY(snap_finder_init(&r->inside, snap, error));
 	BASE_TRY(make_arrays(r));
 	r->any_function = retype_arrow(r->types, "", RETYPE_NOTHING, RETYPE_NOTHING);
 	return retyping_sweep(r, NULL, note_shape, NULL);
@@ -83,6 +84,7 @@ void retyping_release(struct retyping *r)
 {
 	snap_finder_release(&r->finder);
 	snap_finder_release(&r->aside);
+	snap_finder_release(&r->inside);
 	retype_map_clear(&r->extensions);
 	retype_map_clear(&r->classes);
 	base_arena_release(&r->arena);
@@ -193,14 +195,18 @@ struct retype_fit retyping_fit(
 	return entry->fit;
 }
 
-static struct retype_term join(struct retyping *r, struct retype_term a, struct retype_term b)
+static const struct retype_join_entry *join(
+	struct retyping *r, struct retype_term a, struct retype_term b)
 {
 	uint64_t at = ((uint64_t)a.n * UINT64_C(0x9e3779b97f4a7c15) >> 32 ^ b.n) &
 		      (RETYPE_JOIN_ENTRIES - 1);
 	struct retype_join_entry *entry = &r->joins[at];
-	if (entry->a != a.n || entry->b != b.n)
-		*entry = (struct retype_join_entry){a.n, b.n, retype_join(r->types, a, b, NULL).n};
-	return (struct retype_term){entry->joined};
+	if (entry->a == a.n && entry->b == b.n)
+		return entry;
+	bool conflict = false;
+	struct retype_term joined = retype_join(r->types, a, b, &conflict);
+	*entry = (struct retype_join_entry){a.n, b.n, joined.n, conflict};
+	return entry;
 }
 
 /* Proposals */
@@ -234,14 +240,44 @@ static void change(struct retyping *r, uint32_t rank, struct retype_term type)
 	r->type[rank] = type.n;
 }
 
-/* That anything may be there says less than the tag of a block that describes itself. */
+/* What is abstract says less than the tag of a block that describes itself. */
 static bool says_nothing(const struct retyping *r, struct retype_term type, unsigned tag)
 {
-	struct retype_view view = retype_view(r->types, type);
-	if (view.kind == RETYPE_UNKNOWN || view.kind == RETYPE_VARIABLE)
-		return true;
-	return r->retype->by_tag[tag] && view.kind == RETYPE_CONSTRUCTED &&
-	       r->types->declarations[view.number].form == RETYPE_ANY;
+	enum retype_kind kind = retype_view(r->types, type).kind;
+	return kind == RETYPE_UNKNOWN || kind == RETYPE_VARIABLE || r->retype->by_tag[tag];
+}
+
+/*
+ * What a block that has a type becomes by another one.  If they do not go together, what its fields
+ * hold decides; a type that they contradict was a lie (Obj.magic), or came from one.
+ */
+static struct retype_term decide(
+	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+{
+	struct retype_term old = {r->type[rank]};
+	const struct retype_join_entry *both = join(r, old, type);
+	struct retype_term joined = {both->joined};
+	if (!both->conflict || retype_is(joined, old) ||
+		(r->shapes[rank] & 255) == SNAP_TAG_CLOSURE)
+		return joined;
+	unsigned misfits = retyping_misfits(r, rank, word, type);
+	unsigned old_misfits = retyping_misfits(r, rank, word, old);
+	if ((misfits == 0) == (old_misfits == 0))
+		return joined;
+	r->counts.shape_clashes += misfits + old_misfits;
+	return misfits ? old : type;
+}
+
+static void take(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type,
+	unsigned tag, uint64_t wosize)
+{
+	if (r->type[rank])
+		type = decide(r, rank, word, type);
+	if (type.n == r->type[rank])
+		return;
+	change(r, rank, type);
+	if (leads_on(fit_of(r, type, tag, wosize)->match))
+		put_into_next(r, rank, word);
 }
 
 void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
@@ -251,29 +287,19 @@ void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct r
 	if (r->watch == NULL && r->type[rank] == type.n)
 		return;
 	retyping_shape(r, rank, word, &tag, &wosize);
-	struct retype_fit fit = retyping_fit(r, &type, tag, wosize);
-	if (!type.n || (fit.match == RETYPE_UNTOLD && says_nothing(r, type, tag)))
+	enum retype_match match = retyping_fit(r, &type, tag, wosize).match;
+	if (!type.n || (match == RETYPE_UNTOLD && says_nothing(r, type, tag)))
 		return;
 	if (r->watch) {
-		r->watch(r, rank, word, fit.match != RETYPE_MISFIT);
-		return;
-	}
-	if (fit.match == RETYPE_MISFIT) {
+		/* What was refused is not in the type that the block has. */
+		struct retype_term old = {r->type[rank]};
+		r->watch(r, rank, word,
+			match != RETYPE_MISFIT && join(r, old, type)->joined == old.n);
+	} else if (match == RETYPE_MISFIT) {
 		r->counts.shape_clashes++;
-		return;
+	} else {
+		take(r, rank, word, type, tag, wosize);
 	}
-	struct retype_term old = {r->type[rank]};
-	if (old.n == type.n)
-		return;
-	if (old.n) {
-		type = join(r, old, type);
-		if (type.n == old.n)
-			return;
-		fit = *fit_of(r, type, tag, wosize);
-	}
-	change(r, rank, type);
-	if (leads_on(fit.match))
-		put_into_next(r, rank, word);
 }
 
 void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)

@@ -131,7 +131,9 @@ static void count_block(
 	counts->typed_blocks++;
 	counts->typed_bytes += 8 * (cell->wosize + 1);
 	counts->described_blocks += !type;
-	if (!type || !retyping_is_set(r, (struct retype_term){type}))
+	/* One closure may well be a function of several types: it is polymorphic. */
+	if (!type || cell->tag == SNAP_TAG_CLOSURE ||
+		!retyping_is_set(r, (struct retype_term){type}))
 		return;
 	if (retyping_is_static(r, cell->address >> 3))
 		counts->static_conflicts++;

@@ -36,55 +36,6 @@ static unsigned codes_of(const struct retyping *r, const struct snap_cell *cell,
 	return count;
 }
 
-/* Shapes */
-
-static bool may_be_immediate(const struct retype_types *types, struct retype_term term)
-{
-	struct retype_view view = retype_view(types, term);
-	if (view.kind == RETYPE_TUPLE || view.kind == RETYPE_ARROW || view.kind == RETYPE_OBJECT ||
-		view.kind == RETYPE_MODULE)
-		return false;
-	if (view.kind != RETYPE_CONSTRUCTED)
-		return true;
-	switch (types->declarations[view.number].form) {
-	case RETYPE_RECORD:
-	case RETYPE_FLOAT_RECORD:
-	case RETYPE_STRING:
-	case RETYPE_FLOAT:
-	case RETYPE_FLOAT_ARRAY:
-	case RETYPE_CUSTOM:
-	case RETYPE_ARRAY:
-	case RETYPE_WEAK:
-	case RETYPE_SLOT:
-		return false;
-	default:
-		return true;
-	}
-}
-
-static bool is_immediate_type(const struct retype_types *types, struct retype_term term)
-{
-	struct retype_view view = retype_view(types, term);
-	return view.kind == RETYPE_CONSTRUCTED &&
-	       types->declarations[view.number].form == RETYPE_IMMEDIATE;
-}
-
-static bool fits_value(struct retyping *r, struct retype_term type, uint64_t value)
-{
-	uint32_t rank;
-	uint64_t word, wosize;
-	unsigned tag;
-	bool is_infix;
-	if (value & 1)
-		return may_be_immediate(r->types, type);
-	if (is_immediate_type(r->types, type))
-		return false;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
-		return true;
-	retyping_shape(r, rank, word, &tag, &wosize);
-	return !type.n || retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
-}
-
 /* Captured variables */
 
 /* Which variables may be in which slots, a bit each. */
@@ -101,7 +52,7 @@ static bool match_slots(struct closures *c, const struct retype_function *functi
 	*match = (struct match){.count = count, .in_order = !c->is_flambda};
 	for (unsigned i = 0; i < count; i++) {
 		for (unsigned j = 0; j < count; j++)
-			if (fits_value(r, function->captures[j].type, values[i]))
+			if (retyping_may_be(r, values[i], function->captures[j].type))
 				match->variables[i] |= (uint64_t)1 << j;
 		match->in_order &= match->variables[i] >> i & 1;
 		if (!match->variables[i])
@@ -201,6 +152,29 @@ static void seed_partial(struct closures *c, const uint64_t *values, unsigned ar
 			values[0], function->parameters[argument - 1]);
 }
 
+/*
+ * Where the compiler knows the function, a partial application is a closure without a name that has
+ * the arguments and, behind them, the function.
+ */
+static void seed_applied(struct closures *c, const uint64_t *values, unsigned count)
+{
+	struct retyping *r = c->functions.r;
+	struct snap_cell cell;
+	uint64_t start, codes[MOST_FUNCTIONS];
+	if (count < 2 || !next_closure(r, values[count - 1], &cell, &start) ||
+		codes_of(r, &cell, start, codes) == 0)
+		return;
+	const struct retype_function *function = retype_function_of(&c->functions, codes[0]);
+	if (!function || function->parameter_count < count)
+		return;
+	for (unsigned i = 0; i + 1 < count; i++)
+		if (!retyping_may_be(r, values[i], function->parameters[i]))
+			return;
+	for (unsigned i = 0; i + 1 < count; i++)
+		retyping_seed_value(r, HG_INFERRED, (uint32_t)(function - r->types->functions),
+			values[i], function->parameters[i]);
+}
+
 /* All closures */
 
 static const struct snap_location *place_of(struct retyping *r, const struct snap_cell *cell)
@@ -242,6 +216,7 @@ static void seed_closure(
 		if (function && seed_captures(c, function, values, count))
 			return;
 	}
+	seed_applied(c, values, count);
 }
 
 /* With flambda units have blocks of their interfaces' values only. */

@@ -23,6 +23,7 @@ static const struct family closures = {"captured variables", retyping_seed_closu
 static const struct family objects = {"objects", retyping_seed_objects};
 static const struct family exceptions = {"exceptions", retyping_seed_exceptions};
 static const struct family slots = {"extension constructors", retyping_seed_slots};
+static const struct family customs = {"boxed integers", retyping_seed_customs};
 
 /*
  * Exceptions come late, to blocks that have no type: a module's block that begins with an exception
@@ -37,7 +38,7 @@ static const struct {
 	{HG_INFERRED, {&closures, &places, &objects}},
 	{HG_GUESSED, {&globals, &places}},
 	{HG_INFERRED, {&exceptions}},
-	{HG_EXACT, {&slots}},
+	{HG_EXACT, {&slots, &customs}},
 };
 
 static void gather(struct retyping *r, uint32_t origin, uint32_t rank, uint64_t word)

@@ -16,7 +16,7 @@
 #define BASE ((uint64_t)0x7f1200000000)
 
 /*
- * Lines 1 to 9 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
+ * Lines 1 to 8 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
  * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned.
  */
 static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
@@ -256,14 +256,35 @@ static void conflicts_of_exact_seeds(void **state)
 	struct heap h;
 	heap_start(&h);
 	uint64_t text = heap_string(&h);
+	uint64_t shared = heap_pair(&h, 7, text);
+	uint64_t notes = heap_pair(&h, shared, 1);
+	heap_sample(&h, shared, 2);
+	heap_sample(&h, notes, 8);
+	h.root = notes;
+	heap_type(&h);
+	assert_int_equal(h.retype.counts.type_conflicts, 1);
+	assert_int_equal(h.retype.counts.static_conflicts, 0);
+	assert_int_equal(h.retype.counts.shape_clashes, 0);
+	assert_type(&h, text, "string", HG_EXACT);
+	heap_release(&h);
+}
+
+/* Unless what the block holds contradicts one of them: neither field is what a pair has. */
+static void fields_decide_between_types(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
 	uint64_t shared = heap_pair(&h, text, 1);
 	uint64_t pairs = heap_pair(&h, shared, 1);
 	heap_sample(&h, shared, 1);
 	heap_sample(&h, pairs, 6);
 	h.root = pairs;
 	heap_type(&h);
-	assert_int_equal(h.retype.counts.type_conflicts, 1);
-	assert_int_equal(h.retype.counts.static_conflicts, 0);
+	assert_type(&h, shared, "string list", HG_EXACT);
+	assert_int_equal(h.retype.counts.type_conflicts, 0);
+	assert_int_equal(h.retype.counts.shape_clashes, 2);
 	heap_release(&h);
 }
 
@@ -461,6 +482,7 @@ int main(void)
 		cmocka_unit_test(types_along_fields),
 		cmocka_unit_test(clashes_of_exact_seeds),
 		cmocka_unit_test(conflicts_of_exact_seeds),
+		cmocka_unit_test(fields_decide_between_types),
 		cmocka_unit_test(sureness_of_places),
 		cmocka_unit_test(undoes_wrong_seeds),
 		cmocka_unit_test(long_lists_and_wide_arrays),

@@ -1,10 +1,12 @@
 /*
- * Exceptions, and the slots of extension constructors.
+ * Blocks that say what they are: exceptions, the slots of extension constructors, boxed integers.
  *
  * A value of an exception is its slot followed by its arguments.  A block that looks so and that
  * nothing has typed is one, if the profile knows as many arguments.
  */
 #include "retype/parts.h"
+
+#include <string.h>
 
 static void seed_exception(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
@@ -26,6 +28,31 @@ static void seed_slot(
 	if (cell->tag == SNAP_TAG_OBJECT && cell->field_count == 2 &&
 		!retyping_type_before(r, rank) && retyping_is_slot(r, cell->address + 8))
 		retyping_seed(r, HG_EXACT, 0, rank, cell->address >> 3, *slot);
+}
+
+/* Kinds of custom blocks that have a type of their own, by the identifiers of their operations. */
+static const struct {
+	const char *identifier, *base;
+} customs[] = {{"_i", "int32"}, {"_j", "int64"}, {"_n", "nativeint"}};
+
+static void seed_custom(
+	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+{
+	char name[64];
+	(void)context;
+	if (cell->tag != SNAP_TAG_CUSTOM || retyping_type_before(r, rank) ||
+		!r->snap->format->custom_name(
+			r->snap, (struct snap_rank){rank}, name, sizeof(name)))
+		return;
+	for (unsigned i = 0; i < sizeof(customs) / sizeof(customs[0]); i++)
+		if (strcmp(name, customs[i].identifier) == 0)
+			retyping_seed(r, HG_EXACT, i, rank, cell->address >> 3,
+				retype_base(r->types, customs[i].base));
+}
+
+enum hg_status retyping_seed_customs(struct retyping *r)
+{
+	return r->snap->format->custom_name ? retyping_sweep(r, NULL, seed_custom, NULL) : HG_OK;
 }
 
 enum hg_status retyping_seed_exceptions(struct retyping *r)
