@@ -46,6 +46,9 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "t 10 c 7\n"
 			      "t 11 c 2 5\n"
 			      "t 12 T 0 0\n"
+			      "D 8 note 0/8/0 R size:1 text:0\n"
+			      "t 13 c 8\n"
+			      "t 14 c 2 13\n"
 			      "f 0 test.ml Test\n"
 			      "L 0 1 0 5 1 5 @-1 con.%3a%3a:2\n"
 			      "L 0 2 0 5 2 5 @-1 tuple:5\n"
@@ -53,7 +56,8 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "L 0 4 0 5 4 5 @-1 record:7\n"
 			      "L 0 5 0 5 5 5 @-1 tuple:5 record:10\n"
 			      "L 0 6 0 5 6 5 @-1 con.%3a%3a:11\n"
-			      "L 0 7 0 5 7 5 @-1 call:12\n";
+			      "L 0 7 0 5 7 5 @-1 call:12\n"
+			      "L 0 8 0 5 8 5 @-1 con.%3a%3a:14\n";
 
 struct heap {
 	struct dump dump;
@@ -262,6 +266,8 @@ static void conflicts_of_exact_seeds(void **state)
 	heap_sample(&h, notes, 8);
 	h.root = notes;
 	heap_type(&h);
+	assert_type(&h, notes, "note list", HG_EXACT);
+	assert_type(&h, shared, "(note | int * string)", HG_EXACT);
 	assert_int_equal(h.retype.counts.type_conflicts, 1);
 	assert_int_equal(h.retype.counts.static_conflicts, 0);
 	assert_int_equal(h.retype.counts.shape_clashes, 0);
@@ -395,7 +401,7 @@ static void same_in_any_order(void **state)
 			blocks[i] = block = heap_pair(&h, one, two);
 		}
 		for (unsigned i = 0; i < 60; i++)
-			heap_sample(&h, blocks[i * 97 + 1], 1 + (unsigned)rand() % 7);
+			heap_sample(&h, blocks[i * 97 + 1], 1 + (unsigned)rand() % 8);
 		h.root = block;
 		heap_load(&h);
 		for (unsigned order = 0; order < 4; order++) {
