@@ -267,7 +267,7 @@ static void conflicts_of_exact_seeds(void **state)
 	h.root = notes;
 	heap_type(&h);
 	assert_type(&h, notes, "note list", HG_EXACT);
-	assert_type(&h, shared, "(note | int * string)", HG_EXACT);
+	assert_type(&h, shared, "(note | (int * string))", HG_EXACT);
 	assert_int_equal(h.retype.counts.type_conflicts, 1);
 	assert_int_equal(h.retype.counts.static_conflicts, 0);
 	assert_int_equal(h.retype.counts.shape_clashes, 0);
