@@ -103,7 +103,8 @@ let export t (u : Units.t) =
       List.iter (Output.class_record t u) (List.rev u.class_records);
       let add_function = Output.func t and add_extension = Output.extension t in
       List.iter (Output.place t u) (Places.of_unit u str ~add_function ~add_extension));
-  Convert.fill_pending ()
+  Convert.fill_pending ();
+  Memory.tidy ()
 
 let write t units =
   List.iter (Output.unit_record t) units;

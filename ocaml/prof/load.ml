@@ -236,6 +236,7 @@ let interface_contents u file (c : Cmi_format.cmi_infos) =
 
 (* Reads a file into its unit. *)
 let load file =
+  Memory.tidy ();
   match read file with
   | None -> ()
   | Some (cmi, cmt) -> (
