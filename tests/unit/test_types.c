@@ -428,8 +428,28 @@ static void depth_is_bounded(void **state)
 		inner = app1(&t, t.option, inner);
 		other = app1(&t, t.option, other);
 	}
+	check_name(&t, join(&t, app0(&t, t.words), list_of(&t, NOTHING)), "string list");
+	assert_int_equal(depth_of(&t, join(&t, alias, other)), RETYPE_DEEPEST);
 	check_laws(&t, alias, inner, other);
 	check_laws(&t, other, alias, alias);
+	table_close(&t);
+}
+
+/* Alternatives at the last position that is kept are all kept, beside what is cut. */
+static void sets_have_no_depth(void **state)
+{
+	struct table t;
+	(void)state;
+	table_open(&t);
+	struct retype_term deep = list_of(&t, list_of(&t, base(&t, "int")));
+	struct retype_term term = pair(&t, NOTHING, join(&t, base(&t, "string"), deep));
+	for (unsigned i = 0; i < RETYPE_DEEPEST - 2; i++)
+		term = pair(&t, NOTHING, term);
+	term = retype_instance(&t.types, term, NULL, 0);
+	assert_int_equal(depth_of(&t, term), RETYPE_DEEPEST);
+	for (unsigned i = 0; i < RETYPE_DEEPEST - 2; i++)
+		term = retype_view(&t.types, term).arguments[1];
+	check_name(&t, term, "_ * (_ list | string)");
 	table_close(&t);
 }
 
@@ -480,6 +500,7 @@ int main(void)
 		cmocka_unit_test(result_does_not_depend_on_numbers),
 		cmocka_unit_test(instances_of_joins_are_joins_of_instances),
 		cmocka_unit_test(depth_is_bounded),
+		cmocka_unit_test(sets_have_no_depth),
 		cmocka_unit_test(odd_declarations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
