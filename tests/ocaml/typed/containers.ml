@@ -82,7 +82,6 @@ let weakly_held = times 9 (fun i -> times 2 (fun k -> text (i + k)))
 let () = List.iteri (fun i l -> Weak.set weak i (Some l)) weakly_held
 let weak_t a = typ1 "Weak.t" a (fun _ -> [])
 let results : (job, string * int) result array = Array.init 20 (fun i -> if i mod 2 = 0 then Ok (job i) else Error (text i, i))
-let states = times 3 (fun i -> Random.State.make [| i |])
 let position = { Lexing.pos_fname = text 1; pos_lnum = 1; pos_bol = 0; pos_cnum = 0 }
 let position_t = typ "Lexing.position" (fun { Lexing.pos_fname; _ } -> [ pos_fname @: string ])
 let positions = times 5 (fun i -> { position with Lexing.pos_cnum = i })
@@ -123,7 +122,6 @@ let () =
   known (weak_t (list string)) weak;
   known (list (list string)) weakly_held;
   known (array (result job_t (pair string int))) results;
-  known (list (opaque "Random.State.t")) states;
   known (list position_t) positions;
   known (list (quadruple int string (option int) (array string))) quads;
   known (array (triple string float (pair int string))) triples;

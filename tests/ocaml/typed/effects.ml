@@ -11,7 +11,7 @@ type _ Effect.t += Give : 'a list -> unit Effect.t
 
 type task = { name : string; mutable waiting : (int, string) continuation option; log : string list ref }
 
-let continuation_t a b = typ2 "continuation" a b (fun _ -> [])
+let continuation_t a b = typ2 "Effect.Deep.continuation" a b (fun _ -> [])
 
 let task_t =
   typ "Effects.task" (fun { name; waiting; log } ->
