@@ -160,6 +160,7 @@ and constructed c p args =
 and applied c d args =
   let base = Hashtbl.find_opt foreign d.at.raw in
   match (base, d.decl.type_manifest) with
+  | None, None when d.at.formal && is_abstract d.decl -> Terms.make Exist
   | Some base, _ -> reference ~kind:(Terms.Base base) d args
   | None, Some ty when (not (Hashtbl.mem expanding d.key)) && c.depth < deepest - 20 -> (
       match Compat.desc ty with
@@ -170,6 +171,11 @@ and applied c d args =
           | _ -> term)
       | _ -> reference d args)
   | None, _ -> reference d args
+
+and is_abstract decl =
+  match decl.type_kind with
+  | Type_record _ | Type_variant _ | Type_open -> false
+  | _ -> decl.type_immediate = Unknown
 
 and expand c d ty args =
   let rec bind parameters args =

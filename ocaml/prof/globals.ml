@@ -10,7 +10,7 @@ type what =
   | Value of Types.type_expr
   | Untyped
   | Slot  (** an extension constructor *)
-  | Submodule of Types.module_type
+  | Submodule of string list * Types.module_type  (** the modules around it, the innermost first *)
   | Class
 
 (* 'v', 'x', 'm', 'c' *)
@@ -24,7 +24,7 @@ let of_signature signature =
       | Sig_value (id, v, _) -> Some { kind = 'v'; id; what = Value v.val_type }
       | Sig_typext (id, _, _, _) -> Some { kind = 'x'; id; what = Slot }
       | Sig_module (id, Mp_present, md, _, _) ->
-          Some { kind = 'm'; id; what = Submodule md.md_type }
+          Some { kind = 'm'; id; what = Submodule ([], md.md_type) }
       | Sig_class (id, _, _, _) -> Some { kind = 'c'; id; what = Class }
       | _ -> None)
     signature
@@ -48,7 +48,7 @@ let structure_of m =
 
 let submodule (mb : module_binding) =
   match mb.mb_id with
-  | Some id -> [ { kind = 'm'; id; what = Submodule mb.mb_expr.mod_type } ]
+  | Some id -> [ { kind = 'm'; id; what = Submodule ([], mb.mb_expr.mod_type) } ]
   | None -> []
 
 (* What a structure defines; with [deep], that of structures in it, too. *)
@@ -67,12 +67,22 @@ and defined_by ~deep item =
   | Tstr_include i -> of_signature i.incl_type @ if deep then inner item else []
   | _ -> []
 
+(* [item] is in a module of this name, too. *)
+and in_module name item =
+  match item.what with
+  | Submodule (around, mt) -> { item with what = Submodule (around @ [ name ], mt) }
+  | _ -> item
+
 (* The structures whose parts have slots beside that of the module. *)
 and inner item =
   let parts = function Some s -> defined ~deep:true s.str_items | None -> [] in
   let plain m = match Compat.module_view m with Structure s -> Some s | _ -> None in
   match item.str_desc with
-  | Tstr_module { mb_presence = Mp_present; mb_expr; _ } -> parts (structure_of mb_expr)
+  | Tstr_module { mb_presence = Mp_present; mb_id; mb_expr; _ } -> (
+      let parts = parts (structure_of mb_expr) in
+      match mb_id with
+      | Some id -> List.map (in_module (Ident.name id)) parts
+      | None -> parts)
   | Tstr_open o -> parts (plain o.open_expr)
   | Tstr_include { incl_mod = m; _ } -> (
       match Compat.module_view m with
@@ -87,14 +97,17 @@ let idents items = defined ~deep:false items @ more items
 let defined_idents items = List.map (fun i -> i.id) (idents items)
 let slot () = Terms.predefined "extension_constructor" []
 
-let path_in env id = Names.join (Modules.name_at env env.Modules.u.root) (Ident.name id)
+let path_in env around id =
+  List.fold_left Names.join
+    (Modules.name_at env env.Modules.u.root)
+    (List.rev (Ident.name id :: around))
 
 let term env item =
   match item.what with
   | Value ty -> Convert.value env ty
   | Untyped -> Terms.make Exist
   | Slot -> slot ()
-  | Submodule mt -> Convert.module_value env (path_in env item.id) mt
+  | Submodule (around, mt) -> Convert.module_value env (path_in env around item.id) mt
   | Class -> Convert.class_block ()
 
 type block = { exported : int; fields : (string * Terms.id) list }

@@ -20,6 +20,7 @@ let fresh s at =
   s.structures <- s.structures + 1;
   { at with key = Printf.sprintf "%s#%d" at.key s.structures }
 
+let formal at = { at with formal = true }
 let is_structure m = match Compat.module_view m with Structure _ -> true | _ -> false
 
 let functor_place at = function
@@ -50,7 +51,7 @@ and new_skeleton s at (m : module_expr) =
       in
       Apply (skeleton s at f, Option.map argument a, m.mod_type, fresh s at)
   | Constraint (m, mt) -> Sealed (skeleton s at m, mt, fresh s at)
-  | Unpack mt -> Typed (mt, fresh s at)
+  | Unpack mt -> Typed (mt, formal (fresh s at))
 
 (* What [include] and [open struct .. end] bring. *)
 let rec bring ?(weak = false) s source signature =
@@ -99,7 +100,8 @@ let module_binding s (super : Tast_iterator.iterator) self mb =
 let module_expr s (super : Tast_iterator.iterator) self (m : module_expr) =
   match Compat.module_view m with
   | Functor ((Some id, Some mt), _) ->
-      set s.u.modules (ident_key id) (Parameter (mt, s.scope, inside s.at (Ident.name id)));
+      set s.u.modules (ident_key id)
+        (Parameter (mt, s.scope, formal (inside s.at (Ident.name id))));
       let { scope; at; _ } = s in
       s.scope <- ident_key id :: scope;
       s.at <- functor_place at (Some id);
@@ -154,7 +156,9 @@ let module_type_declaration s (super : Tast_iterator.iterator) self mtd =
   let mt = Option.map (fun (m : module_type) -> m.mty_type) mtd.mtd_type in
   let at = inside s.at (Ident.name mtd.mtd_id) in
   set s.u.modtypes (ident_key mtd.mtd_id) (Module_type (mt, s.scope, at));
-  within s (Ident.name mtd.mtd_id) (fun () -> super.module_type_declaration self mtd)
+  within s (Ident.name mtd.mtd_id) (fun () ->
+      s.at <- formal s.at;
+      super.module_type_declaration self mtd)
 
 let module_declaration s (super : Tast_iterator.iterator) self (md : module_declaration) =
   Option.iter
@@ -178,7 +182,7 @@ let pat s (super : Tast_iterator.iterator) (type k) self (p : k general_pattern)
   (match (Compat.pattern_ident p, Compat.desc p.pat_type) with
   | Some id, Package path when List.exists unpacks p.pat_extra ->
       set s.u.modules (ident_key id)
-        (Parameter (Mty_ident path, s.scope, inside s.at (Ident.name id)))
+        (Parameter (Mty_ident path, s.scope, formal (inside s.at (Ident.name id))))
   | _ -> ());
   super.pat self p
 

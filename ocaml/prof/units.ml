@@ -15,11 +15,14 @@ type place = {
   raw : string;  (** "Stdlib__Map.Make.t" *)
   parts : part list;  (** from the last one *)
   anonymous : bool;  (** an argument of a functor, without a name of its own *)
+  formal : bool;
+      (** in a module type, a parameter of a functor, an unpacked module: what is abstract there
+          can be anything *)
 }
 
 let inside ?(anonymous = false) place name =
   { key = place.key ^ "." ^ name; raw = place.raw ^ "." ^ name; anonymous;
-    parts = Text name :: place.parts }
+    formal = place.formal; parts = Text name :: place.parts }
 
 (* A module expression without expressions. *)
 type skeleton =
@@ -121,7 +124,8 @@ let create ~pack modname =
   let name = symbol_name ~pack modname in
   { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = ""; crc = None;
     interface_crc = None; source_digest = None;
-    root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false };
+    root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false;
+      formal = false };
     imports = []; implementation = None; interface = None; members = [];
     types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16;
     classes = Hashtbl.create 1; class_records = [] }
