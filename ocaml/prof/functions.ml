@@ -15,8 +15,6 @@ type t = {
 type state = {
   env : Modules.env;
   global : (string, unit) Hashtbl.t;  (** have slots in the unit's block *)
-  constant : (string, unit) Hashtbl.t;
-      (** bound to constants and to functions that capture nothing: neither are captured *)
   names : (Location.t, string) Hashtbl.t;  (** of functions *)
   groups : (Location.t, (Ident.t * expression) list) Hashtbl.t;  (** recursive ones *)
   free : (Location.t, Ident.t list) Hashtbl.t;  (** of groups, by the first function *)
@@ -25,22 +23,15 @@ type state = {
 let start env ids =
   let global = Hashtbl.create 100 in
   List.iter (fun id -> Hashtbl.replace global (Units.ident_key id) ()) ids;
-  { env; global; constant = Hashtbl.create 100; names = Hashtbl.create 100;
+  { env; global; names = Hashtbl.create 100;
     groups = Hashtbl.create 100; free = Hashtbl.create 100 }
-
-let is_constant (e : expression) =
-  match e.exp_desc with
-  | Texp_constant _ | Texp_construct (_, _, []) | Texp_variant (_, None) -> true
-  | _ -> false
 
 (* Names functions and finds recursive groups, before they are met. *)
 let bindings s is_recursive l =
   List.iter
     (fun vb ->
       match Compat.pattern_ident vb.vb_pat with
-      | Some id ->
-          if is_constant vb.vb_expr then Hashtbl.replace s.constant (Units.ident_key id) ();
-          Hashtbl.replace s.names vb.vb_expr.exp_loc (Units.ident_key id)
+      | Some id -> Hashtbl.replace s.names vb.vb_expr.exp_loc (Units.ident_key id)
       | None -> ())
     l;
   if is_recursive then
@@ -106,8 +97,7 @@ let free_idents s expressions =
   Hashtbl.fold
     (fun key id free ->
       if
-        Hashtbl.mem bound key || Hashtbl.mem s.global key || Hashtbl.mem s.constant key
-        || Ident.persistent id || Ident.is_predef id
+        Hashtbl.mem bound key || Hashtbl.mem s.global key || Ident.persistent id || Ident.is_predef id
       then free
       else id :: free)
     used []
@@ -136,7 +126,8 @@ let rec parameter_types env n ty =
     | _ -> []
 
 (* The environment has the free variables in order of their stamps, but parameters of functors are
-   made anew later and come last; a recursive group shares one, without the group itself. *)
+   made anew later and come last; a recursive group shares one, without the group itself.  Constants
+   and functions without an environment have a place in it, too. *)
 let captures s (e : expression) =
   let group = Option.value (Hashtbl.find_opt s.groups e.exp_loc) ~default:[] in
   let free =
@@ -152,10 +143,6 @@ let captures s (e : expression) =
   in
   let own id = List.exists (fun (id', _) -> Ident.same id id') group in
   let free = List.filter (fun id -> not (own id)) free in
-  if free = [] then (
-    let close key = Hashtbl.replace s.constant key () in
-    List.iter (fun (id, _) -> close (Units.ident_key id)) group;
-    Option.iter close (Hashtbl.find_opt s.names e.exp_loc));
   let parameters, others = List.partition (is_functor_parameter s) free in
   let sorted = List.sort Ident.compare others @ List.sort Ident.compare parameters in
   List.map (fun id -> (Ident.name id, captured_type s id)) sorted

@@ -244,7 +244,14 @@ let collect_values (str : structure) =
       (Compat.pattern_ident p);
     super.pat self p
   in
-  let it = { super with pat; env = (fun _ _ -> ()) } in
+  let expr self (e : expression) =
+    (match e.exp_desc with
+    | Texp_for (id, _, _, _, _, _) ->
+        Hashtbl.replace Globals.values (Units.ident_key id) Predef.type_int
+    | _ -> ());
+    super.expr self e
+  in
+  let it = { super with pat; expr; env = (fun _ _ -> ()) } in
   it.structure it str
 
 (* Places in order of the source. *)

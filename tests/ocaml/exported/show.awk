@@ -61,6 +61,7 @@ END {
 		if (w[1] == "g" && mine(w[2])) print "block " w[2] " " w[3] ":" fields(line[i], 4)
 		if (w[1] == "x" && mine(w[2])) print "extension " w[2] ":" fields(line[i], 3)
 		if (w[1] == "C" && mine(w[2])) print "class " plain(w[2]) ":" fields(line[i], 3)
+		if (w[1] == "F" && w[3] == module) { sub(/_[0-9]+$/, "", w[4]); print plain(w[4]) ":" fields(line[i], 13) }
 		if (w[1] == "m" && mine(w[3])) print "layout " plain(w[3]) ":" fields(line[i], 4)
 		if (w[1] == "D") {
 			split(w[4], p, "/")
