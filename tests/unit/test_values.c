@@ -1,0 +1,249 @@
+/* Types and values through the public interface: a small core of a program whose source is known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "heapgraph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef FIXTURES
+#define FIXTURES "tests/fixtures"
+#endif
+
+#define CORE FIXTURES "/cores/tiny-4.13.1.core.zst"
+#define PROFILE FIXTURES "/cores/tiny-4.13.1.prof.zst"
+#define ITEM "{name = \"102\"; price = 102.; next = Some {name = \"51\"; price = 51.; next = None}}"
+
+struct subject {
+	struct hg_session *session;
+	struct hg_snapshot *snapshot;
+	hg_node item; /* number 102 */
+};
+
+static hg_node find_item(struct hg_snapshot *snapshot)
+{
+	struct hg_selection selection;
+	char text[256];
+	hg_node found = HG_NO_NODE;
+	assert_int_equal(hg_select(snapshot, "Tiny.item", &selection), HG_OK);
+	assert_int_equal(selection.count, 200);
+	for (size_t i = 0; i < selection.count; i++) {
+		hg_value_text(snapshot, selection.nodes[i], NULL, text, sizeof(text));
+		if (strncmp(text, "{name = \"102\";", 14) == 0)
+			found = selection.nodes[i];
+	}
+	hg_selection_release(&selection);
+	return found;
+}
+
+static int open_subject(void **state)
+{
+	struct subject *s = calloc(1, sizeof(*s));
+	char path[] = PROFILE;
+	struct hg_input input = {.size = sizeof(input), .path = CORE, .types = path};
+	if (!s || hg_session_open(NULL, &s->session) != HG_OK ||
+		hg_snapshot_open(s->session, &input, &s->snapshot) != HG_OK)
+		return -1;
+	/* What was given need not live until it is used. */
+	memset(path, 'x', sizeof(path) - 1);
+	if (hg_snapshot_analyse(s->snapshot) != HG_OK)
+		return -1;
+	s->item = find_item(s->snapshot);
+	*state = s;
+	return 0;
+}
+
+static int close_subject(void **state)
+{
+	struct subject *s = *state;
+	hg_snapshot_close(s->snapshot);
+	hg_session_close(s->session);
+	free(s);
+	return 0;
+}
+
+static void profiles_are_told_by_their_bytes(void **state)
+{
+	struct hg_session *session = ((struct subject *)*state)->session;
+	enum hg_profile_kind kind;
+	assert_int_equal(hg_profile_kind(session, PROFILE, &kind), HG_OK);
+	assert_int_equal(kind, HG_PROFILE_TYPES);
+	assert_int_equal(hg_profile_kind(session, FIXTURES "/v01/tiny/t1.prof", &kind), HG_OK);
+	assert_int_equal(kind, HG_PROFILE_LOCATIONS);
+	assert_int_equal(hg_profile_kind(session, "/nonexistent/exe.prof", &kind), HG_ERROR_INPUT);
+	assert_string_equal(hg_session_error(session)->file, "/nonexistent/exe.prof");
+}
+
+static void types_can_be_required(void **state)
+{
+	struct hg_session *session = ((struct subject *)*state)->session;
+	struct hg_input input = {.size = sizeof(input), .path = CORE, .require_types = true};
+	struct hg_snapshot *snapshot;
+	assert_int_equal(hg_snapshot_open(session, &input, &snapshot), HG_OK);
+	assert_int_equal(hg_snapshot_analyse(snapshot), HG_ERROR_INPUT);
+	hg_snapshot_close(snapshot);
+}
+
+static void assert_text(struct subject *s, struct hg_text_options options, const char *wanted)
+{
+	char text[256];
+	options.size = sizeof(options);
+	size_t length = hg_value_text(s->snapshot, s->item, &options, text, sizeof(text));
+	assert_string_equal(text, wanted);
+	assert_int_equal(length, strlen(wanted));
+}
+
+static void values_have_limits(void **state)
+{
+	struct subject *s = *state;
+	assert_text(s, (struct hg_text_options){0}, ITEM);
+	assert_text(s, (struct hg_text_options){.depth = 1},
+		"{name = \"102\"; price = 102.; next = ...}");
+	assert_text(s, (struct hg_text_options){.depth = 2},
+		"{name = \"102\"; price = 102.; next = Some ...}");
+	assert_text(s, (struct hg_text_options){.depth = 1, .most_bytes = 2},
+		"{name = \"10\"...; price = 102.; next = ...}");
+	assert_text(s, (struct hg_text_options){.most_parts = 1}, "{name = \"102\"; ...}");
+	assert_text(s, (struct hg_text_options){.most_values = 2},
+		"{name = \"102\"; price = 102.; ...}");
+	assert_text(s, (struct hg_text_options){.redact = true},
+		"{name = \"...\"; price = _; next = Some {name = \"...\"; price = _; next = "
+		"None}}");
+}
+
+/* Every size gets the beginning, and a NUL. */
+static void texts_are_cut_as_by_snprintf(void **state)
+{
+	struct subject *s = *state;
+	char text[sizeof(ITEM) + 1];
+	assert_int_equal(hg_value_text(s->snapshot, s->item, NULL, NULL, 0), strlen(ITEM));
+	for (size_t size = 1; size <= sizeof(text); size++) {
+		memset(text, '#', sizeof(text));
+		assert_int_equal(
+			hg_value_text(s->snapshot, s->item, NULL, text, size), strlen(ITEM));
+		size_t shown = size - 1 < strlen(ITEM) ? size - 1 : strlen(ITEM);
+		assert_memory_equal(text, ITEM, shown);
+		assert_int_equal(text[shown], '\0');
+		for (size_t i = shown + 1; i < sizeof(text); i++)
+			assert_int_equal(text[i], '#');
+	}
+}
+
+static void fields_have_names_and_values(void **state)
+{
+	static const char *const names[] = {".name", ".price", ".next"};
+	static const char *const values[] = {
+		"\"102\"", "102.", "Some {name = \"51\"; price = 51.; next = None}"};
+	static const char *const types[] = {"string", "float", "Tiny.item option"};
+	struct subject *s = *state;
+	struct hg_object object;
+	char text[256];
+	assert_int_equal(hg_object(s->snapshot, s->item, 0, 0, &object), HG_OK);
+	assert_int_equal(object.fields_count, 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		hg_field_name(s->snapshot, s->item, i, text, sizeof(text));
+		assert_string_equal(text, names[i]);
+		hg_field_text(s->snapshot, s->item, i, NULL, text, sizeof(text));
+		assert_string_equal(text, values[i]);
+		hg_type_name(s->snapshot, object.fields[i].type, text, sizeof(text));
+		assert_string_equal(text, types[i]);
+	}
+	hg_node option = object.fields[2].node;
+	hg_object_release(&object);
+	hg_field_name(s->snapshot, option, 0, text, sizeof(text));
+	assert_string_equal(text, "Some.0");
+	assert_int_equal(hg_field_name(s->snapshot, s->item, 3, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	assert_int_equal(hg_field_text(s->snapshot, s->item, 3, NULL, text, sizeof(text)), 0);
+	assert_int_equal(
+		hg_field_name(s->snapshot, hg_virtual_root(s->snapshot), 0, text, sizeof(text)), 0);
+	assert_int_equal(hg_type_name(s->snapshot, UINT32_MAX, text, sizeof(text)), 0);
+}
+
+static void classes_are_of_matching_types(void **state)
+{
+	struct subject *s = *state;
+	struct hg_top top;
+	char name[256];
+	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "(", &top), HG_ERROR_USAGE);
+	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "", &top), HG_ERROR_USAGE);
+	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "no such", &top), HG_OK);
+	assert_int_equal(top.count, 0);
+	hg_top_release(&top);
+	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "Tiny[.]item", &top), HG_OK);
+	uint64_t blocks = 0;
+	for (size_t i = 0; i < top.count; i++) {
+		hg_class_name(s->snapshot, HG_BY_TYPE, top.rows[i].id, name, sizeof(name));
+		assert_non_null(strstr(name, "Tiny.item"));
+		blocks += top.rows[i].blocks;
+	}
+	assert_int_equal(blocks, top.blocks);
+	hg_top_release(&top);
+	/* Twice the same numbers: classes by two keys are kept. */
+	for (unsigned again = 0; again < 2; again++) {
+		uint32_t type, location;
+		assert_int_equal(
+			hg_top_of_type(s->snapshot, HG_BY_TYPE_LOCATION, "^Tiny[.]item$", &top),
+			HG_OK);
+		assert_int_equal(top.count, 1);
+		assert_int_equal(top.rows[0].blocks, 200);
+		hg_class_parts(s->snapshot, top.rows[0].id, &type, &location);
+		hg_type_name(s->snapshot, type, name, sizeof(name));
+		assert_string_equal(name, "Tiny.item");
+		assert_int_equal(location, 0);
+		hg_class_name(s->snapshot, HG_BY_TYPE_LOCATION, top.rows[0].id, name, sizeof(name));
+		assert_string_equal(name, "Tiny.item @ ");
+		hg_top_release(&top);
+	}
+}
+
+static void declared_types_are_all_typed_blocks(void **state)
+{
+	struct subject *s = *state;
+	struct hg_types types;
+	struct hg_totals totals;
+	char text[256];
+	assert_int_equal(hg_totals(s->snapshot, &totals), HG_OK);
+	assert_int_equal(hg_types(s->snapshot, false, &types), HG_OK);
+	uint64_t blocks = 0, bytes = 0;
+	bool found = false;
+	for (size_t i = 0; i < types.count; i++) {
+		uint32_t id = types.rows[i].id;
+		blocks += types.rows[i].blocks;
+		bytes += types.rows[i].bytes;
+		hg_declared_text(s->snapshot, id, HG_DECLARED_NAME, text, sizeof(text));
+		if (strcmp(text, "Tiny.item") != 0)
+			continue;
+		found = true;
+		hg_declared_text(s->snapshot, id, HG_DECLARED_KIND, text, sizeof(text));
+		assert_string_equal(text, "record");
+		assert_int_equal(hg_declared_text(s->snapshot, id, HG_DECLARED_UNIT, text, 3), 4);
+		assert_string_equal(text, "Ti");
+	}
+	assert_true(found);
+	assert_int_equal(blocks, totals.typed_blocks);
+	assert_int_equal(bytes, totals.typed_bytes);
+	hg_types_release(&types);
+	hg_types_release(&types);
+	assert_int_equal(
+		hg_declared_text(s->snapshot, UINT32_MAX, HG_DECLARED_NAME, text, sizeof(text)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(profiles_are_told_by_their_bytes),
+		cmocka_unit_test(types_can_be_required),
+		cmocka_unit_test(values_have_limits),
+		cmocka_unit_test(texts_are_cut_as_by_snprintf),
+		cmocka_unit_test(fields_have_names_and_values),
+		cmocka_unit_test(classes_are_of_matching_types),
+		cmocka_unit_test(declared_types_are_all_typed_blocks),
+	};
+	return cmocka_run_group_tests(tests, open_subject, close_subject);
+}
