@@ -224,6 +224,18 @@ static bool is_ambiguous(const struct retype_types *types, struct retype_term ty
 	return found;
 }
 
+const struct retype_declaration *query_unboxed(
+	const struct hg_snapshot *snapshot, struct retype_term type)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	if (type.n == 0)
+		return NULL;
+	struct retype_view view = retype_view(types, type);
+	const struct retype_declaration *declaration =
+		view.kind == RETYPE_CONSTRUCTED ? &types->declarations[view.number] : NULL;
+	return declaration && declaration->form == RETYPE_UNBOXED ? declaration : NULL;
+}
+
 bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out)
 {
@@ -243,7 +255,8 @@ bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term
 		return true;
 	struct retype_term type = out->type;
 	out->fit = fit(types, &type, &cell);
-	if (expected.n && is_ambiguous(types, out->type, NESTED)) {
+	if (expected.n && expected.n != out->type.n &&
+		(is_ambiguous(types, out->type, NESTED) || query_unboxed(snapshot, out->type))) {
 		struct retype_term inner = expected;
 		struct retype_fit other = fit(types, &inner, &cell);
 		if (other.match != RETYPE_MISFIT && other.match != RETYPE_UNTOLD) {

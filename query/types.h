@@ -46,9 +46,14 @@ struct query_shape {
 /* Behind the methods and the number of an object are its instance variables. */
 enum { QUERY_FIRST_VARIABLE = 2 };
 
+/* The declaration, if it is of an unboxed type, whose values are those of another one; or NULL. */
+const struct retype_declaration *query_unboxed(
+	const struct hg_snapshot *snapshot, struct retype_term type);
+
 /*
  * 'expected' is what the field says that leads to the block: where the block's own type is several
- * at once, and only there, it decides.  False if the file changed behind our back.
+ * at once, or unboxed, and only there, it decides: constants of several types are one block.  False
+ * if the file changed behind our back.
  */
 bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out);

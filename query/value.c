@@ -454,19 +454,6 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 	}
 }
 
-/* The declaration, if it is of an unboxed type, whose values are those of another one. */
-static const struct retype_declaration *unboxed(const struct printer *p, struct retype_term type)
-{
-	const struct retype_types *types = &p->snapshot->retype.types;
-	if (type.n == 0)
-		return NULL;
-	struct retype_view view = retype_view(types, type);
-	if (view.kind != RETYPE_CONSTRUCTED ||
-		types->declarations[view.number].form != RETYPE_UNBOXED)
-		return NULL;
-	return &types->declarations[view.number];
-}
-
 /* What stands around a value because of unboxed types. */
 struct wrapping {
 	char closing[64]; /* in reverse */
@@ -483,7 +470,8 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 	struct retype_types *types = &p->snapshot->retype.types;
 	struct wrapping w = {.as_argument = as_argument};
 	const struct retype_declaration *declaration;
-	while (w.count + 1 < sizeof(w.closing) && (declaration = unboxed(p, *type))) {
+	while (w.count + 1 < sizeof(w.closing) &&
+		(declaration = query_unboxed(p->snapshot, *type))) {
 		const char *name = declaration->unboxed.name;
 		bool is_constructor = isupper((unsigned char)*name);
 		if (!is_constructor) {
