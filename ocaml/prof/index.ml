@@ -23,9 +23,7 @@ let fresh s at =
 let formal at = { at with formal = true }
 let is_structure m = match Compat.module_view m with Structure _ -> true | _ -> false
 
-let functor_place at = function
-  | Some id -> { at with parts = Argument (ident_key id) :: at.parts }
-  | None -> at
+let functor_place at id = { at with parts = Argument (parameter_key id) :: at.parts }
 
 (* [at] is the path of what the expression is bound to.  The same expression has the same skeleton,
    because structures are told apart by their keys. *)
@@ -99,12 +97,15 @@ let module_binding s (super : Tast_iterator.iterator) self mb =
 
 let module_expr s (super : Tast_iterator.iterator) self (m : module_expr) =
   match Compat.module_view m with
-  | Functor ((Some id, Some mt), _) ->
-      set s.u.modules (ident_key id)
-        (Parameter (mt, s.scope, formal (inside s.at (Ident.name id))));
+  | Functor ((id, mt), _) ->
+      (match (id, mt) with
+      | Some id, Some mt ->
+          set s.u.modules (ident_key id)
+            (Parameter (mt, s.scope, formal (inside s.at (Ident.name id))))
+      | _ -> ());
       let { scope; at; _ } = s in
-      s.scope <- ident_key id :: scope;
-      s.at <- functor_place at (Some id);
+      s.scope <- parameter_key id :: scope;
+      s.at <- functor_place at id;
       super.module_expr self m;
       s.scope <- scope;
       s.at <- at

@@ -42,7 +42,9 @@ let rec name_at env place =
           | Some v -> Printf.sprintf "%s(%s)" path (value_name v)))
     place.parts ""
 
-and is_anonymous = function Structure (_, s, _) -> s.at.anonymous | _ -> false
+and is_anonymous = function
+  | Structure (_, { at; _ }, _) | Signature (_, _, at) -> at.anonymous
+  | Closure _ | Nothing _ -> false
 
 and value_name = function
   | Structure (e, { at; _ }, _) | Signature (e, _, at) | Closure (e, _, _, at) -> name_at e at
@@ -192,11 +194,7 @@ and apply f a =
   match f with
   | Closure (e, _, _, _) when nested e -> Nothing "nested functors"
   | Closure (e, parameter, body, at) -> (
-      let env =
-        match parameter with
-        | None -> e
-        | Some id -> with_bound e ((ident_key id, a) :: e.bound)
-      in
+      let env = with_bound e ((parameter_key parameter, a) :: e.bound) in
       match body with Body m -> eval env m | Result mt -> eval_type env at mt)
   | Structure _ | Signature _ | Nothing _ -> Nothing "an application"
 
@@ -208,7 +206,7 @@ and eval env m =
   | Functor (id, b) -> Closure (env, id, Body b, env.u.root)
   | Apply (f, a, mt, at) -> (
       let f = eval env f in
-      let a = match a with Some a -> eval env a | None -> Nothing "()" in
+      let a = match a with Some a -> eval env a | None -> unit_argument env at in
       match apply f a with Nothing _ -> eval_type env at mt | v -> v)
   | Sealed (m, mt, at) -> (
       match eval env m with
@@ -216,6 +214,10 @@ and eval env m =
       | Structure (e, s, _) -> Structure (e, s, Some (env, mt))
       | v -> v)
   | Typed (mt, at) -> eval_type env at mt
+
+(* Each application to [()] makes types of its own, named after what it is bound to. *)
+and unit_argument env at =
+  Signature (env, { signature = []; items = components [] }, { at with anonymous = true })
 
 and eval_type env at (mt : Types.module_type) =
   burn ();

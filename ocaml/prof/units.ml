@@ -6,6 +6,9 @@
 
 let ident_key = Ident.unique_name
 
+(* Of functors' parameters: those without a name, [()] and [_], are told apart by their application. *)
+let parameter_key = function Some id -> ident_key id | None -> "()"
+
 (* Part of a path for people; [Argument key] is where the functor's argument goes, if the functor's
    parameter [key] is bound. *)
 type part = Text of string | Argument of string
