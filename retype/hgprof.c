@@ -173,6 +173,17 @@ enum hg_status hgprof_name(
 	return hgprof_unescape(reader, line, word, name);
 }
 
+enum hg_status hgprof_ident(
+	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name)
+{
+	struct hgprof_word word;
+	struct hgprof_line rest = *line;
+	if (!hgprof_word(&rest, &word) || memchr(word.text, '%', word.length))
+		return hgprof_name(reader, line, name);
+	*line = rest;
+	return base_pool_string(&reader->types->pool, word.text, word.length, name, reader->error);
+}
+
 bool hgprof_split(struct hgprof_word *name, struct hgprof_word *rest)
 {
 	const uint8_t *colon = memchr(name->text, ':', name->length);

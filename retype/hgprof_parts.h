@@ -89,6 +89,9 @@ enum hg_status hgprof_parse_number(const struct hgprof_reader *reader,
 	uint32_t *number);
 enum hg_status hgprof_name(
 	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name);
+/* The same for names of which each is there once: without looking for an equal one. */
+enum hg_status hgprof_ident(
+	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name);
 enum hg_status hgprof_unescape(const struct hgprof_reader *reader, const struct hgprof_line *line,
 	struct hgprof_word word, const char **name);
 /* Cuts NAME:REST in two; false if there is no colon. */

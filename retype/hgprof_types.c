@@ -213,6 +213,7 @@ static enum hg_status make_all(struct making *making)
 static enum hg_status make_terms(struct hgprof_reader *reader)
 {
 	uint64_t count = reader->terms.count;
+	BASE_TRY(retype_reserve_terms(reader->types, count));
 	struct making making = {.reader = reader, .capacity = 64};
 	making.progress = calloc(count + 1, sizeof(*making.progress));
 	making.stack = calloc(making.capacity, sizeof(*making.stack));

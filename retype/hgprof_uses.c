@@ -101,7 +101,7 @@ static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_lin
 	struct retype_value *value = &types->values[types->value_count];
 	uint32_t term;
 	BASE_TRY(read_unit_name(reader, line, &value->unit));
-	BASE_TRY(hgprof_name(reader, line, &value->ident));
+	BASE_TRY(hgprof_ident(reader, line, &value->ident));
 	BASE_TRY(hgprof_number(reader, line, "term", term_count(reader), &term));
 	value->type = reader->closed[term];
 	types->value_count++;
@@ -214,7 +214,7 @@ static enum hg_status read_function(struct hgprof_reader *reader,
 	uint32_t *const numbers[] = {&function->line, &function->start, &function->end,
 		&function->end_line, &function->end_column, &function->arity};
 	BASE_TRY(read_unit_name(reader, &line, &function->unit));
-	BASE_TRY(hgprof_name(reader, &line, &function->ident));
+	BASE_TRY(hgprof_ident(reader, &line, &function->ident));
 	BASE_TRY(hgprof_number(reader, &line, "file", (uint32_t)reader->files.count, &file));
 	function->file = reader->file_names[file].path;
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)

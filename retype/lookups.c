@@ -4,6 +4,8 @@
  */
 #include "retype/types_parts.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -148,6 +150,12 @@ static int compare_places(const void *a, const void *b)
 struct run {
 	const char *file;
 	uint32_t first, last;
+	bool is_sorted;
+};
+
+struct runs {
+	struct run *all;
+	uint64_t count, capacity;
 };
 
 static int compare_runs(const void *a, const void *b)
@@ -157,79 +165,60 @@ static int compare_runs(const void *a, const void *b)
 	return order ? order : compare_numbers(x->first, y->first);
 }
 
-static uint32_t find_runs(const struct retype_types *types, struct run *runs)
+/* One pass over what is most of a table. */
+static enum hg_status find_runs(const struct retype_types *types, struct runs *runs)
 {
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < types->place_count; i++) {
-		const char *file = types->places[i].file;
-		bool begins = i == 0 || types->places[i - 1].file != file;
-		if (runs && begins)
-			runs[count] = (struct run){file, i, i + 1};
-		else if (runs)
-			runs[count - 1].last = i + 1;
-		count += begins;
+	runs->count = 0;
+	for (uint32_t i = 0; i < types->place_count;) {
+		const struct retype_place *first = &types->places[i];
+		struct run run = {.file = first->file, .first = i, .is_sorted = true};
+		while (++i < types->place_count && types->places[i].file == run.file)
+			run.is_sorted = run.is_sorted && compare_places(&types->places[i - 1],
+								 &types->places[i]) <= 0;
+		run.last = i;
+		BASE_TRY(base_grow(
+			&runs->all, runs->count, &runs->capacity, sizeof(run), types->error));
+		runs->all[runs->count++] = run;
 	}
-	return count;
+	return HG_OK;
 }
 
-static bool move_runs(struct retype_types *types, const struct run *runs, uint32_t count)
+static enum hg_status move_runs(struct retype_types *types, const struct runs *runs)
 {
 	size_t size = sizeof(*types->places);
 	struct retype_place *old = malloc((types->place_count + (size_t)1) * size);
-	if (!old) {
-		retype_failed(types, base_no_memory(types->error, types->place_count * size));
-		return false;
-	}
+	if (!old)
+		return base_no_memory(types->error, types->place_count * size);
 	memcpy(old, types->places, types->place_count * size);
-	for (uint32_t i = 0, next = 0; i < count; i++) {
-		uint32_t length = runs[i].last - runs[i].first;
-		memcpy(&types->places[next], &old[runs[i].first], length * size);
-		next += length;
+	for (uint64_t i = 0, next = 0; i < runs->count; i++) {
+		const struct run *run = &runs->all[i];
+		memcpy(&types->places[next], &old[run->first], (run->last - run->first) * size);
+		next += run->last - run->first;
 	}
 	free(old);
-	return true;
+	return HG_OK;
 }
 
-/* Brings together what is of one file; readers find most files in one piece. */
-static bool gather_files(struct retype_types *types)
+/* Brings together what is of one file; readers find most files in one piece and in order. */
+static enum hg_status gather_files(struct retype_types *types, struct runs *runs)
 {
-	uint32_t count = find_runs(types, NULL);
-	bool is_scattered = false, fine = true;
-	struct run *runs = calloc((size_t)count + 1, sizeof(*runs));
-	if (!runs) {
-		retype_failed(types, base_no_memory(types->error, count * sizeof(*runs)));
-		return false;
+	bool is_scattered = false;
+	BASE_TRY(find_runs(types, runs));
+	if (runs->count > 0)
+		qsort(runs->all, runs->count, sizeof(*runs->all), compare_runs);
+	for (uint64_t i = 1; i < runs->count; i++)
+		is_scattered |= runs->all[i - 1].file == runs->all[i].file;
+	if (is_scattered) {
+		BASE_TRY(move_runs(types, runs));
+		BASE_TRY(find_runs(types, runs));
 	}
-	find_runs(types, runs);
-	qsort(runs, count, sizeof(*runs), compare_runs);
-	for (uint32_t i = 1; i < count; i++)
-		is_scattered |= runs[i - 1].file == runs[i].file;
-	if (is_scattered)
-		fine = move_runs(types, runs, count);
-	free(runs);
-	return fine;
-}
-
-static bool are_sorted(const struct retype_place *places, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++)
-		if (compare_places(&places[i - 1], &places[i]) > 0)
-			return false;
-	return true;
-}
-
-static void sort_places(struct retype_types *types)
-{
-	if (!gather_files(types))
-		return;
-	for (uint32_t i = 0, first; i < types->place_count;) {
-		const char *file = types->places[i].file;
-		for (first = i; i < types->place_count && types->places[i].file == file;)
-			i++;
-		if (!are_sorted(&types->places[first], i - first))
-			qsort(&types->places[first], i - first, sizeof(*types->places),
-				compare_places);
+	for (uint64_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->all[i];
+		if (!run->is_sorted)
+			qsort(&types->places[run->first], run->last - run->first,
+				sizeof(*types->places), compare_places);
 	}
+	return HG_OK;
 }
 
 static struct retype_place_file *file_slot(const struct retype_types *types, const char *file)
@@ -241,27 +230,32 @@ static struct retype_place_file *file_slot(const struct retype_types *types, con
 	return &terms->place_files[at];
 }
 
-static void index_files(struct retype_types *types)
+static enum hg_status index_files(struct retype_types *types, struct runs *runs)
 {
 	struct retype_terms *terms = types->terms;
-	uint64_t files = 0, size = 64;
-	for (uint32_t i = 0; i < types->place_count; i++)
-		files += i == 0 || types->places[i].file != types->places[i - 1].file;
-	while (size < 2 * files)
+	uint64_t size = 64;
+	BASE_TRY(gather_files(types, runs));
+	while (size < 2 * runs->count)
 		size *= 2;
 	terms->place_files = calloc(size, sizeof(*terms->place_files));
-	if (!terms->place_files) {
-		retype_failed(
-			types, base_no_memory(types->error, size * sizeof(*terms->place_files)));
-		return;
-	}
+	if (!terms->place_files)
+		return base_no_memory(types->error, size * sizeof(*terms->place_files));
 	terms->place_file_mask = size - 1;
-	for (uint32_t i = 0, first; i < types->place_count;) {
-		const char *file = types->places[i].file;
-		for (first = i; i < types->place_count && types->places[i].file == file;)
-			i++;
-		*file_slot(types, file) = (struct retype_place_file){file, first, i};
+	for (uint64_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->all[i];
+		*file_slot(types, run->file) =
+			(struct retype_place_file){run->file, run->first, run->last};
 	}
+	return HG_OK;
+}
+
+static void index_places(struct retype_types *types)
+{
+	struct runs runs = {0};
+	enum hg_status status = index_files(types, &runs);
+	if (status != HG_OK)
+		retype_failed(types, status);
+	free(runs.all);
 }
 
 /* The index as a whole */
@@ -331,8 +325,7 @@ void retype_lookups_make(struct retype_types *types)
 			index_symbol(types, &terms->functions, types->functions[i].unit,
 				types->functions[i].ident, i);
 	index_classes(types);
-	sort_places(types);
-	index_files(types);
+	index_places(types);
 }
 
 void retype_lookups_release(struct retype_types *types)

@@ -121,15 +121,12 @@ static struct retype_string *string_slot(
 	}
 }
 
-static bool grow_strings(struct retype_types *types)
+static enum hg_status resize_strings(struct retype_types *types, uint64_t size)
 {
 	struct retype_terms *terms = types->terms;
-	uint64_t size = terms->strings ? 4 * (terms->string_mask + 1) : FIRST_SLOTS;
 	struct retype_string *bigger = calloc(size, sizeof(*bigger));
-	if (!bigger) {
-		retype_failed(types, base_no_memory(types->error, size * sizeof(*bigger)));
-		return false;
-	}
+	if (!bigger)
+		return base_no_memory(types->error, size * sizeof(*bigger));
 	for (uint64_t i = 0; terms->strings && i <= terms->string_mask; i++) {
 		uint64_t at = terms->strings[i].hash & (size - 1);
 		while (bigger[at].text)
@@ -140,7 +137,20 @@ static bool grow_strings(struct retype_types *types)
 	free(terms->strings);
 	terms->strings = bigger;
 	terms->string_mask = size - 1;
-	return true;
+	return HG_OK;
+}
+
+static enum hg_status add_string(struct retype_types *types, const void *bytes, size_t length,
+	uint32_t hash, const char **copy)
+{
+	struct retype_terms *terms = types->terms;
+	if (terms->string_count > terms->string_mask / 2)
+		BASE_TRY(resize_strings(types, 4 * (terms->string_mask + 1)));
+	BASE_TRY(base_pool_string(&types->pool, bytes, length, copy, types->error));
+	*string_slot(terms, bytes, length, hash) =
+		(struct retype_string){*copy, (uint32_t)length, hash};
+	terms->string_count++;
+	return HG_OK;
 }
 
 const char *retype_intern(struct retype_types *types, const void *bytes, size_t length)
@@ -150,24 +160,15 @@ const char *retype_intern(struct retype_types *types, const void *bytes, size_t 
 	length = length ? strnlen(bytes, length) : 0;
 	if (length == 0 || length > UINT32_MAX)
 		return terms->empty;
-	if ((!terms->strings || terms->string_count > terms->string_mask / 2) &&
-		!grow_strings(types))
-		return terms->empty;
-	if (!terms->strings)
-		return terms->empty;
 	uint32_t hash = (uint32_t)retype_hash_bytes(types, bytes, length);
-	struct retype_string *string = string_slot(terms, bytes, length, hash);
-	if (string->text)
-		return string->text;
-	const char *copy;
-	enum hg_status status = base_pool_string(&types->pool, bytes, length, &copy, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
-		return terms->empty;
-	}
-	*string = (struct retype_string){copy, (uint32_t)length, hash};
-	terms->string_count++;
-	return copy;
+	const char *copy = string_slot(terms, bytes, length, hash)->text;
+	if (copy)
+		return copy;
+	enum hg_status status = add_string(types, bytes, length, hash, &copy);
+	if (status == HG_OK)
+		return copy;
+	retype_failed(types, status);
+	return terms->empty;
 }
 
 const char *retype_interned(const struct retype_types *types, const char *string)
@@ -176,8 +177,6 @@ const char *retype_interned(const struct retype_types *types, const char *string
 	size_t length = strlen(string);
 	if (length == 0)
 		return terms->empty;
-	if (!terms->strings)
-		return NULL;
 	uint32_t hash = (uint32_t)retype_hash_bytes(types, string, length);
 	return string_slot(terms, string, length, hash)->text;
 }
@@ -217,10 +216,9 @@ static bool has_parts(const struct retype_types *types, const struct retype_node
 	return true;
 }
 
-static enum hg_status grow_slots(struct retype_types *types)
+static enum hg_status resize_slots(struct retype_types *types, uint64_t size)
 {
 	struct retype_terms *terms = types->terms;
-	uint64_t size = terms->slots ? 2 * (terms->slot_mask + 1) : FIRST_SLOTS;
 	uint32_t *bigger = calloc(size, sizeof(*bigger));
 	if (!bigger)
 		return base_no_memory(types->error, size * sizeof(*bigger));
@@ -234,6 +232,17 @@ static enum hg_status grow_slots(struct retype_types *types)
 	terms->slots = bigger;
 	terms->slot_mask = size - 1;
 	return HG_OK;
+}
+
+enum hg_status retype_reserve_terms(struct retype_types *types, uint64_t count)
+{
+	struct retype_terms *terms = types->terms;
+	uint64_t size = FIRST_SLOTS;
+	BASE_TRY(base_grow_by(&terms->nodes, terms->count, count, &terms->capacity,
+		sizeof(*terms->nodes), types->error));
+	while (size / 2 < terms->count + count + 1)
+		size *= 2;
+	return size > terms->slot_mask + 1 ? resize_slots(types, size) : HG_OK;
 }
 
 static void sum_up_arguments(const struct retype_types *types, struct retype_node *node,
@@ -265,8 +274,8 @@ static enum hg_status add_node(struct retype_types *types, struct retype_node *n
 	if (terms->count >= INT32_MAX)
 		return base_fail(types->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more than %d type expressions", INT32_MAX);
-	if (!terms->slots || terms->count > terms->slot_mask / 2)
-		BASE_TRY(grow_slots(types));
+	if (terms->count > terms->slot_mask / 2)
+		BASE_TRY(resize_slots(types, 2 * (terms->slot_mask + 1)));
 	BASE_TRY(base_grow(
 		&terms->nodes, terms->count, &terms->capacity, sizeof(*node), types->error));
 	BASE_TRY(base_grow_by(&terms->arguments, terms->argument_count, count,
@@ -281,7 +290,7 @@ static enum hg_status add_node(struct retype_types *types, struct retype_node *n
 	}
 	node->first = terms->argument_count;
 	sum_up_arguments(types, node, arguments);
-	if (count > 0)
+	if (terms->arguments && count > 0)
 		memcpy(terms->arguments + node->first, arguments, count * sizeof(*arguments));
 	terms->argument_count += count;
 	terms->nodes[terms->count++] = *node;
@@ -297,7 +306,7 @@ struct retype_term retype_make(struct retype_types *types, enum retype_kind kind
 {
 	struct retype_terms *terms = types->terms;
 	uint32_t hash = hash_parts(types, kind, number, names, arguments, count);
-	for (uint64_t at = hash & terms->slot_mask; terms->slots && terms->slots[at];
+	for (uint64_t at = hash & terms->slot_mask; terms->slots[at];
 		at = (at + 1) & terms->slot_mask) {
 		uint32_t found = terms->slots[at] - 1;
 		if (terms->nodes[found].hash == hash && has_parts(types, &terms->nodes[found], kind,
@@ -499,6 +508,18 @@ uint32_t retype_add_layout(struct retype_types *types, const struct retype_layou
 	return types->layout_count++;
 }
 
+static enum hg_status fill_empty(struct retype_types *types)
+{
+	BASE_TRY(resize_slots(types, FIRST_SLOTS));
+	BASE_TRY(resize_strings(types, FIRST_SLOTS));
+	types->terms->empty = "";
+	retype_make(types, RETYPE_UNKNOWN, 0, NULL, NULL, 0);
+	retype_make(types, RETYPE_MANY, 0, NULL, NULL, 0);
+	if (types->status == HG_OK)
+		retype_declare_predefined(types);
+	return types->status;
+}
+
 enum hg_status retype_types_init(struct retype_types *types, struct hg_error *error)
 {
 	*types = (struct retype_types){.error = error, .ocaml_version = ""};
@@ -508,15 +529,9 @@ enum hg_status retype_types_init(struct retype_types *types, struct hg_error *er
 	/* Without it files could still not crash anything, only choose what takes long. */
 	if (getrandom(&types->terms->seed, sizeof(types->terms->seed), GRND_NONBLOCK) < 0)
 		types->terms->seed = (uint64_t)(uintptr_t)types->terms;
-	types->terms->empty = "";
-	retype_make(types, RETYPE_UNKNOWN, 0, NULL, NULL, 0);
-	retype_make(types, RETYPE_MANY, 0, NULL, NULL, 0);
-	if (types->status == HG_OK)
-		retype_declare_predefined(types);
-	if (types->status == HG_OK)
-		return HG_OK;
-	enum hg_status status = types->status;
-	retype_types_release(types);
+	enum hg_status status = fill_empty(types);
+	if (status != HG_OK)
+		retype_types_release(types);
 	return status;
 }
 

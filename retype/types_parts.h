@@ -108,6 +108,9 @@ static inline struct retype_term retype_argument(
 	return i < node->count ? types->terms->arguments[node->first + i] : RETYPE_NOTHING;
 }
 
+/* Makes room for as many terms at once. */
+enum hg_status retype_reserve_terms(struct retype_types *types, uint64_t count);
+
 /* Arguments that are being gathered; 'scratch' from the count on that there was before. */
 void retype_push(struct retype_types *types, struct retype_term term);
 
