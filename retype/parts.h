@@ -35,6 +35,17 @@ struct retype_join_entry {
 	uint32_t a, b, joined;
 	bool conflict;
 };
+/*
+ * Proposals wait while the memory they need is fetched: first of the ranks, then of the block's
+ * type.
+ */
+struct retype_waiting {
+	uint64_t value; /* then the word of the header */
+	struct retype_term type;
+	uint32_t rank;
+	bool is_there;
+};
+enum { RETYPE_WAITING = 16 };
 enum { RETYPE_FIT_ENTRIES = 1 << 10, RETYPE_JOIN_ENTRIES = 1 << 8 };
 
 struct retyping {
@@ -47,9 +58,12 @@ struct retyping {
 	struct base_arena arena; /* until the run ends */
 
 	uint32_t *type;
-	uint16_t *shapes; /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
+	uint16_t *shapes;     /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
+	uint64_t *candidates; /* bits by rank, for sweeps over some blocks */
 	uint64_t listed_most;
 	struct retype_round now, next;
+	struct retype_waiting unresolved[RETYPE_WAITING], resolved[RETYPE_WAITING];
+	unsigned waiting;      /* places in both, round and round */
 	uint32_t *round_types; /* by rank: types when a dense round began */
 
 	/* Changes of a stratum that may have to be undone; unused while seeds are exact. */
@@ -115,6 +129,10 @@ typedef void retyping_visit_fn(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context);
 enum hg_status retyping_sweep(
 	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context);
+
+/* The same for blocks with a tag, or for those of them that had no type before the stratum. */
+enum hg_status retyping_sweep_tag(struct retyping *r, unsigned tag, bool untyped_only,
+	retyping_visit_fn *visit, void *context);
 
 /* Whether a block lies in the program's static data. */
 bool retyping_is_static(const struct retyping *r, uint64_t word);
@@ -193,6 +211,7 @@ enum hg_status retyping_blame(struct retyping *r);
 
 /* The families. */
 enum hg_status retyping_seed_globals(struct retyping *r);
+enum hg_status retyping_seed_definitions(struct retyping *r);
 enum hg_status retyping_seed_places(struct retyping *r);
 enum hg_status retyping_seed_closures(struct retyping *r);
 enum hg_status retyping_seed_objects(struct retyping *r);

@@ -57,6 +57,7 @@ static enum hg_status make_arrays(struct retyping *r)
 	BASE_TRY(make_bits(r, &r->now.bits));
 	BASE_TRY(make_bits(r, &r->next.bits));
 	BASE_TRY(make_bits(r, &r->changed));
+	BASE_TRY(make_bits(r, &r->candidates));
 	BASE_TRY(base_arena_zalloc(
 		arena, RETYPE_FIT_ENTRIES, sizeof(*r->fits), (void **)&r->fits, r->error));
 	return base_arena_zalloc(
@@ -302,16 +303,68 @@ void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct r
 	}
 }
 
-void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)
+/* The type may be of a function in a closure, and not of the closure's first one. */
+static bool resolve(struct retyping *r, struct retype_waiting *waiting)
 {
-	uint32_t rank;
 	uint64_t word;
 	bool is_infix;
-	if (!type.n || !retyping_resolve(r, value, &rank, &word, &is_infix))
-		return;
+	if (!retyping_resolve(r, waiting->value, &waiting->rank, &word, &is_infix))
+		return false;
 	r->counts.edges++;
-	/* The type is of a function in the closure, and not of the closure's first one. */
-	retyping_propose(r, rank, word, is_infix ? r->any_function : type);
+	waiting->value = word;
+	if (is_infix)
+		waiting->type = r->any_function;
+	return true;
+}
+
+void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	struct retype_waiting now = {.value = value, .type = type};
+	if (type.n && resolve(r, &now))
+		retyping_propose(r, now.rank, now.value, now.type);
+}
+
+/* Lets a proposal wait, and goes on with the one that has waited longest in its place. */
+static inline void wait_with(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	const struct snap_ranks *ranks = &r->snap->ranks;
+	uint64_t word = (value >> 3) - 1;
+	if (value & 7 || !snap_ranks_spans(ranks, word))
+		return;
+	unsigned at = r->waiting++ % RETYPE_WAITING;
+	struct retype_waiting next = r->unresolved[at], done = r->resolved[at];
+	r->unresolved[at] = (struct retype_waiting){.value = value, .type = type, .is_there = true};
+	__builtin_prefetch(snap_ranks_line(ranks, word));
+	next.is_there = next.is_there && resolve(r, &next);
+	r->resolved[at] = next;
+	if (next.is_there) {
+		__builtin_prefetch(&r->type[next.rank]);
+		__builtin_prefetch(&r->shapes[next.rank]);
+	}
+	if (done.is_there)
+		retyping_propose(r, done.rank, done.value, done.type);
+}
+
+static void end_waiting(struct retyping *r)
+{
+	unsigned count = r->waiting < RETYPE_WAITING ? r->waiting : RETYPE_WAITING;
+	for (unsigned i = 0; i < count; i++) {
+		struct retype_waiting *done = &r->resolved[i], *next = &r->unresolved[i];
+		if (done->is_there)
+			retyping_propose(r, done->rank, done->value, done->type);
+		if (next->is_there)
+			retyping_propose_value(r, next->value, next->type);
+		done->is_there = next->is_there = false;
+	}
+	r->waiting = 0;
+}
+
+static inline void propose_field(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	if (r->watch)
+		retyping_propose_value(r, value, type);
+	else if (type.n)
+		wait_with(r, value, type);
 }
 
 /* Fields */
@@ -320,26 +373,14 @@ static void spread_fields(struct retyping *r, const struct retype_field *fields,
 	const snap_field *values, uint64_t value_count)
 {
 	for (uint64_t i = 0; i < count && i < value_count; i++)
-		if (fields[i].type.n)
-			retyping_propose_value(r, values[i], fields[i].type);
+		propose_field(r, values[i], fields[i].type);
 }
 
-/* Arrays are long: what their elements need is asked for some elements ahead. */
 static void spread_elements(
 	struct retyping *r, struct retype_term inner, const struct snap_cell *cell)
 {
-	enum { AHEAD = 8 };
-	const struct snap_ranks *ranks = &r->snap->ranks;
-	if (!inner.n)
-		return;
-	for (uint64_t i = 0; i < cell->field_count; i++) {
-		if (i + AHEAD < cell->field_count) {
-			uint64_t value = cell->fields[i + AHEAD], word = (value >> 3) - 1;
-			if (!(value & 7) && snap_ranks_spans(ranks, word))
-				__builtin_prefetch(snap_ranks_line(ranks, word));
-		}
-		retyping_propose_value(r, cell->fields[i], inner);
-	}
+	for (uint64_t i = 0; i < cell->field_count; i++)
+		propose_field(r, cell->fields[i], inner);
 }
 
 static void spread_tagged(struct retyping *r, struct retype_term type, const struct snap_cell *cell)
@@ -348,7 +389,7 @@ static void spread_tagged(struct retyping *r, struct retype_term type, const str
 		return;
 	int64_t hash = (int64_t)cell->fields[0] >> 1;
 	struct retype_term argument = retype_tagged(r->types, type, hash, NULL);
-	retyping_propose_value(r, cell->fields[1], argument);
+	propose_field(r, cell->fields[1], argument);
 }
 
 /* A slot leads nowhere; a value with arguments begins with its slot. */
@@ -481,6 +522,25 @@ enum hg_status retyping_sweep(
 	return r->status;
 }
 
+enum hg_status retyping_sweep_tag(struct retyping *r, unsigned tag, bool untyped_only,
+	retyping_visit_fn *visit, void *context)
+{
+	uint64_t blocks = r->snap->block_count, any = 0;
+	for (uint64_t first = 0; first < blocks; first += 64) {
+		uint64_t end = first + 64 < blocks ? first + 64 : blocks, bits = 0;
+		for (uint64_t i = first; i < end; i++)
+			bits |= (uint64_t)((r->shapes[i] & 255) == tag) << (i & 63);
+		for (uint64_t left = untyped_only ? bits : 0; left; left &= left - 1) {
+			uint64_t i = first + (uint64_t)__builtin_ctzll(left);
+			if (retyping_type_before(r, (uint32_t)i))
+				bits &= ~((uint64_t)1 << (i & 63));
+		}
+		r->candidates[first / 64] = bits;
+		any |= bits;
+	}
+	return any ? retyping_sweep(r, r->candidates, visit, context) : HG_OK;
+}
+
 /* Rounds */
 
 static int by_rank(const void *a, const void *b)
@@ -534,11 +594,13 @@ static void round_listed(struct retyping *r)
 		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->word, &cell))
 			retyping_spread(r, front->rank, front->type, &cell);
 	}
+	end_waiting(r);
 }
 
 static enum hg_status round_dense(struct retyping *r)
 {
 	BASE_TRY(retyping_sweep(r, r->now.bits, visit_dense, NULL));
+	end_waiting(r);
 	memset(r->now.bits, 0, bit_words(r) * sizeof(*r->now.bits));
 	return HG_OK;
 }

@@ -1,6 +1,7 @@
 #include "retype/retype.h"
 
 #include "retype/agree.h"
+#include "retype/cmt400.h"
 #include "retype/parts.h"
 #include "retype/profile.h"
 
@@ -71,7 +72,23 @@ static enum hg_status open_found(
 	return set_note(retype, text, error);
 }
 
-static enum hg_status open_types(struct retype *retype, const struct snap *snap,
+/* Dumps of the memprof compilers are typed by the .cmt of 4.00.1. */
+static bool reads_400(const struct snap *snap, const struct retype_options *options)
+{
+	return options->directory_count && snap->format->ids != SNAP_IDS_NONE;
+}
+
+static enum hg_status read_400(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	BASE_TRY(retype_cmt400_read(&retype->types, options->directories,
+		options->directory_count, snap, error));
+	retype->has_types = retype->types.place_count > 0;
+	return set_note(retype,
+		retype->has_types ? "" : "none: no .cmt has the places of the snapshot", error);
+}
+
+static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&retype->arena, &snap->session->budget, "types", error));
@@ -80,6 +97,8 @@ static enum hg_status open_types(struct retype *retype, const struct snap *snap,
 		BASE_TRY(open_named(retype, snap, options->profile, error));
 	else
 		BASE_TRY(open_found(retype, snap, error));
+	if (!retype->has_types && reads_400(snap, options))
+		BASE_TRY(read_400(retype, snap, options, error));
 	if (options->required && !retype->has_types) {
 		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", retype->note);
 		base_error_file(error, snap->path);
@@ -121,31 +140,42 @@ void retype_release(struct retype *retype)
 	*retype = (struct retype){.path = "", .note = ""};
 }
 
-static void count_block(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+/* One closure may well be a function of several types: it is polymorphic. */
+static void count_conflict(struct retyping *r, uint32_t rank)
 {
-	struct retype_counts *counts = context;
-	uint32_t type = r->type[rank];
-	if (!type && !r->retype->by_tag[cell->tag])
+	if ((r->shapes[rank] & 255) == SNAP_TAG_CLOSURE ||
+		!retyping_is_set(r, (struct retype_term){r->type[rank]}))
 		return;
-	counts->typed_blocks++;
-	counts->typed_bytes += 8 * (cell->wosize + 1);
-	counts->described_blocks += !type;
-	/* One closure may well be a function of several types: it is polymorphic. */
-	if (!type || cell->tag == SNAP_TAG_CLOSURE ||
-		!retyping_is_set(r, (struct retype_term){type}))
-		return;
-	if (retyping_is_static(r, cell->address >> 3))
-		counts->static_conflicts++;
+	if (retyping_is_static(r, snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank})))
+		r->counts.static_conflicts++;
 	else
-		counts->type_conflicts++;
+		r->counts.type_conflicts++;
+}
+
+static void count_blocks(struct retyping *r)
+{
+	for (uint32_t rank = 0; rank < r->snap->block_count; rank++) {
+		unsigned tag = r->shapes[rank] & 255;
+		uint64_t wosize = r->shapes[rank] >> 8;
+		if (!r->type[rank] && !r->retype->by_tag[tag])
+			continue;
+		if (wosize == RETYPE_LONG)
+			retyping_shape(r, rank,
+				snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank}), &tag,
+				&wosize);
+		r->counts.typed_blocks++;
+		r->counts.typed_bytes += 8 * (wosize + 1);
+		r->counts.described_blocks += !r->type[rank];
+		if (r->type[rank])
+			count_conflict(r, rank);
+	}
 }
 
 static enum hg_status propagate(struct retyping *r)
 {
 	if (r->retype->has_types)
 		BASE_TRY(retyping_run_strata(r));
-	BASE_TRY(retyping_sweep(r, NULL, count_block, &r->counts));
+	count_blocks(r);
 	r->retype->counts = r->counts;
 	return r->types->status;
 }

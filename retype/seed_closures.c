@@ -195,7 +195,7 @@ static void seed_closure(
 	(void)rank;
 	struct closures *c = context;
 	uint64_t values[MOST_SLOTS], codes[MOST_FUNCTIONS];
-	uint64_t start = cell->tag == SNAP_TAG_CLOSURE ? snap_first_value(r->snap, cell) : 0;
+	uint64_t start = snap_first_value(r->snap, cell);
 	if (start < 2 || start >= cell->field_count || cell->field_count - start > MOST_SLOTS)
 		return;
 	unsigned count = (unsigned)(cell->field_count - start);
@@ -241,7 +241,7 @@ enum hg_status retyping_seed_closures(struct retyping *r)
 		return HG_OK;
 	enum hg_status status = retype_functions_init(&c.functions, r);
 	if (status == HG_OK)
-		status = retyping_sweep(r, NULL, seed_closure, &c);
+		status = retyping_sweep_tag(r, SNAP_TAG_CLOSURE, false, seed_closure, &c);
 	retype_functions_release(&c.functions);
 	return status;
 }

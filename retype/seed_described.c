@@ -12,8 +12,7 @@ static void seed_exception(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
 {
 	const struct retype_term *exception = context;
-	if (cell->tag != 0 || cell->field_count < 2 || retyping_type_before(r, rank) ||
-		cell->fields[0] & 7)
+	if (cell->field_count < 2 || cell->fields[0] & 7)
 		return;
 	const struct retype_extension *extension = retyping_extension(r, cell->fields[0]);
 	if (extension && extension->field_count == cell->field_count - 1)
@@ -25,8 +24,7 @@ static void seed_slot(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
 {
 	const struct retype_term *slot = context;
-	if (cell->tag == SNAP_TAG_OBJECT && cell->field_count == 2 &&
-		!retyping_type_before(r, rank) && retyping_is_slot(r, cell->address + 8))
+	if (cell->field_count == 2 && retyping_is_slot(r, cell->address + 8))
 		retyping_seed(r, HG_EXACT, 0, rank, cell->address >> 3, *slot);
 }
 
@@ -40,9 +38,7 @@ static void seed_custom(
 {
 	char name[64];
 	(void)context;
-	if (cell->tag != SNAP_TAG_CUSTOM || retyping_type_before(r, rank) ||
-		!r->snap->format->custom_name(
-			r->snap, (struct snap_rank){rank}, name, sizeof(name)))
+	if (!r->snap->format->custom_name(r->snap, (struct snap_rank){rank}, name, sizeof(name)))
 		return;
 	for (unsigned i = 0; i < sizeof(customs) / sizeof(customs[0]); i++)
 		if (strcmp(name, customs[i].identifier) == 0)
@@ -52,7 +48,9 @@ static void seed_custom(
 
 enum hg_status retyping_seed_customs(struct retyping *r)
 {
-	return r->snap->format->custom_name ? retyping_sweep(r, NULL, seed_custom, NULL) : HG_OK;
+	if (!r->snap->format->custom_name)
+		return HG_OK;
+	return retyping_sweep_tag(r, SNAP_TAG_CUSTOM, true, seed_custom, NULL);
 }
 
 enum hg_status retyping_seed_exceptions(struct retyping *r)
@@ -60,11 +58,11 @@ enum hg_status retyping_seed_exceptions(struct retyping *r)
 	struct retype_term exception = retype_base(r->types, "exn");
 	if (!exception.n || r->types->extension_count == 0)
 		return HG_OK;
-	return retyping_sweep(r, NULL, seed_exception, &exception);
+	return retyping_sweep_tag(r, 0, true, seed_exception, &exception);
 }
 
 enum hg_status retyping_seed_slots(struct retyping *r)
 {
 	struct retype_term slot = retype_base(r->types, "extcon");
-	return slot.n ? retyping_sweep(r, NULL, seed_slot, &slot) : HG_OK;
+	return slot.n ? retyping_sweep_tag(r, SNAP_TAG_OBJECT, true, seed_slot, &slot) : HG_OK;
 }

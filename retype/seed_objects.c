@@ -14,8 +14,6 @@ static void seed_object(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
 {
 	(void)context;
-	if (cell->tag != SNAP_TAG_OBJECT || retyping_type_before(r, rank))
-		return;
 	const struct retype_class *class = retyping_class(r, cell);
 	if (class)
 		retyping_seed(r, HG_INFERRED, (uint32_t)(class - r->types->classes), rank,
@@ -24,5 +22,7 @@ static void seed_object(
 
 enum hg_status retyping_seed_objects(struct retyping *r)
 {
-	return r->types->class_count ? retyping_sweep(r, NULL, seed_object, NULL) : HG_OK;
+	if (r->types->class_count == 0)
+		return HG_OK;
+	return retyping_sweep_tag(r, SNAP_TAG_OBJECT, true, seed_object, NULL);
 }

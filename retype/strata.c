@@ -18,6 +18,7 @@ struct family {
 };
 
 static const struct family globals = {"globals", retyping_seed_globals};
+static const struct family definitions = {"definitions", retyping_seed_definitions};
 static const struct family places = {"places", retyping_seed_places};
 static const struct family closures = {"captured variables", retyping_seed_closures};
 static const struct family objects = {"objects", retyping_seed_objects};
@@ -35,7 +36,7 @@ static const struct {
 	const struct family *families[FAMILIES_MOST];
 } strata[] = {
 	{HG_EXACT, {&globals, &places}},
-	{HG_INFERRED, {&closures, &places, &objects}},
+	{HG_INFERRED, {&closures, &places, &objects, &definitions}},
 	{HG_GUESSED, {&globals, &places}},
 	{HG_INFERRED, {&exceptions}},
 	{HG_EXACT, {&slots, &customs}},
