@@ -33,7 +33,6 @@ struct retype_fit_entry {
 };
 struct retype_join_entry {
 	uint32_t a, b, joined;
-	bool conflict;
 };
 /*
  * Proposals wait while the memory they need is fetched: first of the ranks, then of the block's
@@ -58,8 +57,12 @@ struct retyping {
 	struct base_arena arena; /* until the run ends */
 
 	uint32_t *type;
-	uint16_t *shapes;     /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
-	uint64_t *candidates; /* bits by rank, for sweeps over some blocks */
+	uint16_t *shapes; /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
+	/* Bits by rank: blocks for which types that do not go together were weighed against what
+	 * they hold; those of them that have only types which that contradicts. */
+	uint64_t *weighed, *lied;
+	struct retype_map lies; /* counted already: by rank and type */
+	uint64_t *candidates;   /* bits by rank, for sweeps over some blocks */
 	uint64_t listed_most;
 	struct retype_round now, next;
 	struct retype_waiting unresolved[RETYPE_WAITING], resolved[RETYPE_WAITING];
@@ -146,6 +149,10 @@ static inline bool retyping_bit(const uint64_t *bits, uint32_t rank)
 static inline void retyping_set_bit(uint64_t *bits, uint32_t rank)
 {
 	bits[rank >> 6] |= (uint64_t)1 << (rank & 63);
+}
+static inline void retyping_clear_bit(uint64_t *bits, uint32_t rank)
+{
+	bits[rank >> 6] &= ~((uint64_t)1 << (rank & 63));
 }
 
 /* blocks.c: what blocks tell of themselves */

@@ -58,6 +58,8 @@ static enum hg_status make_arrays(struct retyping *r)
 	BASE_TRY(make_bits(r, &r->next.bits));
 	BASE_TRY(make_bits(r, &r->changed));
 	BASE_TRY(make_bits(r, &r->candidates));
+	BASE_TRY(make_bits(r, &r->weighed));
+	BASE_TRY(make_bits(r, &r->lied));
 	BASE_TRY(base_arena_zalloc(
 		arena, RETYPE_FIT_ENTRIES, sizeof(*r->fits), (void **)&r->fits, r->error));
 	return base_arena_zalloc(
@@ -88,6 +90,7 @@ void retyping_release(struct retyping *r)
 	snap_finder_release(&r->inside);
 	retype_map_clear(&r->extensions);
 	retype_map_clear(&r->classes);
+	retype_map_clear(&r->lies);
 	base_arena_release(&r->arena);
 }
 
@@ -204,9 +207,7 @@ static const struct retype_join_entry *join(
 	struct retype_join_entry *entry = &r->joins[at];
 	if (entry->a == a.n && entry->b == b.n)
 		return entry;
-	bool conflict = false;
-	struct retype_term joined = retype_join(r->types, a, b, &conflict);
-	*entry = (struct retype_join_entry){a.n, b.n, joined.n, conflict};
+	*entry = (struct retype_join_entry){a.n, b.n, retype_join(r->types, a, b, NULL).n};
 	return entry;
 }
 
@@ -249,24 +250,47 @@ static bool says_nothing(const struct retyping *r, struct retype_term type, unsi
 }
 
 /*
- * What a block that has a type becomes by another one.  If they do not go together, what its fields
- * hold decides; a type that they contradict was a lie (Obj.magic), or came from one.
+ * Whether what a block holds contradicts a type.  Of the types of a block the one that it
+ * contradicts most counts, so that those which say less of the same count nothing more.
+ */
+static bool lies(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+{
+	uint64_t key = (uint64_t)rank + 1, counted = 0;
+	unsigned misfits = retyping_misfits(r, rank, word, type);
+	if (misfits == 0)
+		return false;
+	if (!retype_map_get(&r->lies, key, &counted))
+		counted = 0;
+	if (misfits > counted && r->status == HG_OK) {
+		r->counts.shape_clashes += misfits - counted;
+		r->status = retype_map_set(&r->lies, key, misfits, r->error);
+	}
+	return true;
+}
+
+/*
+ * What a block that has a type becomes by another one.  Where neither says all that the other does,
+ * what the fields hold decides: types that it contradicts were lies (Obj.magic) or came from such,
+ * and count only if there are no others.
  */
 static struct retype_term decide(
 	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
 	struct retype_term old = {r->type[rank]};
-	const struct retype_join_entry *both = join(r, old, type);
-	struct retype_term joined = {both->joined};
-	if (!both->conflict || retype_is(joined, old) ||
+	struct retype_term joined = {join(r, old, type)->joined};
+	if (retype_is(joined, old) || retype_is(joined, type) ||
 		(r->shapes[rank] & 255) == SNAP_TAG_CLOSURE)
 		return joined;
-	unsigned misfits = retyping_misfits(r, rank, word, type);
-	unsigned old_misfits = retyping_misfits(r, rank, word, old);
-	if ((misfits == 0) == (old_misfits == 0))
+	if (!retyping_bit(r->weighed, rank)) {
+		retyping_set_bit(r->weighed, rank);
+		if (lies(r, rank, word, old))
+			retyping_set_bit(r->lied, rank);
+	}
+	bool has_lied = retyping_bit(r->lied, rank);
+	if (lies(r, rank, word, type) == has_lied)
 		return joined;
-	r->counts.shape_clashes += misfits + old_misfits;
-	return misfits ? old : type;
+	retyping_clear_bit(r->lied, rank);
+	return has_lied ? type : old;
 }
 
 static void take(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type,

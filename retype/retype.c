@@ -81,8 +81,8 @@ static bool reads_400(const struct snap *snap, const struct retype_options *opti
 static enum hg_status read_400(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
-	BASE_TRY(retype_cmt400_read(&retype->types, options->directories,
-		options->directory_count, snap, error));
+	BASE_TRY(retype_cmt400_read(
+		&retype->types, options->directories, options->directory_count, snap, error));
 	retype->has_types = retype->types.place_count > 0;
 	return set_note(retype,
 		retype->has_types ? "" : "none: no .cmt has the places of the snapshot", error);

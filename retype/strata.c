@@ -106,7 +106,10 @@ static void undo_changes(struct retyping *r)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
 			r->type[rank] = r->types_before[rank];
+			retyping_clear_bit(r->weighed, (uint32_t)rank);
+			retyping_clear_bit(r->lied, (uint32_t)rank);
 		}
+	retype_map_clear(&r->lies);
 	memset(r->changed, 0, bit_words(r) * sizeof(*r->changed));
 }
 
