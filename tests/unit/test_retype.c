@@ -59,6 +59,15 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "L 0 7 0 5 7 5 @-1 call:12\n"
 			      "L 0 8 0 5 8 5 @-1 con.%3a%3a:14\n";
 
+static const char profile_of_units[] =
+	"hgprof 1 ocaml 4.13.1 word 64\n"
+	"u Test 00000000000000000000000000000000 test.ml /src cmt\n"
+	"u Other 00000000000000000000000000000000 other.ml /src cmt\n"
+	"D 0 int 0/0/0 B int\n"
+	"t 0 c 0\n"
+	"g Test 1 a:0 b:0 c:0\n"
+	"g Other 1 a:0\n";
+
 struct heap {
 	struct dump dump;
 	uint64_t next; /* address of the next header */
@@ -458,6 +467,38 @@ static void refuses_bad_profiles(void **state)
 	heap_release(&h);
 }
 
+/* Of another program, by the digests of interfaces; or built again, by the sizes of blocks. */
+static void compares_units(void **state)
+{
+	(void)state;
+	static const char crc[] = "00000000000000000000000000000000";
+	struct snap_unit units[] = {{"Test", BASE, 3, crc}, {"Other", BASE, 1, crc}};
+	struct retype_options options = {0};
+	struct retype retype;
+	struct heap h;
+	heap_start(&h);
+	h.root = heap_pair(&h, 1, 1);
+	heap_load(&h);
+	write_profile(&h, profile_of_units, true);
+	options.profile = h.profile_path;
+	h.snap.units = units;
+	h.snap.unit_count = 2;
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_OK);
+	assert_string_equal(retype.note, "");
+	retype_release(&retype);
+	units[1].wosize = 7;
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_OK);
+	assert_non_null(strstr(retype.note, "Other"));
+	retype_release(&retype);
+	units[0].crc = units[1].crc = "ffffffffffffffffffffffffffffffff";
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	assert_non_null(strstr(h.error.message, "Test"));
+	assert_string_equal(h.error.file, h.profile_path);
+	units[0].name = units[1].name = "Stranger";
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	heap_release(&h);
+}
+
 /* Without a profile only tags tell, and the note says why. */
 static void does_without_profile(void **state)
 {
@@ -494,6 +535,7 @@ int main(void)
 		cmocka_unit_test(long_lists_and_wide_arrays),
 		cmocka_unit_test(same_in_any_order),
 		cmocka_unit_test(refuses_bad_profiles),
+		cmocka_unit_test(compares_units),
 		cmocka_unit_test(does_without_profile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
