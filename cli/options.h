@@ -29,9 +29,7 @@ struct cli_values {
 	/* the input */
 	struct cli_files profiles, directories;
 	const char *executable, *libraries;
-	bool require_types;
 	uint64_t as; /* index for hg_format_name() */
-	bool partial;
 
 	/* the work */
 	uint64_t threads, max_memory;
@@ -40,7 +38,6 @@ struct cli_values {
 	/* the output */
 	uint64_t format; /* enum rep_format */
 	const char *output;
-	bool redact;
 	uint64_t limit;
 	uint64_t sort; /* index into the verb's names of columns */
 
@@ -49,22 +46,22 @@ struct cli_values {
 	uint64_t depth, children;
 	uint64_t min; /* parts per million */
 	const char *from, *type;
-	bool all;
 	uint64_t nodes, fields, referrers;
-	bool help;
 
 	/* of capture */
 	uint64_t pid, method; /* enum hg_capture_method */
 	uint64_t every;       /* milliseconds */
 	uint64_t count;
 	uint64_t when_grown; /* parts per million */
-	bool on_major_gc;
 
 	/* of the historical grammar */
 	uint64_t verbosity;
-	bool with_locations;
 	const char *heap;
 	uint64_t heaps;
+
+	/* flags of all of them */
+	bool help, partial, require_types, redact, all;
+	bool on_major_gc, with_locations;
 };
 
 enum cli_value_kind {

@@ -490,7 +490,8 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 		struct retype_view view = retype_view(types, *type);
 		struct retype_term arguments[16];
 		uint32_t count = view.count < 16 ? view.count : 16;
-		memcpy(arguments, view.arguments, count * sizeof(*arguments));
+		if (count)
+			memcpy(arguments, view.arguments, count * sizeof(*arguments));
 		*type = retype_instance(types, declaration->inner, arguments, count);
 	}
 	return w;

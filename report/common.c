@@ -147,19 +147,17 @@ unsigned rep_key_columns(enum hg_key key, struct rep_column *columns)
 static void label_for_text(
 	struct rep_text *label, enum hg_key key, const char *kind, const char *name)
 {
-	if (key == HG_BY_TYPE && !*name)
-		rep_text_put(label, "unknown");
-	else if (key == HG_BY_TYPE_LOCATION)
-		rep_text_put(label, name);
-	else if (key == HG_BY_ROOT)
+	if (key == HG_BY_ROOT)
 		rep_text_printf(label, "%s %s", kind, name);
 	else if (key == HG_BY_TAG)
 		rep_text_printf(
 			label, "%3s  %s", name, rep_tag_word((unsigned)strtoul(name, NULL, 10)));
-	else if (!*name)
-		rep_text_printf(label, "(no %s known)", hg_key_name(key));
-	else
+	else if (*name || key == HG_BY_TYPE_LOCATION)
 		rep_text_put(label, name);
+	else if (key == HG_BY_TYPE)
+		rep_text_put(label, "unknown");
+	else
+		rep_text_printf(label, "(no %s known)", hg_key_name(key));
 }
 
 void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kind, const char *name)

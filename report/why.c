@@ -53,7 +53,7 @@ static void tag_cell(struct rep_emitter *emitter, const struct hg_block *block)
 		rep_cell_number(emitter, block->tag);
 }
 
-/* 'holder' is the step before. */
+/* 'holder' is the step before, NULL for the first. */
 static void write_step(
 	struct rep_context *context, const struct hg_step *step, const struct hg_step *holder)
 {
@@ -65,7 +65,7 @@ static void write_step(
 	rep_name_location(&location, context->snapshot, block.location);
 	rep_name_label(&label, context->snapshot, &block);
 	rep_name_type(&type, context->snapshot, block.type);
-	if (step->field != HG_UNKNOWN)
+	if (holder && step->field != HG_UNKNOWN)
 		rep_name_field(&through, context->snapshot, holder->node, step->field);
 	rep_cell_string(emitter, rep_text_string(&name));
 	field_cell(emitter, step->field);
