@@ -5,6 +5,8 @@
 #include "retype/cmt400_types.h"
 #include "retype/cmt400_unit.h"
 
+#include <stdio.h>
+
 static void release(struct cmt_reader *r)
 {
 	struct cmt_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name, &r->scope_of,
@@ -25,6 +27,29 @@ static void release(struct cmt_reader *r)
 	free(r->wanted);
 }
 
+/* Names the files that told something: the units of the program's own sources come first. */
+static const char *name_sources(struct cmt_reader *r)
+{
+	char text[5000];
+	uint64_t others = 0;
+	const char *first = NULL;
+	for (uint64_t i = 0; i < r->unit_count; i++) {
+		if (!r->units[i]->is_registered)
+			continue;
+		others += first != NULL;
+		if (!first)
+			first = r->units[i]->path;
+	}
+	if (!first)
+		return "";
+	int length = others ? snprintf(text, sizeof(text), "%s and %llu other%s", first,
+				      (unsigned long long)others, others > 1 ? "s" : "")
+			    : snprintf(text, sizeof(text), "%s", first);
+	if (length < 0 || (size_t)length >= sizeof(text))
+		length = (int)sizeof(text) - 1;
+	return retype_intern(r->types, text, (size_t)length);
+}
+
 static enum hg_status read_all(struct cmt_reader *r, const char *const *directories, size_t count)
 {
 	BASE_TRY(cmt_want_places(r));
@@ -39,7 +64,7 @@ static enum hg_status read_all(struct cmt_reader *r, const char *const *director
 }
 
 enum hg_status retype_cmt400_read(struct retype_types *types, const char *const *directories,
-	size_t count, struct snap *snap, struct hg_error *error)
+	size_t count, struct snap *snap, const char **source, struct hg_error *error)
 {
 	struct cmt_reader r = {.types = types,
 		.snap = snap,
@@ -48,6 +73,7 @@ enum hg_status retype_cmt400_read(struct retype_types *types, const char *const 
 		.predefined_count = types->declaration_count,
 		.fuel = CMT_FUEL};
 	enum hg_status status = read_all(&r, directories, count);
+	*source = status == HG_OK ? name_sources(&r) : "";
 	release(&r);
 	types->is_400 = true;
 	types->ocaml_version = "4.00.1";

@@ -22,9 +22,10 @@
  * standard library hides is known without them.
  *
  * A file that is damaged or of another version becomes a note of the snapshot that names it and the
- * offset, and the others are read.  Fails only for want of memory.
+ * offset, and the others are read.  *source is what was read, "cache.cmt and 2 others", or "".
+ * Fails only for want of memory.
  */
 enum hg_status retype_cmt400_read(struct retype_types *types, const char *const *directories,
-	size_t count, struct snap *snap, struct hg_error *error);
+	size_t count, struct snap *snap, const char **source, struct hg_error *error);
 
 #endif

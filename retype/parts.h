@@ -219,6 +219,7 @@ enum hg_status retyping_blame(struct retyping *r);
 /* The families. */
 enum hg_status retyping_seed_globals(struct retyping *r);
 enum hg_status retyping_seed_definitions(struct retyping *r);
+enum hg_status retyping_seed_recognised(struct retyping *r);
 enum hg_status retyping_seed_places(struct retyping *r);
 enum hg_status retyping_seed_closures(struct retyping *r);
 enum hg_status retyping_seed_objects(struct retyping *r);

@@ -72,20 +72,27 @@ static enum hg_status open_found(
 	return set_note(retype, text, error);
 }
 
-/* Dumps of the memprof compilers are typed by the .cmt of 4.00.1. */
-static bool reads_400(const struct snap *snap, const struct retype_options *options)
-{
-	return options->directory_count && snap->format->ids != SNAP_IDS_NONE;
-}
-
-static enum hg_status read_400(struct retype *retype, struct snap *snap,
+/* Of dumps of 4.00.1: what the compiler left beside the program. */
+static enum hg_status open_trees(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
-	BASE_TRY(retype_cmt400_read(
-		&retype->types, options->directories, options->directory_count, snap, error));
+	BASE_TRY(retype_cmt400_read(&retype->types, options->directories, options->directory_count,
+		snap, &retype->path, error));
 	retype->has_types = retype->types.place_count > 0;
+	if (retype->has_types)
+		return HG_OK;
+	retype->path = "";
 	return set_note(retype,
-		retype->has_types ? "" : "none: no .cmt has the places of the snapshot", error);
+		snap->sites.entries == 0
+			? "none: locations lead to types, and there are none"
+			: "none: no .cmt of the program beside the snapshot or below the current "
+			  "folder; name theirs with -I",
+		error);
+}
+
+static bool is_of_400(const struct snap *snap)
+{
+	return snap->format->ids == SNAP_IDS_MEMPROF01 || snap->format->ids == SNAP_IDS_MEMPROF02;
 }
 
 static enum hg_status open_types(struct retype *retype, struct snap *snap,
@@ -95,10 +102,10 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	BASE_TRY(retype_types_init(&retype->types, error));
 	if (options->profile)
 		BASE_TRY(open_named(retype, snap, options->profile, error));
+	else if (is_of_400(snap))
+		BASE_TRY(open_trees(retype, snap, options, error));
 	else
 		BASE_TRY(open_found(retype, snap, error));
-	if (!retype->has_types && reads_400(snap, options))
-		BASE_TRY(read_400(retype, snap, options, error));
 	if (options->required && !retype->has_types) {
 		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", retype->note);
 		base_error_file(error, snap->path);

@@ -19,6 +19,7 @@ struct family {
 
 static const struct family globals = {"globals", retyping_seed_globals};
 static const struct family definitions = {"definitions", retyping_seed_definitions};
+static const struct family recognised = {"recognised units", retyping_seed_recognised};
 static const struct family places = {"places", retyping_seed_places};
 static const struct family closures = {"captured variables", retyping_seed_closures};
 static const struct family objects = {"objects", retyping_seed_objects};
@@ -30,13 +31,13 @@ static const struct family customs = {"boxed integers", retyping_seed_customs};
  * Exceptions come late, to blocks that have no type: a module's block that begins with an exception
  * looks like a value of it.
  */
-enum { FAMILIES_MOST = 4 };
+enum { FAMILIES_MOST = 5 };
 static const struct {
 	enum hg_confidence sure;
 	const struct family *families[FAMILIES_MOST];
 } strata[] = {
 	{HG_EXACT, {&globals, &places}},
-	{HG_INFERRED, {&closures, &places, &objects, &definitions}},
+	{HG_INFERRED, {&closures, &places, &objects, &definitions, &recognised}},
 	{HG_GUESSED, {&globals, &places}},
 	{HG_INFERRED, {&exceptions}},
 	{HG_EXACT, {&slots, &customs}},

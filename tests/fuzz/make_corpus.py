@@ -159,6 +159,35 @@ def cores():
             change(1, how, 0x5000 // 8 + 16 * how, how) for how in range(8))
 
 
+def typed_tree(*path):
+    """A .cmt file without the interface in front, which is skipped."""
+    data = fixture(*path)
+    return data[data.index(b"Caml2012T001"):]
+
+
+def trees():
+    tiny = typed_tree("v01", "tiny", "t1.cmt")
+    recty = typed_tree("v01", "recty", "recty.cmt")
+    variants = typed_tree("v01", "stdmagic", "variants.cmt")
+    objs = typed_tree("v01", "objs-dump", "objs.cmt")
+    yield "tiny", b"\0" + tiny
+    yield "tiny-with-interface", b"\0" + fixture("v01", "tiny", "t1.cmt")
+    yield "recty", b"\1" + recty
+    yield "variants", b"\2" + variants
+    yield "objs", b"\3" + objs
+    yield "tiny-cut", b"\0" + tiny[:5000]
+    yield "of-another-unit", b"\1" + tiny
+    yield "of-another-version", b"\0Caml2012T030" + tiny[12:]
+    # The annotations behind the name: of another kind, as of packs, interfaces and parts.
+    at = tiny.index(b"T1\x91") + 2
+    for kind in (0x90, 0x92, 0x93, 0x94):
+        yield "tiny-annotations-%x" % kind, b"\0" + tiny[:at] + bytes([kind]) + tiny[at + 1:]
+    # Bytes changed all over the file.
+    for step in range(24):
+        at = 60 + step * (len(tiny) - 61) // 24
+        yield "tiny-byte-%d" % at, b"\0" + tiny[:at] + b"\x41" + tiny[at + 1:]
+
+
 def write(folder, name, data):
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, name), "wb") as out:
@@ -201,6 +230,8 @@ def main():
         write(os.path.join(folder, "profile"), name, data)
     for name, data in cores():
         write(os.path.join(folder, "core"), name, data)
+    for name, data in trees():
+        write(os.path.join(folder, "cmt400"), name, data)
     for name, data in marshals():
         write(os.path.join(folder, "marshal"), name, data)
     for name, data in hgprofs():

@@ -22,6 +22,7 @@ struct subject {
 	struct snap snap;
 	struct retype_types types;
 	struct hg_error error;
+	const char *source;
 };
 
 static void open_subject(struct subject *s, const char *dump, const char *profile,
@@ -33,7 +34,8 @@ static void open_subject(struct subject *s, const char *dump, const char *profil
 	assert_int_equal(snap_open(&s->snap, s->session, &input, &s->error), HG_OK);
 	assert_int_equal(retype_types_init(&s->types, &s->error), HG_OK);
 	assert_int_equal(
-		retype_cmt400_read(&s->types, directories, count, &s->snap, &s->error), HG_OK);
+		retype_cmt400_read(&s->types, directories, count, &s->snap, &s->source, &s->error),
+		HG_OK);
 }
 
 static void close_subject(struct subject *s)

@@ -1,0 +1,201 @@
+/*
+ * Seeds in the blocks of units that nothing names: dumps of 4.00.1 have the table of globals, or
+ * the fields of modules, but no symbols.
+ *
+ * A block is that of a unit if it has as many fields, every field can be a value of its type, and
+ * some were allocated in the unit's own source: its functions, references, lists.  Where two blocks
+ * look so for one unit, neither is taken.
+ */
+#include "retype/parts.h"
+
+#include "base/grow.h"
+
+#include <string.h>
+
+struct global {
+	uint64_t index, value;
+};
+
+/* One block, or what is known of it. */
+struct globals {
+	struct global *fields;
+	uint64_t count, capacity;
+	uint64_t size; /* of the block; 0: at least the fields */
+};
+
+/* The block that looks most like a unit's. */
+struct likeness {
+	struct globals fields; /* a copy; NULL for none */
+	uint64_t evidence;
+	bool is_ambiguous;
+};
+
+struct search {
+	struct retyping *r;
+	struct globals now;
+	struct likeness *units; /* by unit */
+};
+
+static void add(struct search *s, uint64_t index, uint64_t value)
+{
+	struct globals *now = &s->now;
+	if (s->r->status == HG_OK)
+		s->r->status = base_grow(&now->fields, now->count, &now->capacity,
+			sizeof(*now->fields), s->r->error);
+	if (s->r->status == HG_OK && now->fields)
+		now->fields[now->count++] = (struct global){index, value};
+}
+
+/* Whether a block was allocated in this source. */
+static bool is_from(struct retyping *r, uint64_t value, const char *source)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix) ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
+		return false;
+	uint32_t id = snap_header_reserved(cell.header, r->snap->reserved);
+	uint32_t site = snap_sites_find(&r->snap->sites, id, cell.tag, &confidence);
+	const char *file = r->snap->sites.locations[site].file;
+	return file && confidence > HG_GUESSED && strcmp(file, source) == 0;
+}
+
+/* 0: it is not that unit's block; else how many of its fields were made in its source, plus 1. */
+static uint64_t compare(
+	struct retyping *r, const struct globals *block, const struct retype_unit *unit)
+{
+	uint64_t evidence = 1, wosize, word;
+	uint32_t rank;
+	unsigned tag;
+	bool is_infix;
+	if (!unit->fields || !unit->source[0] || (block->size && block->size != unit->field_count))
+		return 0;
+	for (uint64_t i = 0; i < block->count; i++) {
+		uint64_t index = block->fields[i].index, value = block->fields[i].value;
+		if (index >= unit->field_count)
+			continue;
+		struct retype_term type =
+			retype_instance(r->types, unit->fields[index].type, NULL, 0);
+		if (type.n && retyping_resolve(r, value, &rank, &word, &is_infix)) {
+			retyping_shape(r, rank, word, &tag, &wosize);
+			if (is_infix)
+				type = r->any_function;
+			if (retyping_fit(r, &type, tag, wosize).match == RETYPE_MISFIT)
+				return 0;
+		}
+		evidence += is_from(r, value, unit->source);
+	}
+	return evidence;
+}
+
+static void keep(struct search *s, struct likeness *best, uint64_t evidence)
+{
+	struct retyping *r = s->r;
+	if (evidence <= 1 || evidence < best->evidence)
+		return;
+	best->is_ambiguous = evidence == best->evidence;
+	best->evidence = evidence;
+	best->fields.count = 0;
+	if (r->status == HG_OK)
+		r->status = base_grow_by(&best->fields.fields, 0, s->now.count,
+			&best->fields.capacity, sizeof(*best->fields.fields), r->error);
+	if (r->status != HG_OK || !best->fields.fields)
+		return;
+	memcpy(best->fields.fields, s->now.fields, s->now.count * sizeof(*s->now.fields));
+	best->fields.count = s->now.count;
+}
+
+/* Compares the block whose fields were gathered with every unit. */
+static void finish_block(struct search *s)
+{
+	for (uint32_t i = 0; i < s->r->types->unit_count && s->now.count; i++)
+		keep(s, &s->units[i], compare(s->r, &s->now, &s->r->types->units[i]));
+	s->now.count = 0;
+	s->now.size = 0;
+}
+
+/* A global of bytecode, which may be the block of a unit. */
+static void look_at_global(struct search *s, uint64_t value)
+{
+	struct retyping *r = s->r;
+	struct snap_cell cell;
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix) || is_infix ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell) || cell.tag != 0)
+		return;
+	for (uint64_t i = 0; i < cell.field_count; i++)
+		add(s, i, cell.fields[i]);
+	s->now.size = cell.wosize;
+	finish_block(s);
+}
+
+/* The table of globals of bytecode. */
+static void look_at_table(struct search *s, uint64_t table)
+{
+	struct retyping *r = s->r;
+	struct snap_cell cell;
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!retyping_resolve(r, table, &rank, &word, &is_infix) ||
+		!snap_find(&r->finder, (struct snap_rank){rank}, word, &cell))
+		return;
+	for (uint64_t i = 0; i < cell.field_count && r->status == HG_OK; i++)
+		look_at_global(s, cell.fields[i]);
+}
+
+static void look_at_roots(struct search *s)
+{
+	const struct snap *snap = s->r->snap;
+	const char *module = NULL;
+	for (uint64_t i = 0; i < snap->root_count && s->r->status == HG_OK; i++) {
+		const struct snap_root *root = &snap->roots[i];
+		if (root->kind != HG_ROOT_GLOBAL)
+			continue;
+		if (root->index == HG_UNKNOWN) {
+			look_at_table(s, root->value);
+			continue;
+		}
+		/* Fields of one module have one name. */
+		if (module && strcmp(module, root->name) != 0)
+			finish_block(s);
+		module = root->name;
+		add(s, root->index, root->value);
+	}
+	finish_block(s);
+}
+
+static void seed_unit(struct retyping *r, uint32_t number, const struct likeness *best)
+{
+	const struct retype_unit *unit = &r->types->units[number];
+	for (uint64_t i = 0; i < best->fields.count && !best->is_ambiguous; i++)
+		if (best->fields.fields[i].index < unit->field_count)
+			retyping_seed_value(r, HG_INFERRED, number, best->fields.fields[i].value,
+				unit->fields[best->fields.fields[i].index].type);
+}
+
+enum hg_status retyping_seed_recognised(struct retyping *r)
+{
+	uint32_t count = r->types->unit_count;
+	struct search s = {.r = r};
+	if (!r->types->is_400 || count == 0)
+		return HG_OK;
+	s.units = calloc(count, sizeof(*s.units));
+	if (!s.units)
+		return base_no_memory(r->error, count * sizeof(*s.units));
+	r->finder.count = 0;
+	r->aside.count = 0;
+	look_at_roots(&s);
+	for (uint32_t i = 0; i < count; i++) {
+		seed_unit(r, i, &s.units[i]);
+		free(s.units[i].fields.fields);
+	}
+	free(s.units);
+	free(s.now.fields);
+	return r->status;
+}
