@@ -11,6 +11,10 @@
 static const struct cli_option historical_options[] = {
 	{"v", 0, CLI_NUMBER, offsetof(struct cli_values, verbosity), "N", NULL,
 		"1: print the equivalent command; 2: also the phases of the work"},
+	{"I", 0, CLI_FILES, offsetof(struct cli_values, directories), "DIR", NULL,
+		"folder with .cmt files; may be repeated"},
+	{"bytes", 0, CLI_FLAG, offsetof(struct cli_values, in_bytes), NULL, NULL,
+		"bytes in the .hp file instead of blocks"},
 	{"loc", 0, CLI_FLAG, offsetof(struct cli_values, with_locations), NULL, NULL,
 		"by location of allocation"},
 	{"prof", 0, CLI_FILES, offsetof(struct cli_values, profiles), "FILE", NULL,
@@ -188,6 +192,35 @@ static void print_equivalent(
 	putc('\n', stderr);
 }
 
+/* Where the original wrote it: PID.hp in the current folder. */
+static enum hg_status write_profile(struct cli_run *run, struct rep_hp *hp, uint64_t pid)
+{
+	char path[64];
+	snprintf(path, sizeof(path), "%llu.hp", (unsigned long long)pid);
+	run->keep_output = true;
+	return cli_write_hp(run, hp, path);
+}
+
+/* The number of the process, as the name of the dump tells it. */
+static enum hg_status write_profile_of_one(struct cli_run *run)
+{
+	struct hg_info info;
+	hg_snapshot_info(run->context.snapshot, &info);
+	if (info.pid == HG_UNKNOWN) {
+		cli_print_note(info.path, "has no process number in its name: no .hp is written; "
+					  "heapgraph hp -o FILE.hp writes one");
+		return HG_OK;
+	}
+	struct rep_hp *hp = rep_hp_begin(run->values.with_locations, run->values.in_bytes);
+	if (!hp)
+		return base_no_memory(&run->error, 0);
+	enum hg_status status = rep_hp_add(hp, &run->context);
+	if (status == HG_OK)
+		status = write_profile(run, hp, info.pid);
+	rep_hp_release(hp);
+	return status;
+}
+
 static enum hg_status run_heap(struct cli_run *run)
 {
 	BASE_TRY(cli_begin(run));
@@ -197,21 +230,29 @@ static enum hg_status run_heap(struct cli_run *run)
 	print_equivalent(run, "top", hg_key_name(request.key), NULL);
 	BASE_TRY(rep_summary(&run->context));
 	rep_prose(&run->emitter, REP_PLAIN, "\n");
-	return rep_top(&run->context, &request);
+	BASE_TRY(rep_top(&run->context, &request));
+	return write_profile_of_one(run);
 }
 
 static enum hg_status run_series(struct cli_run *run, const struct series *series)
 {
+	struct rep_hp *hp = rep_hp_begin(run->values.with_locations, run->values.in_bytes);
 	const char **names = calloc(series->count + 1, sizeof(*names));
-	if (!names)
+	if (!names || !hp) {
+		rep_hp_release(hp);
+		free(names);
 		return base_no_memory(&run->error, 0);
+	}
 	for (size_t i = 0; i < series->count; i++)
 		names[i] = series->members[i].name;
 	enum hg_status status = cli_begin(run);
 	if (status == HG_OK)
-		status = cli_run_trend(run, (int)series->count, names);
+		status = cli_run_trend(run, (int)series->count, names, hp);
 	if (run->values.by != CLI_UNSET)
 		print_equivalent(run, "trend", hg_key_name((enum hg_key)run->values.by), series);
+	if (status == HG_OK)
+		status = write_profile(run, hp, run->values.heaps);
+	rep_hp_release(hp);
 	free(names);
 	return status;
 }

@@ -54,6 +54,9 @@ struct cli_values {
 	uint64_t count;
 	uint64_t when_grown; /* parts per million */
 
+	/* of hp */
+	bool in_bytes, draw;
+
 	/* of the historical grammar */
 	uint64_t verbosity;
 	const char *heap;

@@ -60,10 +60,14 @@ static void end_phase(struct cli_progress *progress, uint64_t time)
 
 static void draw(struct cli_progress *progress, uint64_t done, uint64_t total)
 {
-	char line[120];
-	int length = total ? snprintf(line, sizeof(line), "heapgraph: %s %u %%", progress->phase,
-				     (unsigned)(100.0 * (double)done / (double)total))
-			   : snprintf(line, sizeof(line), "heapgraph: %s", progress->phase);
+	char item[48] = "", line[120];
+	if (progress->item_count > 1)
+		snprintf(item, sizeof(item), "snapshot %d of %d: ", progress->item_number,
+			progress->item_count);
+	int length =
+		total ? snprintf(line, sizeof(line), "heapgraph: %s%s %u %%", item, progress->phase,
+				(unsigned)(100.0 * (double)done / (double)total))
+		      : snprintf(line, sizeof(line), "heapgraph: %s%s", item, progress->phase);
 	if (length < 0)
 		return;
 	if (progress->terminal) {
@@ -90,6 +94,16 @@ bool cli_progress_report(void *data, const char *phase, uint64_t done, uint64_t 
 		draw(progress, done, total);
 	}
 	return false;
+}
+
+void cli_progress_item(struct cli_progress *progress, const char *name, int number, int count)
+{
+	progress->item_number = number;
+	progress->item_count = count;
+	if (!progress->log_items)
+		return;
+	cli_progress_erase_now();
+	fprintf(stderr, "heapgraph: %s, %d of %d\n", name, number, count);
 }
 
 void cli_progress_end(struct cli_progress *progress)

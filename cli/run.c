@@ -156,6 +156,7 @@ static enum hg_status open_session(struct cli_run *run)
 	cli_progress_init(&run->progress,
 		(enum cli_progress_when)cli_number(run->values.progress, CLI_PROGRESS_AUTO),
 		cli_number(run->values.verbosity, 0) >= 2);
+	run->progress.log_items = cli_number(run->values.verbosity, 0) >= 1;
 	struct hg_options options = {.size = sizeof(options),
 		.threads = thread_count(&run->values),
 		.max_memory = cli_number(run->values.max_memory, 0),

@@ -1,11 +1,12 @@
 #include "cli/verbs.h"
 
 /* One snapshot is open at a time, so that a long series takes no more memory than its largest. */
-static enum hg_status add_all(
-	struct cli_run *run, struct rep_trend **trend, int count, const char *const *paths)
+static enum hg_status add_all(struct cli_run *run, struct rep_trend **trend, int count,
+	const char *const *paths, struct rep_hp *hp)
 {
 	struct hg_info before = {.pid = HG_UNKNOWN, .index = 0}, now;
 	for (int i = 0; i < count; i++) {
+		cli_progress_item(&run->progress, paths[i], i + 1, count);
 		BASE_TRY(cli_open(run, paths[i], true));
 		/* What is followed depends on what the first one has. */
 		run->values.by = cli_key(run, NULL);
@@ -18,15 +19,18 @@ static enum hg_status add_all(
 			cli_print_note(paths[i], "comes after a later dump of the same process");
 		before = now;
 		BASE_TRY(rep_trend_add(*trend, &run->context));
+		if (hp)
+			BASE_TRY(rep_hp_add(hp, &run->context));
 		cli_close(run, NULL);
 	}
 	return HG_OK;
 }
 
-enum hg_status cli_run_trend(struct cli_run *run, int count, const char *const *paths)
+enum hg_status cli_run_trend(
+	struct cli_run *run, int count, const char *const *paths, struct rep_hp *hp)
 {
 	struct rep_trend *trend = NULL;
-	enum hg_status status = add_all(run, &trend, count, paths);
+	enum hg_status status = add_all(run, &trend, count, paths, hp);
 	if (status == HG_OK && trend)
 		status = rep_trend_write(trend, &run->context, cli_limit(run, 20));
 	rep_trend_release(trend);
@@ -36,7 +40,7 @@ enum hg_status cli_run_trend(struct cli_run *run, int count, const char *const *
 static enum hg_status run_trend(struct cli_run *run)
 {
 	BASE_TRY(cli_begin(run));
-	return cli_run_trend(run, run->operand_count, run->operands);
+	return cli_run_trend(run, run->operand_count, run->operands, NULL);
 }
 
 static const struct cli_option own[] = {

@@ -7,7 +7,7 @@
 extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_verb_tree,
 	cli_verb_why, cli_verb_object, cli_verb_objects, cli_verb_dot, cli_verb_diff,
 	cli_verb_trend, cli_verb_help, cli_verb_version, cli_verb_completion, cli_verb_man,
-	cli_verb_capture, cli_verb_types;
+	cli_verb_capture, cli_verb_types, cli_verb_hp;
 
 /* In the order of help; NULL at the end. */
 extern const struct cli_verb *const cli_verbs[];
@@ -21,8 +21,15 @@ void cli_print_overview(FILE *stream);
 /* Whether help must list the values of a choice, as its sentence does not name them. */
 bool cli_values_need_list(const struct cli_option *option);
 
-/* trend over snapshots given by name, for the verb and for -heaps. */
-enum hg_status cli_run_trend(struct cli_run *run, int count, const char *const *paths);
+/*
+ * trend over snapshots given by name, for the verb and for -heaps; each is also added to a heap
+ * profile if there is one.
+ */
+enum hg_status cli_run_trend(
+	struct cli_run *run, int count, const char *const *paths, struct rep_hp *hp);
+
+/* Writes a heap profile to a file, says so on stderr, and has hp2ps draw it if it is installed. */
+enum hg_status cli_write_hp(struct cli_run *run, struct rep_hp *hp, const char *path);
 
 /* The historical grammar: whether an argument is one of its options, and running it. */
 bool cli_is_historical(const char *argument);

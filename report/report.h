@@ -86,6 +86,16 @@ enum hg_status rep_trend_write(
 	struct rep_trend *trend, struct rep_context *context, uint64_t limit);
 void rep_trend_release(struct rep_trend *trend);
 
+/*
+ * A heap profile in the format of hp2ps, a sample for each snapshot: begin, add them in order of
+ * time, then write or only release.  In blocks or bytes; with locations by type and location.
+ */
+struct rep_hp;
+struct rep_hp *rep_hp_begin(bool with_locations, bool in_bytes);
+enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
+enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
+void rep_hp_release(struct rep_hp *hp);
+
 struct rep_dot_request {
 	hg_node from; /* HG_NO_NODE: the virtual root */
 	uint32_t max_nodes;
