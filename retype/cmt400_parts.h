@@ -132,7 +132,6 @@ struct cmt_wanted {
 	const char *file;
 	uint32_t line, start, end;
 	uint32_t end_line, end_column;
-	bool is_met;
 };
 
 struct cmt_reader {

@@ -96,8 +96,8 @@ static bool read_place(struct cmt_reader *r, const struct snap_marshal *m,
 }
 
 /* The number of a location that the snapshot names. */
-static bool find_wanted(struct cmt_reader *r, const struct snap_marshal *m,
-	struct snap_value location, uint32_t *number)
+bool cmt_find_wanted(struct cmt_reader *r, const struct snap_marshal *m, struct snap_value location,
+	uint32_t *number)
 {
 	struct cmt_wanted place;
 	if (!read_place(r, m, location, &place))
@@ -107,7 +107,6 @@ static bool find_wanted(struct cmt_reader *r, const struct snap_marshal *m,
 		struct cmt_wanted *wanted = &r->wanted[*number];
 		if (!is_place(wanted, place.file, place.line, place.start, place.end))
 			continue;
-		wanted->is_met = true;
 		wanted->end_line = place.end_line;
 		wanted->end_column = place.end_column;
 		return true;
@@ -211,14 +210,14 @@ static void meet(struct cmt_reader *r, uint32_t unit, struct snap_value expressi
 	struct snap_value desc = snap_marshal_field(m, expression, EXPRESSION_DESC);
 	uint32_t number;
 	const char *kind = kind_of(r, m, expression);
-	if (kind && find_wanted(r, m, location, &number))
+	if (kind && cmt_find_wanted(r, m, location, &number))
 		add_found(r, (struct cmt_found){unit, number, expression, kind, false, 0});
 	if (snap_marshal_tag(m, desc) != EXP_LAZY)
 		return;
 	/* The block of a lazy value and its thunk have the location of what is delayed. */
 	struct snap_value delayed = snap_marshal_field(m, desc, 0);
 	location = snap_marshal_field(m, delayed, EXPRESSION_LOC);
-	if (!find_wanted(r, m, location, &number))
+	if (!cmt_find_wanted(r, m, location, &number))
 		return;
 	add_found(r, (struct cmt_found){unit, number, expression, "lazy", false, 0});
 	add_found(r, (struct cmt_found){unit, number, delayed, "closure", true, 0});

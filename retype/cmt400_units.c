@@ -24,6 +24,111 @@ static uint32_t interface_of(struct cmt_reader *r, uint32_t unit)
 	return RETYPE_NONE;
 }
 
+/* Of Typedtree.structure_item_desc and pattern_desc. */
+enum {
+	ITEM_EVAL,
+	ITEM_VALUE,
+	ITEM_EXCEPTION = 4,
+	ITEM_REBIND,
+	ITEM_MODULE,
+	ITEM_RECMODULE,
+	ITEM_CLASS = 10,
+	ITEM_INCLUDE = 12
+};
+enum { PATTERN_VARIABLE = 0, PATTERN_CONSTRUCT = 4 };
+
+enum { MOST_DEFINITIONS = 1 << 16 };
+
+struct definitions {
+	struct retype_definition *all;
+	uint64_t count, capacity;
+};
+
+static void define(
+	struct cmt_reader *r, struct definitions *out, struct retype_definition definition)
+{
+	if (r->status == HG_OK)
+		r->status = base_grow(
+			&out->all, out->count, &out->capacity, sizeof(*out->all), r->error);
+	if (r->status == HG_OK && out->all)
+		out->all[out->count++] = definition;
+}
+
+/* (pattern, expression): a variable, or something that binds none, or who knows what. */
+static void define_value(struct cmt_reader *r, struct cmt_context *context, struct definitions *out,
+	struct snap_value binding)
+{
+	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	struct snap_value pattern = snap_marshal_field(m, binding, 0);
+	struct snap_value desc = snap_marshal_field(m, pattern, 0);
+	struct snap_value expression = snap_marshal_field(m, binding, 1);
+	struct retype_definition definition = {.type = RETYPE_NOTHING};
+	uint32_t wanted;
+	int tag = snap_marshal_tag(m, desc);
+	/* "_" and "()" */
+	if (tag < 0 || (tag == PATTERN_CONSTRUCT &&
+			       snap_marshal_tag(m, snap_marshal_field(m, desc, 3)) < 0))
+		return;
+	definition.is_unknown = tag != PATTERN_VARIABLE;
+	definition.type = cmt_term(r, context, snap_marshal_field(m, pattern, 3));
+	if (cmt_find_wanted(r, m, snap_marshal_field(m, expression, 1), &wanted)) {
+		definition.file = r->wanted[wanted].file;
+		definition.line = r->wanted[wanted].line;
+		definition.start = r->wanted[wanted].start;
+		definition.end = r->wanted[wanted].end;
+	}
+	define(r, out, definition);
+}
+
+static void define_item(struct cmt_reader *r, struct cmt_context *context, struct definitions *out,
+	struct snap_value item)
+{
+	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	struct snap_value desc = snap_marshal_field(m, item, 0), binding;
+	struct retype_definition definition = {.type = RETYPE_NOTHING};
+	struct cmt_list list;
+	switch (snap_marshal_tag(m, desc)) {
+	case ITEM_VALUE:
+		list = cmt_list(m, snap_marshal_field(m, desc, 1));
+		while (out->count < MOST_DEFINITIONS && cmt_next(&list, &binding))
+			define_value(r, context, out, binding);
+		break;
+	case ITEM_EXCEPTION:
+	case ITEM_REBIND:
+	case ITEM_MODULE:
+		define(r, out, definition);
+		break;
+	case ITEM_RECMODULE:
+	case ITEM_CLASS:
+	case ITEM_INCLUDE:
+		definition.is_unknown = true;
+		define(r, out, definition);
+		break;
+	default:
+		break;
+	}
+}
+
+static void make_definitions(struct cmt_reader *r, uint32_t number, struct retype_unit *out)
+{
+	const struct cmt_unit *unit = r->units[number];
+	struct cmt_context context = cmt_context(r, number, RETYPE_NONE);
+	struct definitions definitions = {0};
+	struct cmt_list items = cmt_list(&unit->m, snap_marshal_field(&unit->m, unit->tree, 0));
+	struct snap_value item;
+	if (unit->is_partial || unit->is_pack)
+		return;
+	while (definitions.count < MOST_DEFINITIONS && cmt_next(&items, &item))
+		define_item(r, &context, &definitions, item);
+	struct retype_definition *copy = cmt_alloc(r, definitions.count, sizeof(*copy));
+	if (copy && definitions.count) {
+		memcpy(copy, definitions.all, definitions.count * sizeof(*copy));
+		out->definitions = copy;
+		out->definition_count = (uint32_t)definitions.count;
+	}
+	free(definitions.all);
+}
+
 static void make_unit(struct cmt_reader *r, uint32_t number, struct retype_unit *out)
 {
 	const struct cmt_unit *unit = r->units[number];
@@ -35,6 +140,7 @@ static void make_unit(struct cmt_reader *r, uint32_t number, struct retype_unit 
 		.builddir = unit->builddir,
 		.from_interface = unit->is_interface};
 	memcpy(out->crc, unit->digest, sizeof(out->crc));
+	make_definitions(r, number, out);
 	if (facade == RETYPE_NONE || unit->is_partial || unit->is_pack)
 		return;
 	cmt_unit_module(r, unit->name, number);

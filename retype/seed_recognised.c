@@ -179,6 +179,126 @@ static void seed_unit(struct retyping *r, uint32_t number, const struct likeness
 				unit->fields[best->fields.fields[i].index].type);
 }
 
+/* The unit that was being initialised: bytecode keeps what it has defined on the stack. */
+
+/* Values on the stack, the oldest first; and those of them that are taken for definitions. */
+struct stack {
+	struct retyping *r;
+	uint64_t *values;
+	uint64_t count, next;
+	const struct retype_definition **taken; /* by position; NULL */
+	uint64_t sure; /* positions before have been confirmed by a location */
+};
+
+static bool is_at(struct retyping *r, uint64_t value, const struct retype_definition *definition)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix) ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
+		return false;
+	uint32_t id = snap_header_reserved(cell.header, r->snap->reserved);
+	uint32_t site = snap_sites_find(&r->snap->sites, id, cell.tag, &confidence);
+	const struct snap_location *location = &r->snap->sites.locations[site];
+	return location->file && confidence > HG_GUESSED &&
+	       (uint32_t)location->line == definition->line &&
+	       location->start == definition->start && location->end == definition->end &&
+	       strcmp(location->file, definition->file) == 0;
+}
+
+static bool can_be(struct retyping *r, uint64_t value, struct retype_term type)
+{
+	uint32_t rank;
+	uint64_t word, wosize;
+	unsigned tag;
+	bool is_infix;
+	type = retype_instance(r->types, type, NULL, 0);
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+		return false;
+	if (!type.n)
+		return true;
+	if (is_infix)
+		type = r->any_function;
+	retyping_shape(r, rank, word, &tag, &wosize);
+	return retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
+}
+
+/* Finds the value of a definition whose location is known, from the next one on. */
+static bool synchronise(struct stack *s, const struct retype_definition *definition, bool only_next)
+{
+	uint64_t at = s->next;
+	while (at < s->count && !is_at(s->r, s->values[at], definition)) {
+		if (only_next)
+			return false;
+		at++;
+	}
+	if (at == s->count)
+		return false;
+	s->taken[at] = definition;
+	s->next = s->sure = at + 1;
+	return true;
+}
+
+/* Integers are not among the values: where nothing fits, the definition may be one. */
+static void match_unit(struct stack *s, const struct retype_unit *unit)
+{
+	bool follows = true; /* the next value is that of the next definition */
+	s->next = s->sure = 0;
+	memset(s->taken, 0, s->count * sizeof(*s->taken));
+	for (uint32_t i = 0; i < unit->definition_count && s->next < s->count; i++) {
+		const struct retype_definition *definition = &unit->definitions[i];
+		if (definition->is_unknown) {
+			follows = false;
+		} else if (definition->file) {
+			bool found = synchronise(s, definition, follows);
+			if (!found && follows) {
+				/* What was taken since the last location is not what it seemed. */
+				s->next = s->sure;
+				found = synchronise(s, definition, false);
+			}
+			if (!found)
+				break;
+			follows = true;
+		} else if (follows && can_be(s->r, s->values[s->next], definition->type)) {
+			s->taken[s->next++] = definition;
+		}
+	}
+}
+
+static void seed_stack(struct stack *s, uint32_t number)
+{
+	for (uint64_t i = 0; i < s->sure; i++)
+		if (s->taken[i])
+			retyping_seed_value(
+				s->r, HG_INFERRED, number, s->values[i], s->taken[i]->type);
+}
+
+static enum hg_status seed_initialised(struct retyping *r)
+{
+	const struct snap *snap = r->snap;
+	struct stack s = {.r = r};
+	s.values = calloc(snap->root_count + 1, sizeof(*s.values));
+	s.taken = calloc(snap->root_count + 1, sizeof(const struct retype_definition *));
+	if (!s.values || !s.taken) {
+		free(s.values);
+		free(s.taken);
+		return base_no_memory(r->error, snap->root_count * 16);
+	}
+	for (uint64_t i = snap->root_count; i-- > 0;)
+		if (snap->roots[i].kind == HG_ROOT_STACK)
+			s.values[s.count++] = snap->roots[i].value;
+	for (uint32_t i = 0; i < r->types->unit_count && r->status == HG_OK; i++) {
+		match_unit(&s, &r->types->units[i]);
+		seed_stack(&s, i);
+	}
+	free(s.values);
+	free(s.taken);
+	return r->status;
+}
+
 enum hg_status retyping_seed_recognised(struct retyping *r)
 {
 	uint32_t count = r->types->unit_count;
@@ -197,5 +317,7 @@ enum hg_status retyping_seed_recognised(struct retyping *r)
 	}
 	free(s.units);
 	free(s.now.fields);
+	if (r->status == HG_OK && !r->snap->native)
+		return seed_initialised(r);
 	return r->status;
 }

@@ -120,6 +120,16 @@ struct retype_layout {
 	const struct retype_field *fields;
 };
 
+/*
+ * What a unit's initialisation defines, one after the other: as bytecode keeps it on the stack.
+ */
+struct retype_definition {
+	struct retype_term type;
+	const char *file; /* where its block is allocated; NULL: not known */
+	uint32_t line, start, end;
+	bool is_unknown; /* any number of values */
+};
+
 struct retype_unit {
 	const char *name;   /* "Stdlib__List" */
 	const char *source; /* "list.ml"; "" unknown */
@@ -129,6 +139,8 @@ struct retype_unit {
 	uint32_t exported;   /* of the fields of its block, those of the interface */
 	uint32_t field_count;
 	const struct retype_field *fields; /* NULL: not known */
+	uint32_t definition_count;         /* of readers that know them */
+	const struct retype_definition *definitions;
 };
 
 /* A value with a symbol of its own, or a function. */
