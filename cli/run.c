@@ -270,6 +270,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	BASE_TRY(sort_profiles(run));
 	struct hg_snapshot *snapshot = NULL;
 	struct hg_info info;
+	unsigned notes = 0;
 	struct hg_input input = {.size = sizeof(input),
 		.path = path,
 		.profile = run->locations,
@@ -283,6 +284,10 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	if (run->values.as != CLI_UNSET)
 		input.format = hg_format_name((unsigned)run->values.as);
 	enum hg_status status = hg_snapshot_open(run->session, &input, &snapshot);
+	if (status == HG_OK) {
+		hg_snapshot_info(snapshot, &info);
+		notes = info.note_count;
+	}
 	if (status == HG_OK && analyse)
 		status = hg_snapshot_analyse(snapshot);
 	cli_progress_end(&run->progress);
@@ -295,6 +300,9 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	run->context.snapshot = snapshot;
 	hg_snapshot_info(snapshot, &info);
 	run->partial |= *info.partial != '\0';
+	/* What the file itself lacks, info tells; this is about the files that tell types. */
+	for (; notes < info.note_count; notes++)
+		cli_print_note("", info.notes[notes]);
 	say_about(run, &info);
 	return HG_OK;
 }
