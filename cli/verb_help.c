@@ -79,7 +79,7 @@ void cli_print_overview(FILE *stream)
 	      "heap\n\n"
 	      "  heapgraph VERB [options] SNAPSHOT...\n"
 	      "  heapgraph SNAPSHOT                    the same as summary\n"
-	      "  heapgraph [-v N] [-loc] [-prof FILE] (-heap FILE | -heaps PID)\n"
+	      "  heapgraph [-loc] [-prof FILE] (-heap FILE | -heaps PID)\n"
 	      "                                        as the historical profiler\n\n"
 	      "Verbs:\n",
 		stream);

@@ -97,6 +97,14 @@ static const char historical[] =
 	".It Fl heaps Ar pid\n"
 	"Print the trend of the snapshots of a process in the current folder, by\n"
 	"number.\n"
+	".It Fl I Ar dir\n"
+	"Folder with the\n"
+	".Pa .cmt\n"
+	"files of the program; may be repeated.\n"
+	".It Fl bytes\n"
+	"Bytes in the\n"
+	".Pa .hp\n"
+	"file instead of blocks.\n"
 	".It Fl loc\n"
 	"By type and location of allocation, or by location.\n"
 	".It Fl prof Ar file\n"
@@ -106,7 +114,15 @@ static const char historical[] =
 	"From 1, print the equivalent command of today on stderr; from 2, the phases\n"
 	"of the work\n"
 	"and the time they took.\n"
-	".El\n";
+	".El\n"
+	".Pp\n"
+	"Both write\n"
+	".Pa PID.hp\n"
+	"to the current folder, a heap profile as that of\n"
+	".Cm hp ,\n"
+	"and draw it with\n"
+	".Xr hp2ps 1\n"
+	"if that is installed.\n";
 
 static const char formats[] =
 	".Sh OUTPUT FORMATS\n"

@@ -84,7 +84,7 @@ static enum hg_status open_trees(struct retype *retype, struct snap *snap,
 	retype->path = "";
 	return set_note(retype,
 		snap->sites.entries == 0
-			? "none: locations lead to types, and there are none"
+			? "none: no locations, which lead to types"
 			: "none: no .cmt of the program beside the snapshot or below the current "
 			  "folder; name theirs with -I",
 		error);

@@ -45,11 +45,11 @@ run objects --format csv $cache0
 columns address <"$work/out" >"$work/got"
 check 'objects: by address' sort -c "$work/got"
 check 'objects: addresses in hexadecimal' test "$(grep -cv '^0x[0-9a-f]*$' "$work/got")" -eq 0
-run top --format csv $cache0
+run top --by location --format csv $cache0
 columns retained_bytes location <"$work/out" >"$work/got"
 check 'top: by retained bytes, then name' \
 	sort -c -t "$(printf '\t')" -k 1,1nr -k 2,2 "$work/got"
-run diff --format csv $cache0 $cache5
+run diff --by location --format csv $cache0 $cache5
 columns bytes_delta location <"$work/out" |
 	awk -F '\t' '{ print ($1 < 0 ? -$1 : $1) "\t" $2 }' >"$work/got"
 check 'diff: by absolute growth, then name' \
@@ -127,7 +127,7 @@ shape object object "$snapshot and .object.address == \"$block\" and (.fields | 
 	2 or length == 3) and (.referrers | length > 0) and .dominators[-1].address == \"root\"" \
 	object "$block" $tiny
 shape objects objects "$snapshot"' and (.rows | length == 247)' objects $tiny
-shape trend trend '(.snapshots | length == 3) and (.rows | length > 0) and .by == "location"' \
+shape trend trend '(.snapshots | length == 3) and (.rows | length > 0) and .by == "type"' \
 	trend $cache0 $cache2 $cache5
 for verb in objects top tree; do
 	"$hg" $verb --format json $cache0 | jq -r '.rows[] | [.retained_bytes, .bytes] | @tsv' \
@@ -154,14 +154,14 @@ done <"$work/sample" >"$work/got" 3>"$work/wanted"
 check_same 'object: dominators and referrers of a sample of blocks' "$work/got" "$work/wanted"
 
 # Limits and orders
-run top --limit 3 --format csv $cache0
+run top --by location --limit 3 --format csv $cache0
 check_equal 'top --limit 3 has three rows' "$(wc -l <"$work/out")" 4
-run top --limit 0 $cache0
+run top --by location --limit 0 $cache0
 cp "$work/out" "$work/all"
-run top $cache0
+run top --by location $cache0
 check 'top --limit 0 shows more than the default' \
 	test "$(wc -l <"$work/all")" -gt "$(wc -l <"$work/out")"
-run top --sort blocks --format csv $cache0
+run top --by location --sort blocks --format csv $cache0
 columns blocks <"$work/out" >"$work/got"
 check 'top --sort blocks' sort -c -nr "$work/got"
 run objects --sort retained_bytes --limit 5 --format csv $cache0
@@ -203,7 +203,7 @@ byte02=$fixtures/v02/objs-byte
 run objects --format csv $byte02/memprof.28910.0.dump
 cp "$work/out" "$work/once"
 cp $byte02/memprof.28910.0.dump "$work/heap.dump.1.0"
-run objects --format csv --as memprof02 --prof $byte02/memprof.28910.locations "$work/heap.dump.1.0"
+run objects --format csv --as memprof02 -I $byte02 --prof $byte02/memprof.28910.locations "$work/heap.dump.1.0"
 check_same 'a renamed dump of 0.2, read --as memprof02' "$work/once" "$work/out"
 refuses '--as another format' 3 top --as ocp2014 $tiny
 check_run 'version' 0 --version
@@ -232,10 +232,10 @@ refuses 'usage: neither verb nor file' 2 toop
 refuses 'usage: unknown format to read' 2 top --as elf $tiny
 refuses 'usage: bad regular expression' 2 why 'loc:(' $tiny
 refuses 'usage: bad regular expression for types' 2 top --type '(' $tiny
-refuses 'usage: types of a snapshot that has none' 2 why type:option $tiny
+refuses 'usage: types of a snapshot that has none' 2 why type:option $fixtures/ocp/byte-noloc/memprof.8911.0.*
 refuses 'usage: two sources of locations' 2 top --prof $v01/tiny/t1.prof --prof $v01/tiny/t1.prof $tiny
 refuses 'input: a profile that is not there' 3 top --prof "$work/no.prof" $tiny
-refuses 'input: no types, and they are required' 3 top --require-types $tiny
+refuses 'input: no types, and they are required' 3 top --require-types $fixtures/ocp/byte-noloc/memprof.8911.0.*
 refuses 'usage: address without a block' 2 object 0x10 $tiny
 refuses 'usage: unknown verb to explain' 2 help toop
 refuses 'usage: both historical forms' 2 -heap $tiny -heaps 29370

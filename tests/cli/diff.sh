@@ -28,7 +28,7 @@ done
 
 # The growth is what top says of the two.
 for dump in $cache0 $cache5; do
-	"$hg" top --format csv "$dump" | columns location blocks bytes retained_bytes |
+	"$hg" top --by location --format csv "$dump" | columns location blocks bytes retained_bytes |
 		sort >"$work/top.$(index_of "$dump")"
 done
 awk -F '\t' -v OFS='\t' '
@@ -42,7 +42,7 @@ awk -F '\t' -v OFS='\t' '
 		for (name in blocks) if (!(name in seen))
 			print name, blocks[name], 0, bytes[name], 0, retained[name], 0
 	}' "$work/top.0" "$work/top.5" | sort >"$work/wanted"
-run diff --format csv $cache0 $cache5
+run diff --by location --format csv $cache0 $cache5
 columns location blocks_old blocks_new bytes_old bytes_new retained_old retained_new <"$work/out" |
 	sort >"$work/got"
 check_same 'diff has the numbers of top' "$work/got" "$work/wanted"
@@ -62,10 +62,10 @@ check 'cache: of the program, only lines of the cache grow' awk -F '\t' '
 	"$work/growing"
 run diff --by module $cache0 $cache5
 check 'cache: diff --by module names Cache' grep -q 'Cache$' "$work/out"
-run diff $cache0 $cache5
+run diff --by location $cache0 $cache5
 check 'cache: the text names the lines' grep -q 'cache.ml:30:11-50$' "$work/out"
 
-run trend --format csv $cache0 $cache2 $cache5
+run trend --by location --format csv $cache0 $cache2 $cache5
 check_equal 'trend: sessions over the snapshots' \
 	"$(columns index location blocks <"$work/out" |
 		awk -F '\t' '$2 == "cache.ml:30:11-50" { print $1 ":" $3 }' | paste -s -d ' ')" \
@@ -77,14 +77,14 @@ if has_more; then
 	for index in 0 1 2 3 4 5; do
 		set -- "$@" "$more/v01/cache-dump/heap.dump.8975.$index"
 	done
-	run trend --format csv "$@"
+	run trend --by location --format csv "$@"
 	sed -nE 's/round ([0-9]): sessions=([0-9]+) .*/\1:\2/p' $v01/cache-dump/stdout.txt >"$work/wanted"
 	columns index location blocks <"$work/out" |
 		awk -F '\t' '$2 == "cache.ml:30:11-50" { print $1 ":" $3 }' >"$work/got"
 	check_same 'trend over all six dumps: sessions as the program counted them' \
 		"$work/got" "$work/wanted"
 	while [ $# -gt 1 ]; do
-		run diff --format csv "$1" "$2"
+		run diff --by location --format csv "$1" "$2"
 		check_equal "diff $(basename "$1") $(basename "$2"): 500 sessions more" \
 			"$(columns location blocks_old blocks_new <"$work/out" |
 				awk -F '\t' '$1 == "cache.ml:30:11-50" { print $3 - $2 }')" 500

@@ -2,7 +2,9 @@
 # The command line of the historical profiler: exact names, in any order.
 . tests/cli/lib.sh
 
-profile=$v01/tiny/t1.prof
+# PID.hp is written to the current folder.
+cd "$work"
+tiny=$top/$tiny profile=$top/$v01/tiny/t1.prof
 run -loc -prof $profile -heap $tiny
 cp "$work/out" "$work/wanted"
 check_equal '-loc -prof F -heap F: exit status' "$status" 0
@@ -25,7 +27,7 @@ check '-heap without -loc: no table of locations' \
 	test "$(grep -c 't1.ml:6:25-35' "$work/out")" -lt "$(grep -c 't1.ml:6:25-35' "$work/wanted")"
 run -v 1 -heap $tiny -prof $profile -loc
 check '-v 1 says what one would type today' \
-	grep -q 'heapgraph top --by location --prof .*t1.prof' "$work/err"
+	grep -q 'heapgraph top --by type,location --prof .*t1.prof' "$work/err"
 
 # The profile is found, and named, as the original found it: below the current folder.
 mkdir -p "$work/run/a/b" "$work/run/dumps"

@@ -13,8 +13,8 @@ done
 run dot --nodes 10 $cache5
 check 'dot --nodes 10: ten nodes and their notes' \
 	test "$(dot -Tplain "$work/out" | grep -c '^node ')" -le 21
-check 'dot: labels have a location, bytes and percent' \
-	grep -q 'label="cache[.]ml:[0-9].*words\?\\n9[.]4 KB   1[.]0 %"' "$work/out"
+check 'dot: labels have a type, a location, bytes and percent' \
+	grep -q 'label="Cache[.]scratch list ref\\ncache[.]ml:21:33-39\\n1 word\\n9[.]4 KB   1[.]0 %"' "$work/out"
 
 begins_with() {
 	[ "$(head -c "${#2}" "$1")" = "$2" ]
