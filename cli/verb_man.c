@@ -121,7 +121,7 @@ static const char historical[] =
 	"to the current folder, a heap profile as that of\n"
 	".Cm hp ,\n"
 	"and draw it with\n"
-	".Xr hp2ps 1\n"
+	".Ic hp2ps\n"
 	"if that is installed.\n";
 
 static const char formats[] =

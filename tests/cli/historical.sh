@@ -3,8 +3,10 @@
 . tests/cli/lib.sh
 
 # PID.hp is written to the current folder.
+cp $tiny $v01/tiny/t1.prof $v01/tiny/t1.cmt "$work"
 cd "$work"
-tiny=$top/$tiny profile=$top/$v01/tiny/t1.prof
+tiny=heap.dump.29370.0
+profile=t1.prof
 run -loc -prof $profile -heap $tiny
 cp "$work/out" "$work/wanted"
 check_equal '-loc -prof F -heap F: exit status' "$status" 0
