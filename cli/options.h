@@ -54,9 +54,6 @@ struct cli_values {
 	uint64_t count;
 	uint64_t when_grown; /* parts per million */
 
-	/* of hp */
-	bool in_bytes, draw;
-
 	/* of the historical grammar */
 	uint64_t verbosity;
 	const char *heap;
@@ -64,7 +61,7 @@ struct cli_values {
 
 	/* flags of all of them */
 	bool help, partial, require_types, redact, all;
-	bool on_major_gc, with_locations;
+	bool on_major_gc, with_locations, in_bytes, draw;
 };
 
 enum cli_value_kind {

@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Says so if it fails; that it is not installed is no failure.  What it prints goes to stderr. */
 static void draw_with_hp2ps(const char *path)
 {

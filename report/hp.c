@@ -89,7 +89,7 @@ static bool split_location(const char *name, struct location *out)
 	memcpy(out->file, name, (size_t)(middle - name));
 	out->file[middle - name] = '\0';
 	out->line = strtoull(middle + 1, NULL, 10);
-	strcpy(out->columns, last + 1);
+	memcpy(out->columns, last + 1, strlen(last + 1) + 1);
 	return true;
 }
 
@@ -136,7 +136,7 @@ static char *finish_name(struct rep_text *text)
 		if ((unsigned char)*at <= ' ' || *at == 127)
 			*at = '_';
 	if (name && strlen(name) > LONGEST_NAME)
-		strcpy(name + LONGEST_NAME - 3, "...");
+		memcpy(name + LONGEST_NAME - 3, "...", 4);
 	return name;
 }
 
