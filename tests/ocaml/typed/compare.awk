@@ -5,7 +5,8 @@
 # wanted, 'TYPE right sets vague unknown wrong type', and one 'EXCEPTION count most type'.
 #
 # right: exactly the type, or one of several that the program names.  sets: several types, all of
-# which the program names (constants that the compiler shares).  vague: the type with '_' in places.
+# which the program names (constants that the compiler shares).  vague: the type with '_' in places,
+# with the methods of a class instead of its name, or what only the tag tells.
 # unknown: no type at all.  Anything else is wrong, no block at the address too.
 
 BEGIN { FS = OFS = "\t" }
@@ -33,11 +34,25 @@ function alternatives(type, parts,    n, i, c, depth, start) {
 	return n > 1 ? n : 0
 }
 
+# Without the methods of objects.
+function without_methods(type,    from, i, c, depth) {
+	while ((from = index(type, "< ")) > 0) {
+		depth = 0
+		for (i = from; i <= length(type); i++) {
+			c = substr(type, i, 1)
+			if (c == "<") depth++
+			else if (c == ">" && substr(type, i - 1, 1) != "-" && --depth == 0) break
+		}
+		type = substr(type, 1, from - 1) "_" substr(type, i + 1)
+	}
+	return type
+}
+
 # Whether 'got' is 'wanted' with _ in some places.
 function vaguer(got, wanted,    pattern) {
-	if (got !~ /(^|[ (])_/)
+	pattern = without_methods(got)
+	if (pattern !~ /(^|[ (])_/)
 		return 0
-	pattern = got
 	gsub(/[][(){}.*+?|^$\\]/, "\\\\&", pattern)
 	pattern = " " pattern " "
 	while (match(pattern, /[ (]_[ ),\\]/))
@@ -47,7 +62,7 @@ function vaguer(got, wanted,    pattern) {
 	return wanted ~ ("^" pattern "$")
 }
 
-function judge(got, wanted,    n, i, m, parts, types, found) {
+function judge(got, wanted, tag,    n, i, m, parts, types, found) {
 	if (got == "")
 		return "unknown"
 	n = split(wanted, types, " or ")
@@ -60,6 +75,8 @@ function judge(got, wanted,    n, i, m, parts, types, found) {
 		found += index(" or " wanted " or ", " or " parts[i] " or ") > 0
 	if (m && found == m)
 		return "sets"
+	if ((tag == 254 && got == "floatarray") || (tag == 252 && got == "string"))
+		return "vague"
 	for (i = 1; i <= n; i++)
 		if (vaguer(got, types[i]))
 			return "vague"
@@ -83,6 +100,7 @@ FILENAME ~ /said$/ { next }
 
 $1 in wanted {
 	type_of[$1] = $6
+	tag_of[$1] = $2
 	where[$1] = $4
 	alive[$1] = $5
 }
@@ -96,7 +114,7 @@ END {
 		else if (alive[address] != 1)
 			what = "unreached"
 		else
-			what = judge(type_of[address], type)
+			what = judge(type_of[address], type, tag_of[address])
 		if (what == "sets" && where[address] == "heap" && type !~ / or /)
 			what = "wrong"
 		if (what == "vague" || what == "unknown")

@@ -272,6 +272,8 @@ let () =
   known (Heap_of_pairs.ty "Modules.Heap_of_pairs.t" (pair int string)) pairs_heap;
   known (Text_ring.ty "Modules.Ring(Modules.Texts)") text_ring;
   known (list (List_ring.ty "Modules.Ring(Modules.Number_lists)")) list_rings;
+  known (First_counter.ty "Modules.First_counter") First_counter.start;
+  known (Second_counter.ty "Modules.Second_counter") Second_counter.start;
   known (First_counter.ty "Modules.First_counter") first_count;
   known (Second_counter.ty "Modules.Second_counter") second_count;
   known (list (Vault.t_ty (list string))) vaults;
