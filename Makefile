@@ -145,6 +145,7 @@ check: all $(unit_tests) $(fuzz_replays)
 check-ocaml: all
 	$(Q)BUILD=$(BUILD) tests/ocaml/run ocamlopt
 	$(Q)BUILD=$(BUILD) tests/ocaml/prof ocamlopt
+	$(Q)BUILD=$(BUILD) tests/ocaml/types ocamlopt
 	$(Q)BUILD=$(BUILD) tests/ocaml/printed ocamlopt
 
 OCAML_VERSIONS_TESTED := 4.14.1 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21
@@ -156,6 +157,7 @@ $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix" && \
 		BUILD=$(BUILD) tests/ocaml/prof "$$prefix" && \
+		BUILD=$(BUILD) tests/ocaml/types "$$prefix" && \
 		BUILD=$(BUILD) tests/ocaml/printed "$$prefix" && \
 		OCAML_PREFIX=$$prefix TESTS=ocaml_library tests/run $(BUILD)
 

@@ -343,7 +343,9 @@ static struct retype_fit fit_one(
 		if (node->number >= types->layout_count)
 			return untold;
 		const struct retype_layout *layout = &types->layouts[node->number];
-		if (shape.tag != 0 || shape.wosize != layout->field_count)
+		/* The block of a unit, "module H = Hashtbl", has values behind those of its
+		 * interface. */
+		if (shape.tag != 0 || shape.wosize < layout->field_count)
 			return misfit;
 		return close_fields(types, "", layout->fields, layout->field_count, RETYPE_NOTHING);
 	}

@@ -343,10 +343,14 @@ and signature_block ~depth env name signature =
   in
   Terms.module_block name fields
 
-(* What Translclass makes of a class, and CamlinternalOO of it. *)
+(* What Translclass makes of a class, and CamlinternalOO of it: seen with 4.13, 4.14, 5.1 and 5.3. *)
 and class_block () =
   let any = Terms.make Exist in
-  Terms.module_block "class" [ ("object", any); ("init", any); ("class", any); ("env", any) ]
+  match String.split_on_char '.' Sys.ocaml_version with
+  | "5" :: "2" :: _ -> any
+  | "5" :: ("3" | "4") :: _ ->
+      Terms.module_block "class" [ ("object", any); ("init", any); ("env", any) ]
+  | _ -> Terms.module_block "class" [ ("object", any); ("init", any); ("class", any); ("env", any) ]
 
 let fill_pending () =
   while not (Queue.is_empty pending) do
