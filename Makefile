@@ -93,6 +93,10 @@ $(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
+$(BUILD)/bench/retype: $(BUILD)/bench/retype.o $(static_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
+
 $(BUILD)/bench/types: $(BUILD)/bench/types.o $(static_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)

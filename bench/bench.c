@@ -4,17 +4,12 @@
  * and the peak of anonymous memory in bytes per block.  The first run warms up and does not count;
  * a second thread looks at the memory every millisecond while it lasts.
  */
+#include "bench/measure.h"
 #include "heapgraph.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-enum { PHASES = 8, MOST_RUNS = 99 };
+enum { PHASES = 8 };
 
 static const char *const phases[PHASES] = {
 	"opening", "ranking", "linking", "searching", "grouping", "dominators", "summing", "total"};
@@ -24,44 +19,6 @@ struct clock {
 	double since;
 	double *seconds; /* of this run, by phase */
 };
-
-struct sampler {
-	pthread_t thread;
-	atomic_bool stop;
-	double peak; /* bytes */
-};
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static double anonymous_bytes(void)
-{
-	char line[256];
-	double kilobytes = 0;
-	FILE *status = fopen("/proc/self/status", "r");
-	while (status && fgets(line, sizeof(line), status))
-		if (strncmp(line, "RssAnon:", 8) == 0)
-			kilobytes = strtod(line + 8, NULL);
-	if (status)
-		fclose(status);
-	return 1024 * kilobytes;
-}
-
-static void *sample(void *argument)
-{
-	struct sampler *sampler = argument;
-	while (!sampler->stop) {
-		double bytes = anonymous_bytes();
-		if (bytes > sampler->peak)
-			sampler->peak = bytes;
-		nanosleep(&(struct timespec){0, 1000000}, NULL);
-	}
-	return NULL;
-}
 
 static void end_phase(struct clock *clock, unsigned next)
 {
@@ -130,25 +87,18 @@ static uint64_t run(const char *path, unsigned threads, double *seconds)
 	return info.blocks;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static double median(double (*all)[PHASES], unsigned runs, unsigned phase)
 {
 	double column[MOST_RUNS];
 	for (unsigned i = 0; i < runs; i++)
 		column[i] = all[i][phase];
-	qsort(column, runs, sizeof(*column), ascending);
-	return column[runs / 2];
+	return median_of(column, runs);
 }
 
 int main(int count, char **arguments)
 {
 	static double all[MOST_RUNS][PHASES], warm_up[PHASES];
-	struct sampler sampler = {.peak = 0};
+	struct sampler sampler;
 	if (count != 4) {
 		fprintf(stderr, "usage: bench SNAPSHOT RUNS THREADS\n");
 		return 2;
@@ -158,11 +108,9 @@ int main(int count, char **arguments)
 		return 2;
 	/* What the program and its libraries take before the work begins is not of the heap. */
 	double before = anonymous_bytes();
-	if (pthread_create(&sampler.thread, NULL, sample, &sampler))
-		return 1;
+	sampler_start(&sampler);
 	uint64_t blocks = run(arguments[1], threads, warm_up);
-	sampler.stop = true;
-	pthread_join(sampler.thread, NULL);
+	sampler_stop(&sampler);
 	for (unsigned i = 0; i < runs; i++) {
 		warm_memory(2 * (size_t)(sampler.peak - before));
 		run(arguments[1], threads, all[i]);

@@ -3,20 +3,12 @@
  * Prints one line: GB/s of reading 256 MB in order, and nanoseconds of a load that depends on the
  * one before it, at random in 8 MB and in 64 MB.  Best of several, process CPU, one thread.
  */
+#include "bench/measure.h"
+
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { ROUNDS = 5, LOADS = 2000000 };
-
-static double cpu_seconds(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static uint64_t *memory(size_t words)
 {
