@@ -526,12 +526,77 @@ static uint64_t in_order(const struct retyping *r, uint64_t i, uint64_t count)
 	return i;
 }
 
+/* Blocks of a sweep, found while their memory is fetched. */
+enum { SWEEP_AHEAD = 8 };
+struct sweeping {
+	struct retyping *r;
+	retyping_visit_fn *visit;
+	void *context;
+	struct retype_front ahead[SWEEP_AHEAD];
+	unsigned count;
+};
+
+static void visit_next(struct sweeping *s, struct retype_front later)
+{
+	struct retype_front *place = &s->ahead[s->count++ % SWEEP_AHEAD], now = *place;
+	struct snap_cell cell;
+	*place = later;
+	if (now.word && snap_find(&s->r->finder, (struct snap_rank){now.rank}, now.word, &cell))
+		s->visit(s->r, now.rank, &cell, s->context);
+}
+
+/* The blocks that begin in one line of the ranks. */
+static void sweep_line(
+	struct sweeping *s, const struct snap_line *line, uint64_t word, const uint64_t *bits)
+{
+	uint64_t headers = line->header & line->kept;
+	uint32_t rank = line->blocks_before, shift = rank & 63;
+	unsigned count = (unsigned)__builtin_popcountll(headers);
+	uint64_t chosen = bits[rank >> 6] >> shift;
+	if (count + shift > 64)
+		chosen |= bits[(rank >> 6) + 1] << (64 - shift);
+	if (count < 64)
+		chosen &= ((uint64_t)1 << count) - 1;
+	for (; chosen; chosen >>= 1, headers &= headers - 1, rank++) {
+		uint64_t at = word + (uint64_t)__builtin_ctzll(headers);
+		if (!(chosen & 1))
+			continue;
+		snap_find_soon(&s->r->finder, at);
+		visit_next(s, (struct retype_front){.rank = rank, .word = at});
+	}
+}
+
+/* Some blocks, where each is found by its address: the ranks tell that without the heap. */
+static enum hg_status sweep_lines(
+	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
+{
+	enum { GRANULES_PER_REPORT = 1 << 13 };
+	struct sweeping s = {.r = r, .visit = visit, .context = context};
+	const struct snap_ranks *ranks = &r->snap->ranks;
+	uint64_t count = ranks->granule_count - 1;
+	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
+		uint64_t granule = 1 + in_order(r, i, count);
+		uint64_t word = (uint64_t)ranks->numbers[granule] << (SNAP_GRANULE_SHIFT - 3);
+		const struct snap_line *lines = ranks->lines + granule * SNAP_GRANULE_LINES;
+		if (i % GRANULES_PER_REPORT == 0)
+			BASE_TRY(base_progress(r->snap->session, "typing", i, count));
+		for (unsigned l = 0; l < SNAP_GRANULE_LINES; l++)
+			if (lines[l].header)
+				sweep_line(&s, &lines[l], word + 64 * l, bits);
+	}
+	for (unsigned i = 0; i < SWEEP_AHEAD; i++)
+		visit_next(&s, (struct retype_front){0});
+	return r->status;
+}
+
 enum hg_status retyping_sweep(
 	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
 {
 	enum { STRETCHES_PER_REPORT = 1 << 14 };
 	const struct snap *snap = r->snap;
 	uint64_t count = snap->stretch_count;
+	if (bits && snap->format->extent)
+		return sweep_lines(r, bits, visit, context);
 	/* What the finder keeps is of a walk that is used here. */
 	r->finder.count = 0;
 	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
@@ -573,9 +638,11 @@ static int by_rank(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* In order of addresses, where blocks that were made together mostly are. */
-static void sort_listed(struct retype_round *round)
+/* Where blocks are found by walking, in order of addresses, so that one walk finds many. */
+static void sort_listed(const struct retyping *r, struct retype_round *round)
 {
+	if (r->snap->format->extent)
+		return;
 	for (uint64_t i = 1; i < round->count; i++)
 		if (round->listed[i].rank < round->listed[i - 1].rank) {
 			qsort(round->listed, round->count, sizeof(*round->listed), by_rank);
@@ -595,7 +662,7 @@ static void begin_dense(struct retyping *r)
 static void begin_listed(struct retyping *r)
 {
 	struct retype_round *now = &r->now;
-	sort_listed(now);
+	sort_listed(r, now);
 	for (uint64_t i = 0; i < now->count; i++) {
 		uint32_t rank = now->listed[i].rank;
 		now->listed[i].type.n = r->type[rank];
@@ -612,9 +679,12 @@ static void visit_dense(
 
 static void round_listed(struct retyping *r)
 {
+	enum { AHEAD = 12 };
 	struct snap_cell cell;
 	for (uint64_t i = 0; i < r->now.count; i++) {
 		const struct retype_front *front = &r->now.listed[in_order(r, i, r->now.count)];
+		if (i + AHEAD < r->now.count)
+			snap_find_soon(&r->finder, r->now.listed[i + AHEAD].word);
 		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->word, &cell))
 			retyping_spread(r, front->rank, front->type, &cell);
 	}

@@ -96,6 +96,16 @@ static void free_scaffold(struct elfcore *core)
 	core->statics = core->customs = core->continuations = (struct elfcore_list){0};
 }
 
+/* Stretches of copied blocks hold one block; they are in order of addresses now. */
+static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
+{
+	const struct snap *snap = core->snap;
+	for (uint64_t i = 0; i < snap->stretch_count; i++)
+		if (snap->stretches[i].offset & ELFCORE_COPY)
+			BASE_TRY(elfcore_append(&core->copied, snap->stretches[i].address, error));
+	return HG_OK;
+}
+
 static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	struct elfcore *core = calloc(1, sizeof(*core));
@@ -109,6 +119,7 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	BASE_TRY(elfcore_load_nodes(core, error));
 	BASE_TRY(elfcore_load_static(core, error));
 	BASE_TRY(snap_end_blocks(snap, error));
+	BASE_TRY(list_copied(core, error));
 	snap->largest_block = 0;
 	/* Walking fibers may have added some. */
 	snap->note_count = core->runtime.note_count;
@@ -124,6 +135,7 @@ static void release(struct snap *snap)
 		return;
 	free_scaffold(core);
 	free(core->copies.items);
+	free(core->copied.items);
 	free(core->fibers);
 	free(core->fiber_values.items);
 	free(core->offheap);
@@ -191,34 +203,31 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 	return got;
 }
 
-/* Stretches of copied blocks hold one block. */
-static bool is_copied(const struct snap *snap, uint64_t address)
+/* The part of a piece of memory between the copied blocks around an address. */
+static bool extent(const struct snap *snap, uint64_t address, struct snap_extent *out)
 {
-	uint64_t low = 0, high = snap->stretch_count;
-	while (high - low > 1) {
+	const struct elfcore *core = elfcore_of(snap);
+	const struct snap_piece *piece = snap_image_piece(&core->image, address);
+	uint64_t low = 0, high = core->copied.count;
+	if (!piece)
+		return false;
+	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		if (snap->stretches[middle].address <= address)
-			low = middle;
+		if (core->copied.items[middle] <= address)
+			low = middle + 1;
 		else
 			high = middle;
 	}
-	return snap->stretches[low].offset & ELFCORE_COPY;
-}
-
-static const void *block_words(const struct snap *snap, uint64_t address)
-{
-	const struct elfcore *core = elfcore_of(snap);
-	size_t got;
-	uint64_t header;
-	if (core->copies.count && is_copied(snap, address))
-		return NULL;
-	const uint8_t *bytes = snap_image_at(&core->image, address, SIZE_MAX, &got);
-	if (got < sizeof(header))
-		return NULL;
-	header = base_load_u64le(bytes);
-	bool has_fields = snap_tag_has_fields(snap_header_tag(header));
-	bool fits = !has_fields || snap_header_wosize(header, snap->reserved) < got / 8;
-	return fits ? bytes : NULL;
+	uint64_t before = low > 0 ? core->copied.items[low - 1] : 0;
+	if (before == address)
+		return false;
+	uint64_t start = before > piece->address ? before + 8 : piece->address;
+	out->start = start;
+	out->end = piece->end;
+	if (low < core->copied.count && core->copied.items[low] < piece->end)
+		out->end = core->copied.items[low];
+	out->bytes = piece->bytes + (start - piece->address);
+	return true;
 }
 
 static bool word_at(const struct snap *snap, uint64_t address, uint64_t *word)
@@ -239,7 +248,7 @@ const struct snap_format snap_elfcore = {
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
 	.sample_id = elfcore_sample_id,
-	.block_words = block_words,
+	.extent = extent,
 	.word_at = word_at,
 	.code_symbol = elfcore_code_symbol,
 	.code_places = elfcore_code_places,

@@ -76,6 +76,7 @@ struct elfcore {
 
 	/* Resident: words of copied blocks, each [header][fields]. */
 	struct elfcore_list copies;
+	struct elfcore_list copied; /* addresses of these blocks' headers, ascending */
 
 	struct elfcore_fiber *fibers;
 	uint64_t fiber_count, fiber_capacity;

@@ -5,6 +5,7 @@ enum hg_status snap_finder_init(
 {
 	finder->snap = snap;
 	finder->first = finder->count = 0;
+	finder->extent = (struct snap_extent){0};
 	return snap_walk_init(&finder->walk, snap, error);
 }
 

@@ -10,6 +10,7 @@
 struct snap_finder {
 	const struct snap *snap;
 	struct snap_walk walk;
+	struct snap_extent extent; /* of the last block that lay in one */
 	/* The blocks of the last run: ranks [first, first + count). */
 	struct snap_cell cells[SNAP_STRETCH_BLOCKS];
 	uint32_t first, count;
@@ -30,9 +31,15 @@ static inline bool snap_find(
 	struct snap_finder *finder, struct snap_rank rank, uint64_t word, struct snap_cell *cell)
 {
 	const struct snap *snap = finder->snap;
+	struct snap_extent *extent = &finder->extent;
+	uint64_t address = 8 * word, left;
+	if (address - extent->start >= extent->end - extent->start &&
+		(!snap->format->extent || !snap->format->extent(snap, address, extent)))
+		return snap_find_walking(finder, rank, cell);
 	const snap_field *words =
-		snap->format->block_words ? snap->format->block_words(snap, 8 * word) : NULL;
-	if (!words)
+		(const snap_field *)(const void *)(extent->bytes + (address - extent->start));
+	left = (extent->end - address) / 8;
+	if (left == 0)
 		return snap_find_walking(finder, rank, cell);
 	cell->address = 8 * word;
 	cell->header = words[0];
@@ -40,7 +47,15 @@ static inline bool snap_find(
 	cell->tag = snap_header_tag(cell->header);
 	cell->fields = words + 1;
 	cell->field_count = snap_tag_has_fields(cell->tag) && !snap->no_fields ? cell->wosize : 0;
-	return true;
+	return cell->field_count < left || snap_find_walking(finder, rank, cell);
+}
+
+/* Asks for the memory of a block that will be found soon. */
+static inline void snap_find_soon(const struct snap_finder *finder, uint64_t word)
+{
+	uint64_t distance = 8 * word - finder->extent.start;
+	if (distance < finder->extent.end - finder->extent.start)
+		__builtin_prefetch(finder->extent.bytes + distance);
 }
 
 #endif

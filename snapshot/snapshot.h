@@ -120,6 +120,12 @@ struct snap_accounts {
 
 struct snap;
 
+/* Memory of the process as the file has it: bytes[0] is that at 'start'. */
+struct snap_extent {
+	uint64_t start, end;
+	const uint8_t *bytes;
+};
+
 /* One format, one file: its loader and how its blocks become runs. */
 struct snap_format {
 	const char *name; /* of --as */
@@ -150,11 +156,10 @@ struct snap_format {
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	/*
-	 * For typing (retype/), or NULL.  The words of the block with its header at an address, the
-	 * header first, if they lie as in memory, else NULL; they live as long as the snapshot.  A
-	 * word of the process.
+	 * For typing (retype/), or NULL.  Memory around the header at an address in which blocks
+	 * lie as they did in the process; false if that one does not.  A word of the process.
 	 */
-	const void *(*block_words)(const struct snap *snap, uint64_t address);
+	bool (*extent)(const struct snap *snap, uint64_t address, struct snap_extent *out);
 	bool (*word_at)(const struct snap *snap, uint64_t address, uint64_t *word);
 	/*
 	 * The symbol of the function at a code address.  Where the calls and allocations of some
