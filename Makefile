@@ -36,6 +36,8 @@ programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reac
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
+BENCHES := bench machine retype types
+
 static_lib = $(BUILD)/libheapgraph.a
 shared_lib = $(BUILD)/libheapgraph.so.0
 
@@ -85,19 +87,7 @@ $(BUILD)/gendump: $(BUILD)/bench/gendump.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/bench/machine: $(BUILD)/bench/machine.o
-	$(say) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
-
-$(BUILD)/bench/bench: $(BUILD)/bench/bench.o $(static_lib)
-	$(say) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
-
-$(BUILD)/bench/retype: $(BUILD)/bench/retype.o $(static_lib)
-	$(say) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
-
-$(BUILD)/bench/types: $(BUILD)/bench/types.o $(static_lib)
+$(BENCHES:%=$(BUILD)/bench/%): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(static_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
@@ -175,7 +165,7 @@ bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench
 	$(Q)bench/capture $(BUILD)
 
-bench: $(BUILD)/gendump $(BUILD)/bench/bench $(BUILD)/bench/machine $(BUILD)/bench/types
+bench: $(BUILD)/gendump $(BUILD)/heapgraph $(BENCHES:%=$(BUILD)/bench/%)
 	$(Q)bench/run $(BUILD)
 
 lint:
