@@ -268,13 +268,17 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 		struct snap_cell cell;
 		while (snap_scan_next(&scan, &cell)) {
 			uint64_t bytes = 8 * (cell.wosize + 1);
+			enum hg_confidence confidence;
+			if (retype_of(&snapshot->retype, rank, cell.tag, &confidence).n) {
+				out->typed_blocks++;
+				out->typed_bytes += bytes;
+			}
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			enum hg_segment segment =
 				count_segment(snap, cell.address, bytes, &chunk, out);
 			out->unreachable_heap_blocks += !reachable && segment == HG_SEGMENT_HEAP;
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;
-			enum hg_confidence confidence;
 			if (query_location(snap, &cell, &confidence) == 0)
 				continue;
 			out->located_blocks++;
@@ -308,8 +312,6 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	out->roots = snap->root_count;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		out->root_targets += snap_resolve_node(snap, snap->roots[i].value) != HG_NO_NODE;
-	out->typed_blocks = snapshot->retype.counts.typed_blocks;
-	out->typed_bytes = snapshot->retype.counts.typed_bytes;
 	out->shape_clashes = snapshot->retype.counts.shape_clashes;
 	out->type_conflicts = snapshot->retype.counts.type_conflicts;
 	out->static_conflicts = snapshot->retype.counts.static_conflicts;

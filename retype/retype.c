@@ -148,41 +148,25 @@ void retype_release(struct retype *retype)
 }
 
 /* One closure may well be a function of several types: it is polymorphic. */
-static void count_conflict(struct retyping *r, uint32_t rank)
-{
-	if ((r->shapes[rank] & 255) == SNAP_TAG_CLOSURE ||
-		!retyping_is_set(r, (struct retype_term){r->type[rank]}))
-		return;
-	if (retyping_is_static(r, snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank})))
-		r->counts.static_conflicts++;
-	else
-		r->counts.type_conflicts++;
-}
-
-static void count_blocks(struct retyping *r)
+static void count_conflicts(struct retyping *r)
 {
 	for (uint32_t rank = 0; rank < r->snap->block_count; rank++) {
-		unsigned tag = r->shapes[rank] & 255;
-		uint64_t wosize = r->shapes[rank] >> 8;
-		if (!r->type[rank] && !r->retype->by_tag[tag])
+		struct retype_term type = {r->type[rank]};
+		if (!type.n || (r->shapes[rank] & 255) == SNAP_TAG_CLOSURE ||
+			!retyping_is_set(r, type))
 			continue;
-		if (wosize == RETYPE_LONG)
-			retyping_shape(r, rank,
-				snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank}), &tag,
-				&wosize);
-		r->counts.typed_blocks++;
-		r->counts.typed_bytes += 8 * (wosize + 1);
-		r->counts.described_blocks += !r->type[rank];
-		if (r->type[rank])
-			count_conflict(r, rank);
+		uint64_t word = snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank});
+		if (retyping_is_static(r, word))
+			r->counts.static_conflicts++;
+		else
+			r->counts.type_conflicts++;
 	}
 }
 
 static enum hg_status propagate(struct retyping *r)
 {
-	if (r->retype->has_types)
-		BASE_TRY(retyping_run_strata(r));
-	count_blocks(r);
+	BASE_TRY(retyping_run_strata(r));
+	count_conflicts(r);
 	r->retype->counts = r->counts;
 	return r->types->status;
 }
@@ -191,6 +175,8 @@ enum hg_status retype_run(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
 	struct retyping r;
+	if (!retype->has_types)
+		return HG_OK;
 	enum hg_status status = retyping_init(&r, retype, snap, options, error);
 	if (status == HG_OK)
 		status = propagate(&r);

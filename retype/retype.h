@@ -21,9 +21,6 @@
 #include "snapshot/walk.h"
 
 struct retype_counts {
-	uint64_t typed_blocks,
-		typed_bytes;       /* with a type, those that describe themselves included */
-	uint64_t described_blocks; /* of these, only by their tag: strings, floats, ... */
 	uint64_t shape_clashes;    /* a type led to a block that no value of it can be */
 	uint64_t type_conflicts;   /* blocks of the heap with types that do not go together */
 	uint64_t static_conflicts; /* the same in static data: shared constants, legitimate */
@@ -56,7 +53,7 @@ struct retype_options {
 /* Finds and reads what tells types; the snapshot is loaded and ranked. */
 enum hg_status retype_open(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error);
-/* Types the blocks. */
+/* Types the blocks, if there are types: without them only tags tell. */
 enum hg_status retype_run(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error);
 void retype_release(struct retype *retype);
