@@ -134,13 +134,13 @@ unsigned rep_key_columns(enum hg_key key, struct rep_column *columns)
 		return 2;
 	}
 	if (key == HG_BY_TYPE_LOCATION) {
-		columns[0] = (struct rep_column){"type", "type", REP_NAME, REP_LAST};
+		columns[0] = (struct rep_column){"type", "type", REP_NAME, REP_LAST | REP_HEAD};
 		columns[1] = (struct rep_column){"location", "location", REP_NAME, REP_LAST};
 		return 2;
 	}
 	const char *name = hg_key_name(key);
-	columns[0] =
-		(struct rep_column){name, name, key == HG_BY_TAG ? REP_NUMBER : REP_NAME, REP_LAST};
+	columns[0] = (struct rep_column){name, name, key == HG_BY_TAG ? REP_NUMBER : REP_NAME,
+		key == HG_BY_TYPE ? REP_LAST | REP_HEAD : REP_LAST};
 	return 1;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 46 }; /* in a box; the end of a longer name is shown */
+enum { NAME_COLUMNS = 46 }; /* in a box */
 
 struct drawing {
 	struct rep_context *context;
@@ -43,6 +43,13 @@ static void add_name(struct drawing *drawing, const char *name)
 	if (cut)
 		rep_text_put(&drawing->text, "...");
 	rep_text_escape_dot(&drawing->text, name + cut, length - cut);
+}
+
+/* A type for a label: the beginning of it if it is long, escaped. */
+static void add_type(struct drawing *drawing, struct rep_text *type)
+{
+	rep_text_shorten(type, 0, NAME_COLUMNS + 3, REP_GUESS_MARK);
+	rep_text_escape_dot(&drawing->text, rep_text_string(type), type->length);
 }
 
 static uint64_t share(const struct drawing *drawing, uint64_t bytes)
@@ -109,7 +116,7 @@ static void label_block(
 	bool typed = hg_has_types(snapshot);
 	if (typed) {
 		rep_name_block_type(&name, snapshot, block);
-		add_name(drawing, rep_text_string(&name));
+		add_type(drawing, &name);
 		rep_text_put(&drawing->text, "\\n");
 		rep_text_clear(&name);
 	}
@@ -199,7 +206,10 @@ static Agnode_t *add_group(struct drawing *drawing, size_t position)
 		rep_name_location(&name, drawing->context->snapshot, node->location);
 	if (name.length) {
 		rep_text_put(&drawing->text, ",\\nmostly ");
-		add_name(drawing, rep_text_string(&name));
+		if (node->type)
+			add_type(drawing, &name);
+		else
+			add_name(drawing, rep_text_string(&name));
 	}
 	rep_text_release(&name);
 	set_text(drawing, drawn, "label");

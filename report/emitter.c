@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-	HELD_ROWS = 2000,   /* rows of text that decide on the widths */
-	NAME_COLUMNS = 120, /* the end of a longer name is shown: a location ends in its line */
+	HELD_ROWS = 2000,    /* rows of text that decide on the widths */
+	NAME_COLUMNS = 120,  /* of a longer name the end is shown: a location ends in its line */
+	LABEL_COLUMNS = 240, /* indented, with an address, a type and a location */
 	BAR_COLUMNS = 10
 };
 
@@ -113,24 +114,21 @@ static size_t next_character(const char *text, size_t at)
 
 /* The part of a name that text shows of it: the end of a long one, or its beginning. */
 static void escape_for_text(
-	struct rep_emitter *emitter, const char *bytes, size_t length, bool beginning)
+	struct rep_emitter *emitter, const char *bytes, size_t length, unsigned flags)
 {
 	struct rep_text *cell = &emitter->cell;
 	size_t start = cell->length;
 	rep_text_escape_terminal(cell, bytes, length);
+	if (flags & (REP_HEAD | REP_LABEL)) {
+		size_t most = flags & REP_LABEL ? LABEL_COLUMNS : NAME_COLUMNS;
+		rep_text_shorten(cell, start, most, REP_GUESS_MARK);
+		return;
+	}
 	size_t columns = rep_text_columns(rep_text_string(cell) + start, cell->length - start);
 	if (columns <= NAME_COLUMNS || cell->failed)
 		return;
 	char *text = cell->bytes + start;
 	size_t cut = 0;
-	if (beginning) {
-		for (unsigned i = 0; i < NAME_COLUMNS - 3; i++)
-			cut = next_character(text, cut);
-		cell->length = start + cut;
-		text[cut] = '\0';
-		rep_text_put(cell, "...");
-		return;
-	}
 	for (size_t drop = columns - (NAME_COLUMNS - 3); drop; drop--)
 		cut = next_character(text, cut);
 	memmove(text + 3, text + cut, cell->length - start - cut + 1);
@@ -201,7 +199,7 @@ void rep_value_string(struct rep_emitter *emitter, const char *key, const char *
 	else if (emitter->format == REP_FORMAT_CSV)
 		rep_text_escape_csv(&emitter->cell, string, strlen(string));
 	else
-		escape_for_text(emitter, string, strlen(string), false);
+		escape_for_text(emitter, string, strlen(string), 0);
 	end_value(emitter, label);
 }
 
@@ -452,7 +450,7 @@ void rep_cell_bytes(struct rep_emitter *emitter, const char *bytes, size_t lengt
 	else if (emitter->format == REP_FORMAT_CSV)
 		rep_text_escape_csv(&emitter->cell, bytes, length);
 	else
-		escape_for_text(emitter, bytes, length, column->flags & REP_HEAD);
+		escape_for_text(emitter, bytes, length, column->flags);
 	end_cell(emitter);
 }
 

@@ -45,6 +45,7 @@ enum rep_column_flags {
 	REP_LAST = 1,    /* text: right of all other columns, any length */
 	REP_NOT_CSV = 2, /* not part of the CSV contract */
 	REP_HEAD = 4,    /* text: of a long name its beginning is shown, not its end */
+	REP_LABEL = 8,   /* text: made of several names, each cut by itself */
 };
 
 struct rep_column {

@@ -9,9 +9,7 @@
 
 #include "heapgraph.h"
 
-/* Behind a location in text that the writer of the snapshot may have got wrong, and what it means.
- */
-#define REP_GUESS_MARK " ?"
+/* What the mark says of locations, and of types. */
 #define REP_GUESS_MEANING                                                                          \
 	"? a guess: the writer of this format gives closures and some other blocks wrong "         \
 	"locations"
@@ -21,6 +19,10 @@
 	"types"
 
 void rep_name_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type);
+/* In a label: of a long type the beginning, of a long location the end, where its line is. */
+void rep_name_short_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type);
+void rep_name_short_location(
+	struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location);
 /* "unknown (tag 2, 3 words)", "unknown (closure, 4 words)". */
 void rep_name_unknown(struct rep_text *text, const struct hg_block *block);
 /* The type, with a mark if it is a guess; or that it is unknown. */

@@ -41,7 +41,7 @@ static const struct rep_column field_columns[FIELD_COLUMNS] = {
 	{"code", NULL, REP_NAME, 0},
 	{"name", NULL, REP_NAME, 0},
 	{"type", NULL, REP_NAME, 0},
-	{NULL, "leads to", REP_NAME, REP_LAST},
+	{NULL, "leads to", REP_NAME, REP_LAST | REP_LABEL},
 	{"text", NULL, REP_CONTENT, REP_LAST | REP_HEAD},
 };
 
@@ -52,7 +52,7 @@ static const struct rep_column referrer_columns[] = {
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{"field_name", "through", REP_NAME, 0},
 	{"type", NULL, REP_NAME, 0},
-	{NULL, "of", REP_NAME, REP_LAST},
+	{NULL, "of", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 static const struct rep_column dominator_columns[] = {
@@ -60,7 +60,7 @@ static const struct rep_column dominator_columns[] = {
 	{"location", NULL, REP_NAME, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{"type", NULL, REP_NAME, 0},
-	{NULL, "root or block", REP_NAME, REP_LAST},
+	{NULL, "root or block", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 /* The answer while it is written. */

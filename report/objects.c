@@ -8,7 +8,7 @@ static const struct rep_column columns[] = {
 	{"tag", "tag", REP_NUMBER, 0},
 	{"words", "words", REP_COUNT, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
-	{"type", "type", REP_NAME, REP_LAST},
+	{"type", "type", REP_NAME, REP_LAST | REP_HEAD},
 	{"location", "location", REP_NAME, REP_LAST},
 	{"reachable", "reachable", REP_NUMBER, 0},
 	{"retained_bytes", "retained", REP_BYTES, 0},

@@ -385,7 +385,7 @@ static void write_classes(struct rep_context *context, const struct findings *fi
 	struct rep_emitter *emitter = context->emitter;
 	const char *key = hg_key_name(top->key);
 	const struct rep_column columns[] = {
-		{key, key, REP_NAME, REP_LAST},
+		{key, key, REP_NAME, top->key == HG_BY_TYPE ? REP_LAST | REP_HEAD : REP_LAST},
 		{"blocks", "blocks", REP_COUNT, 0},
 		{"bytes", "bytes", REP_BYTES, 0},
 		{"retained_bytes", "retained", REP_BYTES, 0},
@@ -429,7 +429,7 @@ static const struct rep_column dominator_columns[] = {
 	{"retained_bytes", "retained", REP_BYTES, 0},
 	{"retained_share", "  share", REP_SHARE, 0},
 	{"type", NULL, REP_NAME, 0},
-	{NULL, "root or block", REP_NAME, REP_LAST},
+	{NULL, "root or block", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 static void dominator_row(

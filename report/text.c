@@ -319,3 +319,21 @@ size_t rep_text_columns(const char *bytes, size_t length)
 		columns += ((unsigned char)bytes[i] & 0xc0) != 0x80;
 	return columns;
 }
+
+void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const char *mark)
+{
+	size_t length = text->length - start, behind = strlen(mark), shown = 0;
+	if (text->failed || rep_text_columns(rep_text_string(text) + start, length) <= columns)
+		return;
+	char *bytes = text->bytes + start;
+	if (length < behind || strcmp(bytes + length - behind, mark) != 0)
+		behind = 0;
+	for (size_t left = columns - 3 - behind; left; left--)
+		do
+			shown++;
+		while (((unsigned char)bytes[shown] & 0xc0) == 0x80);
+	bytes[shown] = '\0';
+	text->length = start + shown;
+	rep_text_put(text, "...");
+	rep_text_put(text, behind ? mark : "");
+}

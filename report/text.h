@@ -62,6 +62,15 @@ void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length
 /* Columns that UTF-8 text takes on a terminal: its characters. */
 size_t rep_text_columns(const char *bytes, size_t length);
 
+/* Behind a location or a type in text that may be wrong. */
+#define REP_GUESS_MARK " ?"
+
+/*
+ * Cuts the end of what is behind 'start' if it takes more columns, 3 of which are "..." then; a
+ * 'mark' that it ends with stays.
+ */
+void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const char *mark);
+
 /* Bytes of the valid UTF-8 character at 'bytes', 0 if there is none. */
 size_t rep_utf8_character(const uint8_t *bytes, size_t length, uint32_t *character);
 

@@ -20,7 +20,7 @@ static const struct rep_column columns[] = {
 	{"retained_share", NULL, REP_SHARE, REP_NOT_CSV},
 	{"hidden_children", NULL, REP_COUNT, REP_NOT_CSV},
 	{"hidden_bytes", NULL, REP_BYTES, REP_NOT_CSV},
-	{NULL, "root or block, and below it what it alone holds", REP_NAME, REP_LAST},
+	{NULL, "root or block, and below it what it alone holds", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 /*

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 static const struct rep_column columns[] = {
-	{"type", "type", REP_NAME, REP_LAST},
+	{"type", "type", REP_NAME, REP_LAST | REP_HEAD},
 	{"kind", "kind", REP_WORD, 0},
 	{"unit", "unit", REP_NAME, 0},
 	{"blocks", "blocks", REP_COUNT, 0},

@@ -13,7 +13,7 @@ static const struct rep_column step_columns[] = {
 	{NULL, "through", REP_WORD, 0},
 	{"type", NULL, REP_NAME, 0},
 	{"field_name", NULL, REP_NAME, 0},
-	{NULL, "root or block", REP_NAME, REP_LAST},
+	{NULL, "root or block", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 static const struct rep_column path_columns[] = {
@@ -26,11 +26,12 @@ static const struct rep_column path_columns[] = {
 	{"bytes", "bytes", REP_BYTES, 0},
 	{NULL, "  share", REP_SHARE, 0},
 	{"type", NULL, REP_NAME, 0},
-	{NULL, "path", REP_NAME, REP_LAST},
+	{NULL, "path", REP_NAME, REP_LAST | REP_LABEL},
 };
 
 struct answer {
 	const char *pattern;
+	bool has_types;
 	struct hg_selection selection;
 	struct hg_why why;
 	bool *kept;
@@ -136,7 +137,7 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	rep_text_count(label, row->nodes);
 	if (row->type) {
 		rep_text_put(label, " of type ");
-		rep_name_type(label, context->snapshot, row->type);
+		rep_name_short_type(label, context->snapshot, row->type);
 	} else {
 		rep_text_printf(label, " %s%ss", hg_has_types(context->snapshot) ? "unknown " : "",
 			rep_tag_word(row->tag));
@@ -145,7 +146,7 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	}
 	if (row->location) {
 		rep_text_put(label, row->type ? " at " : " of ");
-		rep_name_location(label, context->snapshot, row->location);
+		rep_name_short_location(label, context->snapshot, row->location);
 	}
 	rep_text_put(label, ", first ");
 	rep_name_node(label, context->snapshot, row->node);
@@ -201,8 +202,9 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 	if (emitter->format != REP_FORMAT_TEXT)
 		return;
 	if (selection->count == 0) {
-		rep_prose(emitter, REP_PLAIN, "%s: nothing matches\n",
-			rep_escaped(&pattern, answer->pattern));
+		rep_prose(emitter, REP_PLAIN, "%s: nothing matches%s\n",
+			rep_escaped(&pattern, answer->pattern),
+			answer->has_types ? "" : "; the types are not known");
 		rep_text_release(&pattern);
 		return;
 	}
@@ -264,7 +266,7 @@ static bool keep(struct answer *answer, uint64_t limit)
 
 enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit)
 {
-	struct answer answer = {.pattern = pattern};
+	struct answer answer = {.pattern = pattern, .has_types = hg_has_types(context->snapshot)};
 	enum hg_status status = hg_select(context->snapshot, pattern, &answer.selection);
 	if (status == HG_OK)
 		status = hg_why(context->snapshot, &answer.selection, &answer.why);

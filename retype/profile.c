@@ -31,13 +31,15 @@ enum hg_status retype_open_profile(
 	return base_file_open(file, named, MOST_BYTES, error);
 }
 
-/* Whether there is a profile of that name; it is open then. */
-static bool try_file(const char *path, struct base_file *file)
+/* Whether there is a profile of that name; it is open then.  'other' is one that is none. */
+static bool try_file(const char *path, struct base_file *file, char *other)
 {
 	struct hg_error unread;
 	if (access(path, R_OK) != 0)
 		return false;
 	base_error_clear(&unread);
+	if (!other[0])
+		snprintf(other, PATH_MAX, "%s", path);
 	if (base_file_open(file, path, MOST_BYTES, &unread) != HG_OK)
 		return false;
 	if (retype_is_hgprof(file->bytes, file->size))
@@ -47,7 +49,8 @@ static bool try_file(const char *path, struct base_file *file)
 	return false;
 }
 
-static bool try_folder(const char *folder, const char *program, struct base_file *file, char *path)
+static bool try_folder(
+	const char *folder, const char *program, struct base_file *file, char *path, char *other)
 {
 	static const char *const ends[] = {".prof", ".prof.zst"};
 	const char *names[2] = {"exe", program};
@@ -57,7 +60,7 @@ static bool try_folder(const char *folder, const char *program, struct base_file
 			int length = snprintf(path, PATH_MAX, "%s%s%s%s", *slash ? folder : "",
 				slash, names[name], ends[end]);
 			if (names[name][0] && length > 0 && length < PATH_MAX &&
-				try_file(path, file))
+				try_file(path, file, other))
 				return true;
 		}
 	return false;
@@ -66,7 +69,7 @@ static bool try_folder(const char *folder, const char *program, struct base_file
 enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *pool,
 	struct base_file *file, const char **path, const char **note, struct hg_error *error)
 {
-	char folders[3][PATH_MAX], found[PATH_MAX], text[512];
+	char folders[3][PATH_MAX], found[PATH_MAX], other[PATH_MAX] = "", text[PATH_MAX + 512];
 	const char *program = name_of(snap->program);
 	unsigned count = 0;
 	*path = *note = "";
@@ -75,12 +78,18 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 		folder_of(snap->executable, folders[count++], PATH_MAX);
 	snprintf(folders[count++], PATH_MAX, ".");
 	for (unsigned i = 0; i < count; i++)
-		if (try_folder(folders[i], program, file, found))
+		if (try_folder(folders[i], program, file, found, other))
 			return base_pool_string(pool, found, strlen(found), path, error);
-	int length = snprintf(text, sizeof(text),
-		"none: no exe.prof%s%.200s%s beside the snapshot%s or in the current folder; make "
-		"it with heapgraph-prof, name it with --prof",
-		*program ? " or " : "", program, *program ? ".prof" : "",
-		snap->executable[0] ? ", beside the program" : "");
+	int length = 0;
+	if (other[0])
+		length = snprintf(text, sizeof(text),
+			"none: %s is not of heapgraph-prof; name one that is with --prof", other);
+	else
+		length = snprintf(text, sizeof(text),
+			"none: no exe.prof%s%.200s%s beside the snapshot%s or in the current "
+			"folder; make "
+			"it with heapgraph-prof, name it with --prof",
+			*program ? " or " : "", program, *program ? ".prof" : "",
+			snap->executable[0] ? ", beside the program" : "");
 	return base_pool_string(pool, text, (uint64_t)length, note, error);
 }

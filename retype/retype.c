@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How notes begin if there are no types. */
+#define NONE "none: "
+
 static enum hg_status set_note(struct retype *retype, const char *text, struct hg_error *error)
 {
 	return base_pool_string(&retype->types.pool, text, strlen(text), &retype->note, error);
@@ -67,7 +70,7 @@ static enum hg_status open_found(
 		*error = trouble;
 		return status;
 	}
-	snprintf(text, sizeof(text), "none: %s %s", retype->path, trouble.message);
+	snprintf(text, sizeof(text), NONE "%s %s", retype->path, trouble.message);
 	BASE_TRY(forget_types(retype, error));
 	return set_note(retype, text, error);
 }
@@ -83,10 +86,10 @@ static enum hg_status open_trees(struct retype *retype, struct snap *snap,
 		return HG_OK;
 	retype->path = "";
 	return set_note(retype,
-		snap->sites.entries == 0
-			? "none: no locations, which lead to types"
-			: "none: no .cmt of the program beside the snapshot or below the current "
-			  "folder; name theirs with -I",
+		snap->sites.entries == 0 ? NONE "no locations, which lead to types"
+					 : NONE
+			"no .cmt of the program beside the snapshot or below the current "
+			"folder; name theirs with -I",
 		error);
 }
 
@@ -107,7 +110,10 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	else
 		BASE_TRY(open_found(retype, snap, error));
 	if (options->required && !retype->has_types) {
-		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", retype->note);
+		const char *why = retype->note;
+		const char *reason =
+			strncmp(why, NONE, strlen(NONE)) == 0 ? why + strlen(NONE) : why;
+		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", reason);
 		base_error_file(error, snap->path);
 		return HG_ERROR_INPUT;
 	}

@@ -386,6 +386,18 @@ struct header {
 	uint64_t magic, data, objects, words32, words64;
 };
 
+static bool is_magic(uint64_t number)
+{
+	return number == MAGIC_STANDARD || number == MAGIC_IDS_01 || number == MAGIC_IDS_02;
+}
+
+bool snap_marshal_begins(const uint8_t *bytes, size_t size)
+{
+	struct base_cursor cursor = base_cursor_over(bytes, size);
+	uint64_t magic;
+	return base_cursor_be(&cursor, 4, &magic) && is_magic(magic);
+}
+
 static enum hg_status read_header(struct base_cursor *c, struct header *h, struct hg_error *error)
 {
 	uint64_t offset = base_cursor_offset(c);
@@ -395,7 +407,7 @@ static enum hg_status read_header(struct base_cursor *c, struct header *h, struc
 			base_cursor_left(c));
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		base_cursor_be(c, 4, numbers[i]);
-	if (h->magic != MAGIC_STANDARD && h->magic != MAGIC_IDS_01 && h->magic != MAGIC_IDS_02)
+	if (!is_magic(h->magic))
 		return base_corrupt(error, offset, "0x%08x is not the magic of a marshalled value",
 			(unsigned)h->magic);
 	if (h->data > base_cursor_left(c))

@@ -35,6 +35,9 @@ struct snap_marshal {
 	bool ids;                /* blocks carry location ids */
 };
 
+/* Whether the bytes begin with the magic number of one of the dialects. */
+bool snap_marshal_begins(const uint8_t *bytes, size_t size);
+
 /*
  * Reads one value, header and data, and leaves the cursor behind it.  HG_ERROR_INPUT with the
  * offset of the first contradiction; HG_ERROR_LIMIT for more than 512 MiB of data or 2^24 - 2

@@ -188,11 +188,26 @@ static enum hg_status read_profile(struct snap *snap, const char *path, struct h
 	return base_pool_string(&snap->pool, path, strlen(path), &snap->profile, error);
 }
 
+/* The format needs no source of locations: one is passed over, anything else is a mistake. */
+static enum hg_status check_unneeded(const char *named, struct hg_error *error)
+{
+	struct base_file file;
+	BASE_TRY(base_file_open(&file, named, MOST_BYTES, error));
+	bool is_source = snap_sites_is_source(file.bytes, file.size);
+	base_file_close(&file);
+	if (is_source)
+		return HG_OK;
+	base_fail(error, HG_ERROR_INPUT, 0,
+		"is no profile: those of types begin with 'hgprof 1', heapgraph-prof writes them");
+	base_error_file(error, named);
+	return HG_ERROR_INPUT;
+}
+
 enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error)
 {
 	char path[PATH_MAX];
 	if (snap->format->ids == SNAP_IDS_NONE)
-		return HG_OK;
+		return named ? check_unneeded(named, error) : HG_OK;
 	if (named)
 		return read_profile(snap, named, error);
 	BASE_TRY(discover(snap, path, error));

@@ -538,6 +538,13 @@ static enum hg_status load(struct loader *l, struct base_cursor *c)
 	}
 }
 
+bool snap_sites_is_source(const uint8_t *bytes, size_t size)
+{
+	size_t length = strlen(OCP_MAGIC);
+	return snap_marshal_begins(bytes, size) ||
+	       (size >= length && memcmp(bytes, OCP_MAGIC, length) == 0);
+}
+
 enum hg_status snap_sites_add(struct snap_sites *sites, const struct snap_location *location,
 	uint32_t *number, struct hg_error *error)
 {

@@ -62,6 +62,9 @@ enum hg_status snap_sites_init(
 enum hg_status snap_sites_load(
 	struct snap_sites *sites, const uint8_t *bytes, size_t size, struct hg_error *error);
 
+/* Whether the bytes begin like a location source of any of the formats. */
+bool snap_sites_is_source(const uint8_t *bytes, size_t size);
+
 /* Also after a failed initialisation; the table is zeros then. */
 void snap_sites_release(struct snap_sites *sites);
 

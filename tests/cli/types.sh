@@ -223,5 +223,17 @@ check 'and a note does' grep -q '^heapgraph: .*exe\.prof ' "$work/err"
 refuses 'and types that are required fail' 3 top --require-types "$work/stale/core.zst"
 run top --by type --format csv $core
 check 'without a profile, blocks that describe themselves' grep -q '^string,[0-9]*,' "$work/out"
+run why 'Tiny.item' $core
+check 'and why says that there are no types' grep -q 'nothing matches; the types are not known' "$work/out"
+refuses 'required types that nobody made' 3 top --require-types $core
+check 'and where they were looked for' grep -q 'has no types: no exe\.prof' "$work/err"
+refuses 'a profile that is none' 3 top --prof README.md $core
+check 'and which it is' grep -q 'README\.md: is no profile' "$work/err"
+mkdir "$work/empty"
+cp $core "$work/empty/core.zst"
+: >"$work/empty/exe.prof"
+run summary "$work/empty/core.zst"
+check 'an empty one, found, is named' grep -qE '^  types +none: .*empty/exe\.prof is not of heapgraph-prof' \
+	"$work/out"
 head -c 100000 "$work/found/exe.prof" >"$work/cut.prof"
 refuses 'a profile cut short' 3 top --prof "$work/cut.prof" $core

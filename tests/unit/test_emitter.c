@@ -281,6 +281,27 @@ static void long_tables_stream(void **state)
 	free(text);
 }
 
+static void long_types_keep_their_beginning_and_mark(void **state)
+{
+	static const struct rep_column types[] = {{"type", "type", REP_NAME, REP_LAST | REP_HEAD}};
+	struct capture capture;
+	char name[2000];
+	(void)state;
+	memset(name, 'x', sizeof(name) - 1);
+	memcpy(name, "begin", 5);
+	strcpy(name + sizeof(name) - 1 - strlen(REP_GUESS_MARK), REP_GUESS_MARK);
+	begin(&capture, REP_FORMAT_TEXT);
+	rep_table_begin(&capture.emitter, "rows", types, 1);
+	rep_cell_string(&capture.emitter, name);
+	rep_row_end(&capture.emitter);
+	rep_table_end(&capture.emitter);
+	char *text = end(&capture);
+	assert_non_null(strstr(text, "\n  beginxxx"));
+	assert_non_null(strstr(text, "xxx..." REP_GUESS_MARK "\n"));
+	assert_int_equal(strlen(text), strlen("  type\n") + 2 + 120 + 1);
+	free(text);
+}
+
 static void long_names_keep_their_end(void **state)
 {
 	struct capture capture;
@@ -331,6 +352,7 @@ int main(void)
 		cmocka_unit_test(empty_tables_are_valid),
 		cmocka_unit_test(long_tables_stream),
 		cmocka_unit_test(long_names_keep_their_end),
+		cmocka_unit_test(long_types_keep_their_beginning_and_mark),
 		cmocka_unit_test(a_full_disk_is_seen),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
