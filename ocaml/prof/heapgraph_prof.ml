@@ -54,6 +54,8 @@ let options () =
   { output = !output; exe = !exe; inputs = List.rev !inputs }
 
 let load_executable path =
+  if Guard.is_skipped path then fail exit_input "%s: damaged" path;
+  Guard.about path;
   match Executable.load path with
   | exe -> Load.executable := Some exe
   | exception Executable.Unusable why -> fail exit_input "%s: %s" path why
@@ -80,9 +82,14 @@ let load o =
   List.iter Load.load_import unnamed;
   Option.iter (fun exe -> List.iter Load.load_import (Executable.linked exe)) !Load.executable;
   Load.load_imports ();
+  Guard.about "";
   Load.check_interfaces ();
   let units = Units.sorted () in
-  List.iter Index.interface units;
+  List.iter
+    (fun (u : Units.t) ->
+      Guard.about u.interface_file;
+      Index.interface u)
+    units;
   units
 
 let is_linked (u : Units.t) =
@@ -93,6 +100,7 @@ let globals t (u : Units.t) block =
 
 (* The second pass, for one unit; types are filled in last, when places have been met. *)
 let export t (u : Units.t) =
+  Guard.about (if u.cmt <> "" then u.cmt else u.interface_file);
   Convert.forget_values ();
   (match Load.structure u with
   | None -> globals t u (Globals.of_interface u)
@@ -109,25 +117,32 @@ let export t (u : Units.t) =
 let write t units =
   List.iter (Output.unit_record t) units;
   List.iter (fun u -> if is_linked u then export t u) units;
+  Guard.about "";
   Output.types t
 
 (* Beside the output, so that there is never half a one. *)
+let beside path = path ^ ".tmp"
+
+let remove path = try Sys.remove path with Sys_error _ -> ()
+
 let write_file path units =
-  let beside = path ^ ".tmp" in
   try
-    let t = Output.create (open_out_bin beside) in
-    (try
-       write t units;
-       Output.finish t
-     with e ->
-       close_out_noerr t.channel;
-       Sys.remove beside;
-       raise e);
-    Sys.rename beside path
+    let t = Output.create (open_out_bin (beside path)) in
+    try
+      write t units;
+      Output.finish t;
+      Sys.rename (beside path) path
+    with e ->
+      close_out_noerr t.channel;
+      remove (beside path);
+      raise e
   with Sys_error why -> fail exit_resource "%s" why
 
 let () =
   let o = options () in
-  let units = load o in
-  write_file o.output units;
-  Summary.print o.output (List.filter is_linked units)
+  let work () =
+    let units = load o in
+    write_file o.output units;
+    Summary.print o.output (List.filter is_linked units)
+  in
+  exit (Guard.run work ~clean_up:(fun () -> remove (beside o.output)))

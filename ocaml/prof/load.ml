@@ -31,15 +31,18 @@ let magic_of file =
     ~finally:(fun () -> close_in channel)
     (fun () -> try really_input_string channel 12 with End_of_file -> "")
 
-(* Why the compiler's own functions would not read it: the first letters tell what wrote it. *)
-let wrong_magic file =
+(* Why the compiler's own functions cannot read it: the first letters tell what wrote it. *)
+let unfit file =
   let mine =
     if Filename.check_suffix file ".cmt" then [ Config.cmt_magic_number; Config.cmi_magic_number ]
     else [ Config.cmi_magic_number ]
   in
   match magic_of file with
   | exception Sys_error reason -> Some reason
-  | magic when List.mem magic mine -> None
+  | magic when List.mem magic mine -> (
+      match Marshalled.damage file with
+      | what -> Option.map (( ^ ) "damaged: ") what
+      | exception Sys_error reason -> Some reason)
   | magic when Names.has_prefix "Caml1999" magic || Names.has_prefix "Caml2012" magic ->
       Some
         (Printf.sprintf "written by another version of OCaml (%S, not %S of OCaml %s)" magic
@@ -50,8 +53,8 @@ let reason = function
   | Cmi_format.Error e -> Format.asprintf "%a" Cmi_format.report_error e
   | Cmt_format.Error (Not_a_typedtree _) -> "it has no typed tree"
   | End_of_file -> "cut short"
-  | Failure s | Sys_error s | Invalid_argument s -> "corrupt: " ^ s
-  | e -> "corrupt: " ^ Printexc.to_string e
+  | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ s
+  | e -> "damaged: " ^ Printexc.to_string e
 
 let refuse file why =
   incr unreadable;
@@ -59,7 +62,8 @@ let refuse file why =
 
 (* The file's contents, or a warning. *)
 let read file =
-  match wrong_magic file with
+  Guard.about file;
+  match unfit file with
   | Some why ->
       refuse file why;
       None
@@ -185,6 +189,7 @@ let fits_better u file (c : Cmt_format.cmt_infos) structure =
   | None, _ -> false
   | Some _, None -> true
   | Some exe, Some old ->
+      Guard.about file;
       score exe u.name file (expected_crc c) structure > score exe u.name u.cmt u.crc old
 
 let another_implementation u file (c : Cmt_format.cmt_infos) structure =
@@ -237,7 +242,7 @@ let interface_contents u file (c : Cmi_format.cmi_infos) =
 (* Reads a file into its unit. *)
 let load file =
   Memory.tidy ();
-  match read file with
+  match if Guard.is_skipped file then None else read file with
   | None -> ()
   | Some (cmi, cmt) -> (
       let u = Option.map (cmt_contents file) cmt in

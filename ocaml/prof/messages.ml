@@ -3,12 +3,13 @@
 let verbose = ref false
 let warnings = ref 0
 
-let say fmt =
-  Printf.ksprintf
-    (fun s ->
+(* To standard error; a child process hands messages to its parent. *)
+let print =
+  ref (fun s ->
       prerr_string ("heapgraph-prof: " ^ s ^ "\n");
       flush stderr)
-    fmt
+
+let say fmt = Printf.ksprintf (fun s -> !print s) fmt
 
 let warn fmt =
   Printf.ksprintf

@@ -17,7 +17,8 @@
 
 /*
  * Lines 1 to 8 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
- * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned.
+ * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned, 8 a
+ * list of records, 9 several types, as the '# line' of a generated parser have it.
  */
 static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "u Test 00000000000000000000000000000000 test.ml /src cmt\n"
@@ -49,6 +50,9 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "D 8 note 0/8/0 R size:1 text:0\n"
 			      "t 13 c 8\n"
 			      "t 14 c 2 13\n"
+			      "t 15 ? abstract\n"
+			      "t 16 c 2 15\n"
+			      "t 17 T 0 0 0\n"
 			      "f 0 test.ml Test\n"
 			      "L 0 1 0 5 1 5 @-1 con.%3a%3a:2\n"
 			      "L 0 2 0 5 2 5 @-1 tuple:5\n"
@@ -57,7 +61,8 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "L 0 5 0 5 5 5 @-1 tuple:5 record:10\n"
 			      "L 0 6 0 5 6 5 @-1 con.%3a%3a:11\n"
 			      "L 0 7 0 5 7 5 @-1 call:12\n"
-			      "L 0 8 0 5 8 5 @-1 con.%3a%3a:14\n";
+			      "L 0 8 0 5 8 5 @-1 con.%3a%3a:14\n"
+			      "L 0 9 0 5 9 5 @-1 con.Some:8 tuple:17 con.%3a%3a:16 con.%3a%3a:2\n";
 
 static const char profile_of_units[] =
 	"hgprof 1 ocaml 4.13.1 word 64\n"
@@ -343,6 +348,40 @@ static void sureness_of_places(void **state)
 	heap_release(&h);
 }
 
+/* Of many types of a place a block's shape chooses; of those that fit, one may know more. */
+static void shapes_choose_between_types(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
+	uint64_t record = heap_pair(&h, text, 1);
+	uint64_t some = heap_block(&h, 0, 1);
+	dump_word(&h.dump, record);
+	uint64_t list = heap_pair(&h, text, 1);
+	uint64_t three = heap_block(&h, 0, 3);
+	for (unsigned i = 0; i < 3; i++)
+		dump_word(&h.dump, text);
+	uint64_t none = heap_block(&h, 0, 4);
+	dump_word(&h.dump, some);
+	dump_word(&h.dump, list);
+	dump_word(&h.dump, three);
+	dump_word(&h.dump, 1);
+	heap_sample(&h, some, 9);
+	heap_sample(&h, list, 9);
+	heap_sample(&h, three, 9);
+	heap_sample(&h, none, 9);
+	h.root = none;
+	heap_type(&h);
+	assert_type(&h, some, "r option", HG_EXACT);
+	assert_type(&h, record, "r", HG_EXACT);
+	assert_type(&h, three, "string * string * string", HG_EXACT);
+	assert_type(&h, list, "string list", HG_INFERRED);
+	assert_type(&h, none, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(h.retype.counts.shape_clashes, 0);
+	heap_release(&h);
+}
+
 /* A seed that is not exact is undone with all that came of it when it runs into a wrong shape. */
 static void undoes_wrong_seeds(void **state)
 {
@@ -550,6 +589,7 @@ int main(void)
 		cmocka_unit_test(conflicts_of_exact_seeds),
 		cmocka_unit_test(fields_decide_between_types),
 		cmocka_unit_test(sureness_of_places),
+		cmocka_unit_test(shapes_choose_between_types),
 		cmocka_unit_test(undoes_wrong_seeds),
 		cmocka_unit_test(long_lists_and_wide_arrays),
 		cmocka_unit_test(same_in_any_order),

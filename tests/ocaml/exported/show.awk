@@ -1,6 +1,6 @@
 # show.awk MODULE exe.prof - prints what exe.prof says of a module, with type terms written out: units,
 # declarations, layouts, blocks of units, extension constructors, classes.  MODULE is the beginning of
-# names; -v records=gDkxC chooses kinds.  Two spaces are between fields.
+# names, for places (L) the file; -v records=gDkxC chooses kinds.  Two spaces are between fields.
 function plain(s) {
 	if (s == "%")
 		return ""
@@ -54,12 +54,14 @@ BEGIN { module = ARGV[1]; ARGV[1] = ""; if (!records) records = "gDkmxC" }
 $1 == "t" { id = $2; $1 = $2 = ""; sub(/^ +/, ""); terms[id] = $0; next }
 $1 == "D" { decl_name[$2] = plain($3) }
 $1 == "m" { layout_name[$2] = plain($3) }
+$1 == "f" { file_name[$2] = plain($3) }
 END {
 	for (i = 1; i <= NR; i++) {
 		n = split(line[i], w, " ")
 		if (!index(records, w[1]) && w[1] != "D") continue
 		if (w[1] == "g" && mine(w[2])) print "block " w[2] " " w[3] ":" fields(line[i], 4)
 		if (w[1] == "x" && mine(w[2])) print "extension " w[2] ":" fields(line[i], 3)
+		if (w[1] == "L" && file_name[w[2]] == module) print "place " w[3] ":" w[4] ":" fields(line[i], 9)
 		if (w[1] == "C" && mine(w[2])) print "class " plain(w[2]) ":" fields(line[i], 3)
 		if (w[1] == "F" && w[3] == module) { sub(/_[0-9]+$/, "", w[4]); print plain(w[4]) ":" fields(line[i], 13) }
 		if (w[1] == "m" && mine(w[3])) print "layout " plain(w[3]) ":" fields(line[i], 4)
