@@ -1,6 +1,6 @@
 (* Does the work in a child process, which tells what file it is at: a damaged file may well end it,
-   since what the compiler wrote has no types that could be checked.  Then the work starts again
-   without that file. *)
+   since what the compiler wrote has no types that could be checked.  Then the work starts again,
+   carefully, which finds damaged interfaces before others use them, and then without that file. *)
 
 let most_restarts = 20
 
@@ -11,6 +11,9 @@ let words size = (256 * 1024 * 1024) + (32 * size)
 
 (* Files that have ended a child. *)
 let skipped : (string, unit) Hashtbl.t = Hashtbl.create 1
+
+(* Since a child has crashed: what is read is looked at as a whole, which takes time. *)
+let careful = ref false
 
 let is_skipped file = Hashtbl.mem skipped file
 let parent : out_channel option ref = ref None
@@ -46,7 +49,14 @@ let crash why =
   tell 'x' why;
   Unix._exit exit_crash
 
+(* What the C library says of damaged memory. *)
+let silence () =
+  let null = Unix.openfile "/dev/null" [ O_WRONLY ] 0 in
+  Unix.dup2 null Unix.stderr;
+  Unix.close null
+
 let child output work =
+  if not !Messages.verbose then silence ();
   parent := Some (Unix.out_channel_of_descr output);
   Messages.print := tell 'm';
   ignore
@@ -54,22 +64,21 @@ let child output work =
          if (Gc.quick_stat ()).heap_words > !most_words then crash "it needs too much memory"));
   match work () with () -> exit 0 | exception e -> crash (Printexc.to_string e)
 
-(* What a child told: the file that it was at last, and why it ended. *)
-let follow said channel =
-  let rec go file why =
-    match input_char channel with
-    | exception End_of_file -> (file, why)
-    | kind -> (
-        match really_input_string channel (input_binary_int channel) with
-        | exception (End_of_file | Invalid_argument _) -> (file, why)
-        | text when kind = 'f' -> go text why
-        | text when kind = 'x' -> go file text
-        | text ->
-            if not (Hashtbl.mem said text) then Messages.say "%s" text;
-            Hashtbl.replace said text ();
-            go file why)
+(* What a child told: the file that it was at last, why it ended, and the messages, last first. *)
+type told = { file : string; why : string; messages : string list }
+
+let follow channel =
+  let rec go told =
+    match
+      let kind = input_char channel in
+      (kind, really_input_string channel (input_binary_int channel))
+    with
+    | exception (End_of_file | Invalid_argument _) -> told
+    | 'f', file -> go { told with file }
+    | 'x', why -> go { told with why }
+    | _, message -> go { told with messages = message :: told.messages }
   in
-  go "" ""
+  go { file = ""; why = ""; messages = [] }
 
 (* Signals that a fault of the program itself sends. *)
 let faults =
@@ -93,7 +102,7 @@ let ending why : Unix.process_status -> ending = function
 let rec wait pid =
   try snd (Unix.waitpid [] pid) with Unix.Unix_error (Unix.EINTR, _, _) -> wait pid
 
-let once said work =
+let once work =
   let input, output = Unix.pipe ~cloexec:true () in
   match Unix.fork () with
   | 0 ->
@@ -102,26 +111,44 @@ let once said work =
   | pid ->
       Unix.close output;
       let channel = Unix.in_channel_of_descr input in
-      let file, why = follow said channel in
+      let told = follow channel in
       close_in channel;
-      (file, ending why (wait pid))
+      (told, ending told.why (wait pid))
 
-(* The exit status of the work; [clean_up] removes what a child that crashed has left. *)
+(* Why a child of its own cannot do this with a file; the memory of a process that has read a damaged
+   file may be damaged, too. *)
+let trial file work =
+  match Unix.fork () with
+  | 0 ->
+      parent := None;
+      silence ();
+      about file;
+      (match work () with () -> Unix._exit 0 | exception _ -> Unix._exit exit_crash)
+  | pid -> (
+      match ending "it cannot be read" (wait pid) with Status _ -> None | Crash why -> Some why)
+
+(* The exit status of the work; [clean_up] removes what a child that crashed has left.  Its messages
+   are those of the last child. *)
 let run ~clean_up work =
-  let said = Hashtbl.create 10 in
+  let skips = ref [] in
   let rec go restarts =
-    match once said work with
-    | _, Status status -> status
-    | file, Crash why ->
+    match once work with
+    | told, Status status ->
+        List.iter (Messages.say "%s") (List.rev_append !skips (List.rev told.messages));
+        status
+    | { file; _ }, Crash why ->
         clean_up ();
-        if file = "" || is_skipped file then (
+        if not !careful then (
+          careful := true;
+          go restarts)
+        else if file = "" || is_skipped file then (
           Messages.say "nothing is written: %s" why;
           3)
         else if restarts = most_restarts then (
           Messages.say "%s: damaged, or not understood (%s); too many are: nothing is written" file why;
           3)
         else (
-          Messages.warn "%s: skipped: damaged, or not understood (%s)" file why;
+          skips := Printf.sprintf "warning: %s: skipped: damaged, or not understood (%s)" file why :: !skips;
           Hashtbl.add skipped file ();
           go (restarts + 1))
   in

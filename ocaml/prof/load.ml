@@ -52,7 +52,7 @@ let unfit file =
 let reason = function
   | Cmi_format.Error e -> Format.asprintf "%a" Cmi_format.report_error e
   | Cmt_format.Error (Not_a_typedtree _) -> "it has no typed tree"
-  | End_of_file -> "cut short"
+  | End_of_file -> "damaged, or cut short"
   | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ s
   | e -> "damaged: " ^ Printexc.to_string e
 
@@ -60,10 +60,33 @@ let refuse file why =
   incr unreadable;
   Messages.warn "%s: skipped: %s" file why
 
+let nowhere = Format.make_formatter (fun _ _ _ -> ()) ignore
+
+(* Meets all types that others may use: a damaged one ends it here. *)
+let look_closely ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
+  let look signature =
+    try Printtyp.signature nowhere signature with
+    | (Stack_overflow | Out_of_memory) as e -> raise e
+    | _ -> ()
+  in
+  Option.iter (fun (c : Cmi_format.cmi_infos) -> look c.cmi_sign) cmi;
+  match cmt with
+  | Some { cmt_annots = Implementation s; _ } -> look s.str_type
+  | Some { cmt_annots = Interface s; _ } -> look s.sig_type
+  | Some { cmt_annots = Packed (signature, _); _ } -> look signature
+  | _ -> ()
+
+let try_out file () = look_closely (Cmt_format.read file)
+
 (* The file's contents, or a warning. *)
 let read file =
   Guard.about file;
-  match unfit file with
+  let fault =
+    match unfit file with
+    | None when !Guard.careful -> Option.map (( ^ ) "damaged: ") (Guard.trial file (try_out file))
+    | fault -> fault
+  in
+  match fault with
   | Some why ->
       refuse file why;
       None
