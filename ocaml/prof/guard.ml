@@ -148,7 +148,8 @@ let run ~clean_up work =
           Messages.say "%s: damaged, or not understood (%s); too many are: nothing is written" file why;
           3)
         else (
-          skips := Printf.sprintf "warning: %s: skipped: damaged, or not understood (%s)" file why :: !skips;
+          skips :=
+            Printf.sprintf "warning: %s: skipped: damaged, or not understood (%s)" file why :: !skips;
           Hashtbl.add skipped file ();
           go (restarts + 1))
   in

@@ -93,7 +93,7 @@ let read file =
   | None -> (
       match Cmt_format.read file with
       | _, None when not (Filename.check_suffix file ".cmi") ->
-          refuse file "cut short";
+          refuse file "damaged, or cut short";
           None
       | contents -> Some contents
       | exception ((Out_of_memory | Sys.Break) as e) -> raise e

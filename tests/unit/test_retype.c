@@ -17,8 +17,8 @@
 
 /*
  * Lines 1 to 8 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
- * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned, 8 a
- * list of records, 9 several types, as the '# line' of a generated parser have it.
+ * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned, 8
+ * a list of records, 9 several types, as the '# line' of a generated parser have it.
  */
 static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "u Test 00000000000000000000000000000000 test.ml /src cmt\n"
