@@ -9,10 +9,10 @@
 
 static void release(struct cmt_reader *r)
 {
-	struct cmt_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name, &r->scope_of,
-		&r->declarations, &r->terms, &r->layouts, &r->places};
+	struct retype_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name,
+		&r->scope_of, &r->declarations, &r->terms, &r->layouts, &r->places};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		cmt_map_release(maps[i]);
+		retype_map_clear(maps[i]);
 	for (uint64_t i = 0; i < r->unit_count; i++)
 		cmt_unit_release(r->units[i]);
 	base_pool_release(&r->scratch);

@@ -48,7 +48,7 @@ static uint32_t reserve(struct cmt_reader *r, struct retype_declaration *declara
 	pending.number = retype_declare(r->types, declaration);
 	if (pending.number == RETYPE_NONE)
 		return RETYPE_NONE;
-	r->status = cmt_map_set(&r->declarations, key, pending.number, r->error);
+	r->status = retype_map_set(&r->declarations, key, pending.number, r->error);
 	r->pending[r->pending_count++] = pending;
 	return pending.number;
 }
@@ -60,7 +60,7 @@ static uint32_t declare_entry(struct cmt_reader *r, const struct cmt_target *tar
 	struct retype_declaration declaration = {
 		.name = target->name, .origin = RETYPE_NONE, .inner = RETYPE_NOTHING};
 	uint32_t number;
-	if (cmt_map_find(&r->declarations, key, &number))
+	if (retype_map_number(&r->declarations, key, &number))
 		return number;
 	uint32_t scope = entry->scope;
 	const struct snap_marshal *m = marshal_of(r, target->entry);
@@ -90,8 +90,8 @@ static uint32_t declare_name(struct cmt_reader *r, const char *name, uint32_t ar
 	uint32_t index = cmt_stdlib_index(name), number;
 	if (index != RETYPE_NONE)
 		arity = cmt_stdlib_parameters(index);
-	uint64_t key = cmt_map_hash_string((uint64_t)arity << 8 | 1, name, strlen(name));
-	if (cmt_map_find(&r->declarations, key, &number))
+	uint64_t key = retype_map_hash_string((uint64_t)arity << 8 | 1, name, strlen(name));
+	if (retype_map_number(&r->declarations, key, &number))
 		return number;
 	struct retype_declaration declaration = {.name = name,
 		.parameters = arity,
@@ -304,10 +304,10 @@ static struct retype_term member_type(
 }
 
 /* The last value of a name is the one that is exported. */
-static bool is_hidden(struct cmt_map *last, uint64_t key, uint32_t index)
+static bool is_hidden(struct retype_map *last, uint64_t key, uint32_t index)
 {
 	uint32_t number;
-	return cmt_map_find(last, key, &number) && number != index;
+	return retype_map_number(last, key, &number) && number != index;
 }
 
 static uint64_t member_key(struct cmt_reader *r, const struct snap_marshal *m,
@@ -325,17 +325,17 @@ const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_co
 	uint32_t most = cmt_length(m, signature, MOST_MEMBERS), i = 0;
 	struct retype_field *fields = cmt_alloc(r, most, sizeof(*fields));
 	struct cmt_list items = cmt_list(m, signature);
-	struct cmt_map last = {0};
+	struct retype_map last = {0};
 	struct snap_value item;
 	const char *name;
 	for (; i < most && r->status == HG_OK && cmt_next(&items, &item); i++)
-		r->status = cmt_map_set(&last, member_key(r, m, item, &name), i, r->error);
+		r->status = retype_map_set(&last, member_key(r, m, item, &name), i, r->error);
 	*count = 0;
 	items = cmt_list(m, signature);
 	for (i = 0; fields && i < most && cmt_next(&items, &item); i++)
 		if (has_field(m, item) && !is_hidden(&last, member_key(r, m, item, &name), i))
 			fields[(*count)++] = (struct retype_field){
 				name ? name : "", member_type(r, context, item), false};
-	cmt_map_release(&last);
+	retype_map_clear(&last);
 	return fields;
 }

@@ -110,7 +110,7 @@ static int by_path(const void *left, const void *right)
 }
 
 /* A folder is read in any order, and may be named twice, also by a link. */
-static enum hg_status settle(struct cmt_reader *r, struct cmt_map *inodes, uint64_t first)
+static enum hg_status settle(struct cmt_reader *r, struct retype_map *inodes, uint64_t first)
 {
 	uint64_t found = r->file_count;
 	if (found > first)
@@ -118,18 +118,18 @@ static enum hg_status settle(struct cmt_reader *r, struct cmt_map *inodes, uint6
 	r->file_count = first;
 	for (uint64_t i = first; i < found; i++) {
 		const struct cmt_file *file = &r->files[i];
-		uint64_t key = cmt_map_hash(file->device, file->inode);
+		uint64_t key = retype_map_hash(file->device, file->inode);
 		uint32_t other;
-		if (cmt_map_find(inodes, key, &other))
+		if (retype_map_number(inodes, key, &other))
 			continue;
-		BASE_TRY(cmt_map_set(inodes, key, 0, r->error));
+		BASE_TRY(retype_map_set(inodes, key, 0, r->error));
 		r->files[r->file_count++] = *file;
 	}
 	return HG_OK;
 }
 
-static enum hg_status search_root(struct cmt_reader *r, struct cmt_map *inodes, const char *folder,
-	unsigned levels, uint32_t root)
+static enum hg_status search_root(struct cmt_reader *r, struct retype_map *inodes,
+	const char *folder, unsigned levels, uint32_t root)
 {
 	uint64_t first = r->file_count;
 	BASE_TRY(cmt_look_in(r, folder, levels));
@@ -150,7 +150,7 @@ static void folder_of(const char *path, char out[PATH_MAX])
 
 enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directories, size_t count)
 {
-	struct cmt_map inodes = {0};
+	struct retype_map inodes = {0};
 	char beside[PATH_MAX];
 	enum hg_status status = HG_OK;
 	for (size_t i = 0; status == HG_OK && i < count; i++)
@@ -160,7 +160,7 @@ enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directori
 		status = search_root(r, &inodes, beside, 0, (uint32_t)count);
 	if (status == HG_OK)
 		status = search_root(r, &inodes, ".", DEPTH, (uint32_t)count + 1);
-	cmt_map_release(&inodes);
+	retype_map_clear(&inodes);
 	return status;
 }
 

@@ -145,12 +145,13 @@ static bool is_same_module(const struct cmt_module *a, const struct cmt_module *
 /* The same for the same module, so that equal instances of a functor are one. */
 static uint32_t bind(struct cmt_reader *r, struct cmt_binding binding)
 {
-	uint64_t key = cmt_map_hash((uint64_t)binding.unit << 32 | binding.stamp, binding.next);
-	key = cmt_map_hash(key, (uint64_t)binding.module.scope << 32 | binding.module.unit);
-	key = cmt_map_hash(key, (uint64_t)binding.module.bindings << 32 | binding.module.node.bits);
-	key = cmt_map_hash(key, (uintptr_t)binding.module.name);
+	uint64_t key = retype_map_hash((uint64_t)binding.unit << 32 | binding.stamp, binding.next);
+	key = retype_map_hash(key, (uint64_t)binding.module.scope << 32 | binding.module.unit);
+	key = retype_map_hash(
+		key, (uint64_t)binding.module.bindings << 32 | binding.module.node.bits);
+	key = retype_map_hash(key, (uintptr_t)binding.module.name);
 	uint32_t number;
-	for (; cmt_map_find(&r->bound, key, &number); key++) {
+	for (; retype_map_number(&r->bound, key, &number); key++) {
 		const struct cmt_binding *other = &r->bindings[number];
 		if (other->unit == binding.unit && other->stamp == binding.stamp &&
 			other->next == binding.next &&
@@ -161,7 +162,7 @@ static uint32_t bind(struct cmt_reader *r, struct cmt_binding binding)
 	r->status = base_grow(&r->bindings, r->binding_count, &r->binding_capacity,
 		sizeof(*r->bindings), r->error);
 	if (r->status == HG_OK)
-		r->status = cmt_map_set(&r->bound, key, number, r->error);
+		r->status = retype_map_set(&r->bound, key, number, r->error);
 	if (r->status != HG_OK)
 		return RETYPE_NONE;
 	r->bindings[r->binding_count++] = binding;

@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "retype/cmt400.h"
-#include "retype/cmt400_map.h"
+#include "retype/map.h"
 #include "snapshot/marshal.h"
 
 enum {
@@ -159,15 +159,15 @@ struct cmt_reader {
 	uint64_t found_count, found_capacity;
 	struct cmt_wanted *wanted;
 	uint64_t wanted_count, wanted_capacity;
-	struct cmt_map by_unit;      /* hash of name and digest -> unit */
-	struct cmt_map bound;        /* hash of a binding -> its number */
-	struct cmt_map by_stamp;     /* unit, stamp -> entry */
-	struct cmt_map by_name;      /* scope, space, name -> entry */
-	struct cmt_map scope_of;     /* unit, node -> scope */
-	struct cmt_map declarations; /* entry, bindings; or hash of a name -> declaration */
-	struct cmt_map terms;        /* generation, node -> term */
-	struct cmt_map layouts;      /* hash of a module -> its layout, or RETYPE_NONE */
-	struct cmt_map places;       /* hash of a location -> number in 'wanted' */
+	struct retype_map by_unit;      /* hash of name and digest -> unit */
+	struct retype_map bound;        /* hash of a binding -> its number */
+	struct retype_map by_stamp;     /* unit, stamp -> entry */
+	struct retype_map by_name;      /* scope, space, name -> entry */
+	struct retype_map scope_of;     /* unit, node -> scope */
+	struct retype_map declarations; /* entry, bindings; or hash of a name -> declaration */
+	struct retype_map terms;        /* generation, node -> term */
+	struct retype_map layouts;      /* hash of a module -> its layout, or RETYPE_NONE */
+	struct retype_map places;       /* hash of a location -> number in 'wanted' */
 	uint32_t generation;
 	uint64_t fuel;
 	unsigned notes;

@@ -33,8 +33,8 @@ enum {
 
 static uint64_t place_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
 {
-	uint64_t key = cmt_map_hash_string(line, file, strlen(file));
-	return cmt_map_hash(key, (uint64_t)start << 32 | end);
+	uint64_t key = retype_map_hash_string(line, file, strlen(file));
+	return retype_map_hash(key, (uint64_t)start << 32 | end);
 }
 
 static bool is_place(const struct cmt_wanted *wanted, const char *file, uint32_t line,
@@ -51,13 +51,13 @@ static enum hg_status want(struct cmt_reader *r, const struct snap_location *loc
 	wanted.file = retype_intern(r->types, location->file, strlen(location->file));
 	uint64_t key = place_key(wanted.file, wanted.line, wanted.start, wanted.end);
 	uint32_t number;
-	for (; cmt_map_find(&r->places, key, &number); key++)
+	for (; retype_map_number(&r->places, key, &number); key++)
 		if (is_place(
 			    &r->wanted[number], wanted.file, wanted.line, wanted.start, wanted.end))
 			return HG_OK;
 	BASE_TRY(base_grow(
 		&r->wanted, r->wanted_count, &r->wanted_capacity, sizeof(*r->wanted), r->error));
-	BASE_TRY(cmt_map_set(&r->places, key, (uint32_t)r->wanted_count, r->error));
+	BASE_TRY(retype_map_set(&r->places, key, (uint32_t)r->wanted_count, r->error));
 	r->wanted[r->wanted_count++] = wanted;
 	return HG_OK;
 }
@@ -103,7 +103,7 @@ bool cmt_find_wanted(struct cmt_reader *r, const struct snap_marshal *m, struct 
 	if (!read_place(r, m, location, &place))
 		return false;
 	uint64_t key = place_key(place.file, place.line, place.start, place.end);
-	for (; cmt_map_find(&r->places, key, number); key++) {
+	for (; retype_map_number(&r->places, key, number); key++) {
 		struct cmt_wanted *wanted = &r->wanted[*number];
 		if (!is_place(wanted, place.file, place.line, place.start, place.end))
 			continue;
@@ -309,17 +309,17 @@ static void open_source(struct cmt_reader *r, const char *file)
 
 enum hg_status cmt_find_places(struct cmt_reader *r)
 {
-	struct cmt_map done = {0};
+	struct retype_map done = {0};
 	for (uint64_t i = 0; i < r->wanted_count && r->status == HG_OK; i++) {
 		const char *file = r->wanted[i].file;
 		uint32_t number;
-		if (cmt_map_find(&done, (uintptr_t)file, &number))
+		if (retype_map_number(&done, (uintptr_t)file, &number))
 			continue;
-		r->status = cmt_map_set(&done, (uintptr_t)file, 0, r->error);
+		r->status = retype_map_set(&done, (uintptr_t)file, 0, r->error);
 		if (r->status == HG_OK)
 			open_source(r, file);
 	}
-	cmt_map_release(&done);
+	retype_map_clear(&done);
 	return r->status;
 }
 

@@ -27,7 +27,7 @@ static uint64_t stamp_key(uint32_t unit, int64_t stamp)
 
 static uint64_t name_key(uint32_t scope, enum cmt_space space, const char *name)
 {
-	return cmt_map_hash_string((uint64_t)scope << 3 | space, name, strlen(name));
+	return retype_map_hash_string((uint64_t)scope << 3 | space, name, strlen(name));
 }
 
 static const struct snap_marshal *marshal_of(const struct cmt_reader *r, uint32_t scope)
@@ -49,21 +49,23 @@ uint32_t cmt_scope_new(struct cmt_reader *r, struct cmt_scope scope)
 void cmt_scope_remember(struct cmt_reader *r, uint32_t unit, struct snap_value node, uint32_t scope)
 {
 	if (r->status == HG_OK && !snap_value_absent(node))
-		r->status = cmt_map_set(
+		r->status = retype_map_set(
 			&r->scope_of, (uint64_t)unit << 32 | node.bits, scope, r->error);
 }
 
 uint32_t cmt_scope_of(const struct cmt_reader *r, uint32_t unit, struct snap_value node)
 {
 	uint32_t scope;
-	return cmt_map_find(&r->scope_of, (uint64_t)unit << 32 | node.bits, &scope) ? scope
-										    : RETYPE_NONE;
+	return retype_map_number(&r->scope_of, (uint64_t)unit << 32 | node.bits, &scope)
+		       ? scope
+		       : RETYPE_NONE;
 }
 
 uint32_t cmt_entry_stamped(const struct cmt_reader *r, uint32_t unit, int64_t stamp)
 {
 	uint32_t entry;
-	return cmt_map_find(&r->by_stamp, stamp_key(unit, stamp), &entry) ? entry : RETYPE_NONE;
+	return retype_map_number(&r->by_stamp, stamp_key(unit, stamp), &entry) ? entry
+									       : RETYPE_NONE;
 }
 
 static bool is_named(const struct cmt_reader *r, uint32_t entry, uint32_t scope,
@@ -77,7 +79,7 @@ uint32_t cmt_entry_named(
 	const struct cmt_reader *r, uint32_t scope, enum cmt_space space, const char *name)
 {
 	uint32_t entry;
-	if (!cmt_map_find(&r->by_name, name_key(scope, space, name), &entry) ||
+	if (!retype_map_number(&r->by_name, name_key(scope, space, name), &entry) ||
 		!is_named(r, entry, scope, space, name))
 		return RETYPE_NONE;
 	return entry;
@@ -100,10 +102,10 @@ static void add_entry(struct cmt_reader *r, struct cmt_entry entry)
 	if (r->status != HG_OK)
 		return;
 	r->entries[r->entry_count++] = entry;
-	r->status = cmt_map_set(
+	r->status = retype_map_set(
 		&r->by_name, name_key(entry.scope, entry.space, entry.name), number, r->error);
 	if (r->status == HG_OK && entry.stamp)
-		r->status = cmt_map_set(&r->by_stamp,
+		r->status = retype_map_set(&r->by_stamp,
 			stamp_key(r->scopes[entry.scope].unit, entry.stamp), number, r->error);
 }
 

@@ -286,18 +286,18 @@ static struct retype_term package(
 	struct cmt_module module = cmt_resolve_module_type(
 		r, context->place, snap_marshal_field(marshal_of(r, context), desc, 0));
 	uint32_t layout;
-	uint64_t key = cmt_map_hash((uint64_t)module.unit << 32 | module.scope, module.bindings);
+	uint64_t key = retype_map_hash((uint64_t)module.unit << 32 | module.scope, module.bindings);
 	if (module.kind != CMT_STRUCTURE)
 		return RETYPE_NOTHING;
-	if (cmt_map_find(&r->layouts, key, &layout))
+	if (retype_map_number(&r->layouts, key, &layout))
 		return layout == RETYPE_NONE ? RETYPE_NOTHING : retype_module(r->types, layout);
-	r->status = cmt_map_set(&r->layouts, key, RETYPE_NONE, r->error);
+	r->status = retype_map_set(&r->layouts, key, RETYPE_NONE, r->error);
 	struct retype_layout made = {.name = module.name ? module.name : ""};
 	struct cmt_context inside = cmt_context(r, module.unit, module.bindings);
 	made.fields = cmt_module_fields(r, &inside, module.node, &made.field_count);
 	layout = retype_add_layout(r->types, &made);
 	if (r->status == HG_OK)
-		r->status = cmt_map_set(&r->layouts, key, layout, r->error);
+		r->status = retype_map_set(&r->layouts, key, layout, r->error);
 	return layout == RETYPE_NONE ? RETYPE_NOTHING : retype_module(r->types, layout);
 }
 
@@ -358,15 +358,15 @@ static struct retype_term term_at(
 	if (snap_marshal_tag(m, type) != 0 || depth > CMT_MOST_TYPE_DEPTH || !r->fuel ||
 		r->status != HG_OK)
 		return RETYPE_NOTHING;
-	if (cmt_map_find(&r->terms, key, &number))
+	if (retype_map_number(&r->terms, key, &number))
 		return (struct retype_term){number};
 	r->fuel--;
-	r->status = cmt_map_set(&r->terms, key, 0, r->error);
+	r->status = retype_map_set(&r->terms, key, 0, r->error);
 	if (r->status != HG_OK)
 		return RETYPE_NOTHING;
 	struct retype_term term = convert(r, context, type, depth + 1);
 	if (r->status == HG_OK)
-		r->status = cmt_map_set(&r->terms, key, term.n, r->error);
+		r->status = retype_map_set(&r->terms, key, term.n, r->error);
 	return term;
 }
 

@@ -260,10 +260,10 @@ uint32_t cmt_unit_named(struct cmt_reader *r, const char *name, uint32_t user)
 			return user;
 		imported_digest(r->units[user], name, digest);
 	}
-	uint64_t key = cmt_map_hash_string(1, name, strlen(name));
-	key = cmt_map_hash_string(key, digest, strlen(digest));
+	uint64_t key = retype_map_hash_string(1, name, strlen(name));
+	key = retype_map_hash_string(key, digest, strlen(digest));
 	uint32_t unit;
-	if (cmt_map_find(&r->by_unit, key, &unit))
+	if (retype_map_number(&r->by_unit, key, &unit))
 		return unit;
 	unit = search_unit(r, name, digest, CMT_CMT);
 	if (unit == RETYPE_NONE)
@@ -271,6 +271,6 @@ uint32_t cmt_unit_named(struct cmt_reader *r, const char *name, uint32_t user)
 	if (unit == RETYPE_NONE)
 		unit = search_unit(r, name, digest, CMT_CMI);
 	if (r->status == HG_OK)
-		r->status = cmt_map_set(&r->by_unit, key, unit, r->error);
+		r->status = retype_map_set(&r->by_unit, key, unit, r->error);
 	return unit;
 }

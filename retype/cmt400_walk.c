@@ -138,7 +138,7 @@ struct walk {
 	uint32_t unit;
 	struct step *steps;
 	uint64_t count, capacity;
-	struct cmt_map seen; /* blocks met: in a damaged file the tree may be none */
+	struct retype_map seen; /* blocks met: in a damaged file the tree may be none */
 };
 
 static void push(struct walk *w, struct snap_value value, enum node node, uint32_t scope)
@@ -245,9 +245,9 @@ static void define(struct walk *w, const struct step *step)
 static bool is_new(struct walk *w, struct snap_value value)
 {
 	uint32_t number;
-	if (snap_marshal_tag(w->m, value) < 0 || cmt_map_find(&w->seen, value.bits, &number))
+	if (snap_marshal_tag(w->m, value) < 0 || retype_map_number(&w->seen, value.bits, &number))
 		return false;
-	w->r->status = cmt_map_set(&w->seen, value.bits, 0, w->r->error);
+	w->r->status = retype_map_set(&w->seen, value.bits, 0, w->r->error);
 	return w->r->status == HG_OK;
 }
 
@@ -299,6 +299,6 @@ void cmt_walk(struct cmt_reader *r, uint32_t unit, cmt_meet_fn *meet)
 	while (w.count && r->status == HG_OK)
 		visit(&w, w.steps[--w.count], meet);
 	u->is_registered = true;
-	cmt_map_release(&w.seen);
+	retype_map_clear(&w.seen);
 	free(w.steps);
 }

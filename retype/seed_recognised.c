@@ -46,8 +46,8 @@ static void add(struct search *s, uint64_t index, uint64_t value)
 		now->fields[now->count++] = (struct global){index, value};
 }
 
-/* Whether a block was allocated in this source. */
-static bool is_from(struct retyping *r, uint64_t value, const char *source)
+/* Where a block was allocated, if that is sure; NULL if not, or if the value leads to none. */
+static const struct snap_location *location_of(struct retyping *r, uint64_t value)
 {
 	struct snap_cell cell;
 	enum hg_confidence confidence;
@@ -56,36 +56,61 @@ static bool is_from(struct retyping *r, uint64_t value, const char *source)
 	bool is_infix;
 	if (!retyping_resolve(r, value, &rank, &word, &is_infix) ||
 		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
-		return false;
+		return NULL;
 	uint32_t id = snap_header_reserved(cell.header, r->snap->reserved);
 	uint32_t site = snap_sites_find(&r->snap->sites, id, cell.tag, &confidence);
-	const char *file = r->snap->sites.locations[site].file;
-	return file && confidence > HG_GUESSED && strcmp(file, source) == 0;
+	const struct snap_location *location = &r->snap->sites.locations[site];
+	return location->file && confidence > HG_GUESSED ? location : NULL;
+}
+
+static bool is_from(struct retyping *r, uint64_t value, const char *source)
+{
+	const struct snap_location *location = location_of(r, value);
+	return location && strcmp(location->file, source) == 0;
+}
+
+static bool is_at(struct retyping *r, uint64_t value, const struct retype_definition *definition)
+{
+	const struct snap_location *location = location_of(r, value);
+	return location && (uint32_t)location->line == definition->line &&
+	       location->start == definition->start && location->end == definition->end &&
+	       strcmp(location->file, definition->file) == 0;
+}
+
+/* Whether a value leads to a block; and whether such a one may be of a type. */
+static bool leads_to(struct retyping *r, uint64_t value, struct retype_term type, bool *fits)
+{
+	uint32_t rank;
+	uint64_t word, wosize;
+	unsigned tag;
+	bool is_infix;
+	*fits = true;
+	type = retype_instance(r->types, type, NULL, 0);
+	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+		return false;
+	if (!type.n)
+		return true;
+	if (is_infix)
+		type = r->any_function;
+	retyping_shape(r, rank, word, &tag, &wosize);
+	*fits = retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
+	return true;
 }
 
 /* 0: it is not that unit's block; else how many of its fields were made in its source, plus 1. */
 static uint64_t compare(
 	struct retyping *r, const struct globals *block, const struct retype_unit *unit)
 {
-	uint64_t evidence = 1, wosize, word;
-	uint32_t rank;
-	unsigned tag;
-	bool is_infix;
+	uint64_t evidence = 1;
 	if (!unit->fields || !unit->source[0] || (block->size && block->size != unit->field_count))
 		return 0;
 	for (uint64_t i = 0; i < block->count; i++) {
 		uint64_t index = block->fields[i].index, value = block->fields[i].value;
+		bool fits;
 		if (index >= unit->field_count)
 			continue;
-		struct retype_term type =
-			retype_instance(r->types, unit->fields[index].type, NULL, 0);
-		if (type.n && retyping_resolve(r, value, &rank, &word, &is_infix)) {
-			retyping_shape(r, rank, word, &tag, &wosize);
-			if (is_infix)
-				type = r->any_function;
-			if (retyping_fit(r, &type, tag, wosize).match == RETYPE_MISFIT)
-				return 0;
-		}
+		if (leads_to(r, value, unit->fields[index].type, &fits) && !fits)
+			return 0;
 		evidence += is_from(r, value, unit->source);
 	}
 	return evidence;
@@ -190,40 +215,10 @@ struct stack {
 	uint64_t sure; /* positions before have been confirmed by a location */
 };
 
-static bool is_at(struct retyping *r, uint64_t value, const struct retype_definition *definition)
-{
-	struct snap_cell cell;
-	enum hg_confidence confidence;
-	uint32_t rank;
-	uint64_t word;
-	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix) ||
-		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
-		return false;
-	uint32_t id = snap_header_reserved(cell.header, r->snap->reserved);
-	uint32_t site = snap_sites_find(&r->snap->sites, id, cell.tag, &confidence);
-	const struct snap_location *location = &r->snap->sites.locations[site];
-	return location->file && confidence > HG_GUESSED &&
-	       (uint32_t)location->line == definition->line &&
-	       location->start == definition->start && location->end == definition->end &&
-	       strcmp(location->file, definition->file) == 0;
-}
-
 static bool can_be(struct retyping *r, uint64_t value, struct retype_term type)
 {
-	uint32_t rank;
-	uint64_t word, wosize;
-	unsigned tag;
-	bool is_infix;
-	type = retype_instance(r->types, type, NULL, 0);
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
-		return false;
-	if (!type.n)
-		return true;
-	if (is_infix)
-		type = r->any_function;
-	retyping_shape(r, rank, word, &tag, &wosize);
-	return retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
+	bool fits;
+	return leads_to(r, value, type, &fits) && fits;
 }
 
 /* Finds the value of a definition whose location is known, from the next one on. */

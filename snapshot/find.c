@@ -15,20 +15,6 @@ void snap_finder_release(struct snap_finder *finder)
 	*finder = (struct snap_finder){0};
 }
 
-/* The stretch of a block: the last that begins at or before its rank. */
-static uint64_t find_stretch(const struct snap *snap, struct snap_rank rank)
-{
-	uint64_t low = 0, high = snap->stretch_count;
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->stretches[middle].first_rank <= rank.n)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Keeps the cells of the next run; false at the end of the stretch. */
 static bool next_cells(struct snap_finder *finder)
 {
@@ -47,7 +33,7 @@ static bool next_cells(struct snap_finder *finder)
 bool snap_find_walking(struct snap_finder *finder, struct snap_rank rank, struct snap_cell *cell)
 {
 	if (rank.n - finder->first >= finder->count) {
-		uint64_t stretch = find_stretch(finder->snap, rank);
+		uint64_t stretch = snap_stretch_of(finder->snap, rank);
 		finder->first = finder->snap->stretches[stretch].first_rank;
 		finder->count = 0;
 		snap_walk_range(&finder->walk, stretch, stretch + 1);

@@ -77,8 +77,7 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 	}
 }
 
-/* The stretch of a block: the last that begins at or before its rank. */
-static uint64_t find_stretch(const struct snap *snap, struct snap_rank rank)
+uint64_t snap_stretch_of(const struct snap *snap, struct snap_rank rank)
 {
 	uint64_t low = 0, high = snap->stretch_count;
 	while (high - low > 1) {
@@ -93,7 +92,7 @@ static uint64_t find_stretch(const struct snap *snap, struct snap_rank rank)
 
 bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)
 {
-	uint64_t stretch = find_stretch(walk->snap, rank);
+	uint64_t stretch = snap_stretch_of(walk->snap, rank);
 	struct snap_run run;
 	if (walk->found_next == 0 || walk->found_stretch != stretch || rank.n < walk->found_next) {
 		walk->found_stretch = stretch;

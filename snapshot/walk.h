@@ -170,6 +170,9 @@ static inline uint64_t snap_first_value(const struct snap *snap, const struct sn
 	return start < cell->field_count ? start : cell->field_count;
 }
 
+/* The stretch of a block: the last that begins at or before its rank. */
+uint64_t snap_stretch_of(const struct snap *snap, struct snap_rank rank);
+
 /*
  * Finds one block by rank, fastest when ranks ascend.  The cell's fields live in the walk until it
  * moves on; use no other function on it in between.  False only if the file changed behind our

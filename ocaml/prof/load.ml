@@ -22,9 +22,6 @@ let rec walk depth found path =
 
 let files_below path = List.rev (walk 0 [] path)
 
-(* Files that could not be read. *)
-let unreadable = ref 0
-
 let magic_of file =
   let channel = open_in_bin file in
   Fun.protect
@@ -56,9 +53,7 @@ let reason = function
   | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ s
   | e -> "damaged: " ^ Printexc.to_string e
 
-let refuse file why =
-  incr unreadable;
-  Messages.warn "%s: skipped: %s" file why
+let refuse file why = Messages.warn "%s: skipped: %s" file why
 
 let nowhere = Format.make_formatter (fun _ _ _ -> ()) ignore
 

@@ -195,8 +195,8 @@ run hp --loc -I "$work/two/a" -I "$work/two/b" -o "$work/o.hp" $cache5
 check_equal 'mistake 4: the first folder with the source tells' \
 	"$(amount "$work/o.hp" 'role::cache.ml[28][49-57]')" 1000
 
-# One block of the runtime: a line of a few letters.
-{
+# one_block TAG WOSIZE ID FIELD...: a 0.1 dump of a block.
+one_block() {
 	byte 8
 	word 1
 	printf 'x'
@@ -204,11 +204,15 @@ check_equal 'mistake 4: the first folder with the source tells' \
 	words 1048576 1052672
 	byte 1
 	word 1048584
-	byte 252
-	words 1 10
+	byte "$1"
+	shift
+	words "$@"
 	byte 255
 	words 0 0 3 1 1 0 1
-} >"$work/heap.dump.1.0"
+}
+
+# One block of the runtime: a line of a few letters.
+one_block 252 1 10 >"$work/heap.dump.1.0"
 run hp -o "$work/o.hp" "$work/heap.dump.1.0"
 check_equal 'mistake 5: a short sample' "$(sample "$work/o.hp" 1)" 'string 1'
 run hp -o "$work/o.hp" $tiny
@@ -264,19 +268,7 @@ check 'mistake 12: partial .cmt files' \
 } >"$work/short.prof"
 size=$(($(wc -c <"$work/short.prof") - 20))
 byte "$size" | dd of="$work/short.prof" bs=1 seek=7 conv=notrunc 2>/dev/null
-{
-	byte 8
-	word 1
-	printf 'x'
-	byte 0
-	words 1048576 1052672
-	byte 1
-	word 1048584
-	byte 0
-	words 1 4097 1
-	byte 255
-	words 0 0 3 1 1 0 1
-} >"$work/heap.dump.2.0"
+one_block 0 1 4097 1 >"$work/heap.dump.2.0"
 run hp --loc --prof "$work/short.prof" -o "$work/o.hp" "$work/heap.dump.2.0"
 check_equal 'mistake 13: short names of files' "$(sample "$work/o.hp" 1)" 'unknown::ml[1][1-2] 1'
 run hp -I $fixtures/v02/cache-opt -o "$work/o.hp" $fixtures/v02/cache-opt/memprof.*.dump*
