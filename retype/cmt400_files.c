@@ -159,7 +159,7 @@ enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directori
 	if (status == HG_OK)
 		status = search_root(r, &inodes, beside, 0, (uint32_t)count);
 	if (status == HG_OK)
-		status = search_root(r, &inodes, ".", DEPTH, (uint32_t)count + 1);
+		status = search_root(r, &inodes, ".", DEPTH, CMT_BY_CHANCE);
 	retype_map_clear(&inodes);
 	return status;
 }

@@ -26,6 +26,9 @@ enum {
 /* Steps through modules and types, for all files together; real programs need some per type. */
 #define CMT_FUEL 20000000u
 
+/* The root of files below the current folder: nobody said that they are of the program. */
+#define CMT_BY_CHANCE UINT32_MAX
+
 /* A file by the unit it is of, as its name tells. */
 struct cmt_file {
 	const char *path;
@@ -48,7 +51,7 @@ struct cmt_unit {
 	struct snap_value members; /* of a pack: names of files */
 	struct snap_value imports; /* (name, digest) list */
 	char digest[33], source_digest[33]; /* hexadecimal; "" unknown */
-	bool is_interface, is_partial, is_pack;
+	bool is_interface, is_partial, is_pack, is_of_other_version;
 	bool has_no_interface; /* an implementation that exports all of it */
 	bool is_registered;
 	uint32_t scope;

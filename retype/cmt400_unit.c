@@ -67,7 +67,8 @@ static bool has_magic(const struct base_cursor *c, const char *magic)
 	return base_cursor_left(c) >= MAGIC_SIZE && memcmp(c->next, magic, MAGIC_SIZE) == 0;
 }
 
-static enum hg_status other_magic(const struct base_cursor *c, struct hg_error *error)
+static enum hg_status other_magic(
+	struct cmt_unit *unit, const struct base_cursor *c, struct hg_error *error)
 {
 	uint64_t offset = base_cursor_offset(c);
 	if (base_cursor_left(c) < MAGIC_SIZE)
@@ -76,6 +77,7 @@ static enum hg_status other_magic(const struct base_cursor *c, struct hg_error *
 		char shown[MAGIC_SIZE + 1] = {0};
 		for (unsigned i = 0; i < MAGIC_SIZE; i++)
 			shown[i] = c->next[i] >= ' ' && c->next[i] < 127 ? (char)c->next[i] : '?';
+		unit->is_of_other_version = true;
 		return base_corrupt(error, offset, "it is of another version of OCaml (%s)", shown);
 	}
 	return base_corrupt(error, offset, "it has not the magic of a .cmt file");
@@ -153,7 +155,7 @@ static enum hg_status read_unit(
 	unit->scope = RETYPE_NONE;
 	if (is_cmi)
 		return has_magic(&c, MAGIC_CMI) ? read_interface(r, unit, &c, error)
-						: other_magic(&c, error);
+						: other_magic(unit, &c, error);
 	if (has_magic(&c, MAGIC_CMI)) {
 		base_cursor_skip(&c, MAGIC_SIZE);
 		for (unsigned i = 0; i < 3; i++)
@@ -161,7 +163,7 @@ static enum hg_status read_unit(
 		unit->has_no_interface = true;
 	}
 	if (!has_magic(&c, MAGIC_CMT))
-		return other_magic(&c, error);
+		return other_magic(unit, &c, error);
 	enum hg_status status = read_infos(r, unit, &c, error);
 	if (!unit->source)
 		unit->source = "";
@@ -206,6 +208,8 @@ enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *ou
 		}
 		cmt_unit_release(unit);
 	}
+	if (unit->is_of_other_version && file->root == CMT_BY_CHANCE)
+		return HG_OK;
 	/* What the file says is at an offset; a want of memory is not. */
 	if (status == HG_ERROR_LIMIT && trouble.offset == HG_NO_OFFSET) {
 		*r->error = trouble;

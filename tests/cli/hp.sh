@@ -242,6 +242,17 @@ check_equal 'mistake 10: a .cmt that cannot be read is tried once' \
 	"$(grep -c "$work/damaged/t1.cmt" "$work/err")" 1
 check 'mistake 10: where it is wrong' grep -q "$work/damaged/t1.cmt tells no types: .*, at offset [0-9]*" "$work/err"
 
+# Another program is in the current folder, built by a later compiler.
+mkdir -p "$work/elsewhere/build"
+sed 's/Caml2012T001/Caml1999T030/; s/Caml1999I014/Caml1999I030/' $v01/tiny/t1.cmt \
+	>"$work/elsewhere/build/t1.cmt"
+(cd "$work/elsewhere" && "$hg" summary "$top/$tiny") >"$work/out" 2>"$work/err"
+check_equal 'files of other versions that nobody named are passed over' \
+	"$(grep -c '^  types .* %' "$work/out") $(cat "$work/err")" '1 '
+run summary -I "$work/elsewhere" $tiny
+check 'one that was named is said' \
+	grep -q "$work/elsewhere/build/t1.cmt tells no types: it is of another version of OCaml" "$work/err"
+
 mkdir "$work/series"
 cp $v01/tiny/t1.prof $v01/tiny/t1.cmt "$work/series"
 for n in 0 99 100 101 250; do
