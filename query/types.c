@@ -9,8 +9,8 @@ enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out)
 	const struct retype *retype = &snapshot->retype;
 	uint32_t count = retype_term_count(&retype->types);
 	BASE_TRY(query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out));
-	for (uint64_t i = 0; retype->type && i < snapshot->snap.block_count; i++)
-		(*out)[retype->type[i]] = true;
+	for (uint64_t i = 0; retype->blocks && i < snapshot->snap.block_count; i++)
+		(*out)[retype->blocks[i].type] = true;
 	for (unsigned tag = 0; tag < 256; tag++)
 		(*out)[retype->by_tag[tag]] = true;
 	(*out)[0] = false;

@@ -9,11 +9,13 @@
 
 bool retyping_is_conflict(const struct retyping *r, uint32_t rank, uint64_t word)
 {
-	struct retype_term now = {r->type[rank]}, before = {r->types_before[rank]};
+	const struct retype_block *block = &r->blocks[rank];
 	/* One closure may well be a function of several types: it is polymorphic. */
-	return retyping_bit(r->changed, rank) && (r->shapes[rank] & 255) != SNAP_TAG_CLOSURE &&
-	       retyping_is_set(r, now) && !(before.n && retyping_is_set(r, before)) &&
-	       !retyping_is_static(r, word);
+	if (!retyping_bit(r->changed, rank) || (block->shape & 255) == SNAP_TAG_CLOSURE ||
+		!retyping_is_set(r, (struct retype_term){block->type}))
+		return false;
+	struct retype_term before = {retyping_type_before(r, rank)};
+	return !(before.n && retyping_is_set(r, before)) && !retyping_is_static(r, word);
 }
 
 static void accuse(struct retyping *r)
@@ -59,7 +61,7 @@ static void follow(struct retyping *r)
 	struct snap_cell cell;
 	while (s->queue_count && r->status == HG_OK) {
 		struct retype_seed at = s->queue[--s->queue_count];
-		struct retype_term type = {r->type[at.rank]};
+		struct retype_term type = {r->blocks[at.rank].type};
 		if (snap_find(&r->finder, (struct snap_rank){at.rank}, at.word, &cell))
 			retyping_spread(r, at.rank, type, &cell);
 	}

@@ -21,7 +21,7 @@ static bool looks_like_slot(struct retyping *r, uint64_t value)
 	bool is_infix;
 	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
 		return false;
-	return r->shapes[rank] == (r->types->is_400 ? 1 << 8 : 2 << 8 | SNAP_TAG_OBJECT);
+	return r->blocks[rank].shape == (r->types->is_400 ? 1 << 8 : 2 << 8 | SNAP_TAG_OBJECT);
 }
 
 /* The string in field 0 of a slot. */

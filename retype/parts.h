@@ -30,22 +30,25 @@ struct retype_fit_entry {
 	uint64_t key;
 	struct retype_fit fit;
 	struct retype_term narrowed; /* of several types those that fit */
+	bool leads_on;               /* its fields have types */
+	bool is_plain;               /* it fits, as any block of its shape does */
 };
 struct retype_join_entry {
 	uint32_t a, b, joined;
 };
-/*
- * Proposals wait while the memory they need is fetched: first of the ranks, then of the block's
- * type.
- */
+/* A proposal, which waits while the memory that it needs is fetched. */
 struct retype_waiting {
-	uint64_t value; /* then the word of the header */
+	const struct snap_line *line;
+	uint64_t word; /* of the header, as far as its value tells */
 	struct retype_term type;
 	uint32_t rank;
-	bool is_there;
 };
-enum { RETYPE_WAITING = 16 };
-enum { RETYPE_FIT_ENTRIES = 1 << 10, RETYPE_JOIN_ENTRIES = 1 << 8 };
+enum { RETYPE_WAITING = 32 };
+enum {
+	RETYPE_FIT_SHIFT = 10,
+	RETYPE_FIT_ENTRIES = 1 << RETYPE_FIT_SHIFT,
+	RETYPE_JOIN_ENTRIES = 1 << 8
+};
 
 struct retyping {
 	struct retype *retype;
@@ -56,23 +59,26 @@ struct retyping {
 	enum hg_status status;   /* of the first failure within a round */
 	struct base_arena arena; /* until the run ends */
 
-	uint32_t *type;
-	uint16_t *shapes; /* by rank: wosize << 8 | tag, RETYPE_LONG << 8 | tag */
+	struct retype_block *blocks; /* by rank */
 	/* Bits by rank: blocks for which types that do not go together were weighed against what
 	 * they hold; those of them that have only types which that contradicts. */
 	uint64_t *weighed, *lied;
 	struct retype_map lies; /* counted already: by rank and type */
 	uint64_t *candidates;   /* bits by rank, for sweeps over some blocks */
+	uint64_t *described;    /* bits by rank: closures, objects, custom blocks */
 	uint64_t listed_most;
 	struct retype_round now, next;
-	struct retype_waiting unresolved[RETYPE_WAITING], resolved[RETYPE_WAITING];
-	unsigned waiting;      /* places in both, round and round */
-	uint32_t *round_types; /* by rank: types when a dense round began */
+	struct retype_waiting waiting[RETYPE_WAITING];
+	unsigned waiting_count;
+	bool is_short; /* a round so short that the next one begins while memory is fetched */
+	/* Types when a dense round began, by rank, of blocks that it still has to look at but has
+	 * changed already: few, as most blocks get one type, once. */
+	struct retype_map round_types;
 
 	/* Changes of a stratum that may have to be undone; unused while seeds are exact. */
 	bool undoable;
-	uint64_t *changed;      /* bits by rank */
-	uint32_t *types_before; /* by rank, of those changed */
+	uint64_t *changed;              /* bits by rank */
+	struct retype_map types_before; /* by rank, of those changed that had a type */
 
 	/* Proposals are looked at by this instead of being taken; see blame.c. */
 	void (*watch)(struct retyping *r, uint32_t rank, uint64_t word, bool fits);
@@ -87,8 +93,6 @@ struct retyping {
 	struct retype_fit_entry *fits;
 	struct retype_join_entry *joins;
 };
-
-enum { RETYPE_LONG = 255 };
 
 /* propagate.c */
 
@@ -116,8 +120,12 @@ void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_te
 /* The type a block had before the stratum, or has while seeds are exact. */
 static inline uint32_t retyping_type_before(const struct retyping *r, uint32_t rank)
 {
+	uint32_t before = 0;
 	bool changed = r->undoable && r->changed[rank >> 6] >> (rank & 63) & 1;
-	return changed ? r->types_before[rank] : r->type[rank];
+	if (!changed)
+		return r->blocks[rank].type;
+	retype_map_number(&r->types_before, rank, &before);
+	return before;
 }
 
 /* Proposes the types of its fields' blocks, from its own. */
@@ -126,6 +134,11 @@ void retyping_spread(
 
 /* Rounds until nothing changes. */
 enum hg_status retyping_settle(struct retyping *r);
+
+/* sweep.c */
+
+/* Notes the shape of every block. */
+enum hg_status retyping_note_shapes(struct retyping *r);
 
 /* Every block whose bit is set (NULL: every block), in order of addresses. */
 typedef void retyping_visit_fn(
@@ -136,6 +149,14 @@ enum hg_status retyping_sweep(
 /* The same for blocks with a tag, or for those of them that had no type before the stratum. */
 enum hg_status retyping_sweep_tag(struct retyping *r, unsigned tag, bool untyped_only,
 	retyping_visit_fn *visit, void *context);
+
+/* The i-th of the numbers 0 .. count - 1, in the order that the options ask for. */
+uint64_t retyping_step(const struct retyping *r, uint64_t i, uint64_t count);
+static inline uint64_t retyping_in_order(const struct retyping *r, uint64_t i, uint64_t count)
+{
+	bool as_is = !r->options->reversed && !r->options->shuffled;
+	return __builtin_expect(as_is, 1) ? i : retyping_step(r, i, count);
+}
 
 /* Whether a block lies in the program's static data. */
 bool retyping_is_static(const struct retyping *r, uint64_t word);

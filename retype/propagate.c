@@ -26,30 +26,14 @@ static enum hg_status make_bits(struct retyping *r, uint64_t **bits)
 	return base_arena_zalloc(&r->arena, bit_words(r), sizeof(**bits), (void **)bits, r->error);
 }
 
-static void note_shape(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
-{
-	(void)context;
-	uint64_t size = cell->wosize < RETYPE_LONG ? cell->wosize : RETYPE_LONG;
-	r->shapes[rank] = (uint16_t)(size << 8 | cell->tag);
-}
-
 static enum hg_status make_arrays(struct retyping *r)
 {
 	struct base_arena *arena = &r->arena, *kept = &r->retype->arena;
 	uint64_t blocks = r->snap->block_count;
 	r->listed_most = blocks / LISTED_PART + LISTED_LEAST;
 	BASE_TRY(base_arena_zalloc(
-		kept, blocks, sizeof(*r->type), (void **)&r->retype->type, r->error));
-	BASE_TRY(base_arena_zalloc(kept, blocks, sizeof(*r->retype->confidence),
-		(void **)&r->retype->confidence, r->error));
-	r->type = r->retype->type;
-	BASE_TRY(
-		base_arena_alloc(arena, blocks, sizeof(*r->shapes), (void **)&r->shapes, r->error));
-	BASE_TRY(base_arena_reserve(
-		arena, blocks, sizeof(*r->round_types), (void **)&r->round_types, r->error));
-	BASE_TRY(base_arena_reserve(
-		arena, blocks, sizeof(*r->types_before), (void **)&r->types_before, r->error));
+		kept, blocks, sizeof(*r->blocks), (void **)&r->retype->blocks, r->error));
+	r->blocks = r->retype->blocks;
 	BASE_TRY(base_arena_alloc(
 		arena, r->listed_most, sizeof(*r->now.listed), (void **)&r->now.listed, r->error));
 	BASE_TRY(base_arena_alloc(arena, r->listed_most, sizeof(*r->next.listed),
@@ -58,6 +42,7 @@ static enum hg_status make_arrays(struct retyping *r)
 	BASE_TRY(make_bits(r, &r->next.bits));
 	BASE_TRY(make_bits(r, &r->changed));
 	BASE_TRY(make_bits(r, &r->candidates));
+	BASE_TRY(make_bits(r, &r->described));
 	BASE_TRY(make_bits(r, &r->weighed));
 	BASE_TRY(make_bits(r, &r->lied));
 	BASE_TRY(base_arena_zalloc(
@@ -80,7 +65,7 @@ enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct s
 	BASE_TRY(snap_finder_init(&r->inside, snap, error));
 	BASE_TRY(make_arrays(r));
 	r->any_function = retype_arrow(r->types, "", RETYPE_NOTHING, RETYPE_NOTHING);
-	return retyping_sweep(r, NULL, note_shape, NULL);
+	return retyping_note_shapes(r);
 }
 
 void retyping_release(struct retyping *r)
@@ -91,6 +76,8 @@ void retyping_release(struct retyping *r)
 	retype_map_clear(&r->extensions);
 	retype_map_clear(&r->classes);
 	retype_map_clear(&r->lies);
+	retype_map_clear(&r->round_types);
+	retype_map_clear(&r->types_before);
 	base_arena_release(&r->arena);
 }
 
@@ -99,6 +86,18 @@ void retyping_release(struct retyping *r)
 uint32_t retyping_rank(const struct retyping *r, uint64_t word)
 {
 	return snap_line_rank(snap_ranks_line(&r->snap->ranks, word), word).n;
+}
+
+/* Where a value leads that is not the address of field 0 of a block. */
+static bool resolve_stray(
+	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix)
+{
+	enum snap_outcome outcome = snap_resolve(r->snap, value, word);
+	if (!snap_outcome_is_block(outcome))
+		return false;
+	*is_infix = outcome == SNAP_INFIX;
+	*rank = retyping_rank(r, *word);
+	return true;
 }
 
 bool retyping_resolve(
@@ -112,15 +111,9 @@ bool retyping_resolve(
 	if (!snap_ranks_spans(&snap->ranks, *word))
 		return false;
 	const struct snap_line *line = snap_ranks_line(&snap->ranks, *word);
-	if (__builtin_expect(snap_line_is_block(line, *word), 1)) {
-		*rank = snap_line_rank(line, *word).n;
-		return true;
-	}
-	enum snap_outcome outcome = snap_resolve(snap, value, word);
-	if (!snap_outcome_is_block(outcome))
-		return false;
-	*is_infix = outcome == SNAP_INFIX;
-	*rank = retyping_rank(r, *word);
+	if (!snap_line_is_block(line, *word))
+		return resolve_stray(r, value, rank, word, is_infix);
+	*rank = snap_line_rank(line, *word).n;
 	return true;
 }
 
@@ -128,8 +121,8 @@ void retyping_shape(
 	struct retyping *r, uint32_t rank, uint64_t word, unsigned *tag, uint64_t *wosize)
 {
 	struct snap_cell cell;
-	*tag = r->shapes[rank] & 255;
-	*wosize = r->shapes[rank] >> 8;
+	*tag = r->blocks[rank].shape & 255;
+	*wosize = r->blocks[rank].shape >> 8;
 	if (*wosize == RETYPE_LONG && snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
 		*wosize = cell.wosize;
 }
@@ -164,39 +157,63 @@ static struct retype_term narrow(
 	return kept.n ? kept : type;
 }
 
-static const struct retype_fit_entry *entry_of(
+static bool leads_on(enum retype_match match)
+{
+	return match == RETYPE_FIELDS || match == RETYPE_ELEMENTS || match == RETYPE_TAGGED ||
+	       match == RETYPE_EXTENSION || match == RETYPE_INSTANCE;
+}
+
+static bool fits_plainly(enum retype_match match)
+{
+	return match == RETYPE_LEAF || match == RETYPE_FUNCTION || leads_on(match);
+}
+
+static uint64_t place_of(uint64_t key)
+{
+	return key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - RETYPE_FIT_SHIFT);
+}
+
+static const struct retype_fit_entry *fill(struct retyping *r, struct retype_fit_entry *entry,
+	uint64_t key, struct retype_term type, unsigned tag, uint64_t wosize)
+{
+	struct retype_term narrowed = narrow(r, type, tag, wosize);
+	struct retype_fit fit = retype_fit(r->types, narrowed, tag, wosize);
+	*entry = (struct retype_fit_entry){key, fit, narrowed, leads_on(fit.match),
+		.is_plain = fits_plainly(fit.match) && wosize < RETYPE_LONG};
+	return entry;
+}
+
+/* It lives until the next call. */
+static inline const struct retype_fit_entry *entry_of(
 	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
 {
 	/* No type of a block is term 0, so that no key is 0. */
 	uint64_t key = wosize >> 24 ? 0 : (uint64_t)type.n << 32 | wosize << 8 | tag;
-	uint64_t at = key * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (RETYPE_FIT_ENTRIES - 1);
-	struct retype_fit_entry *entry = &r->fits[at];
+	struct retype_fit_entry *entry = &r->fits[place_of(key)];
 	if (entry->key == key && key)
 		return entry;
-	struct retype_term narrowed = narrow(r, type, tag, wosize);
-	*entry = (struct retype_fit_entry){
-		key, retype_fit(r->types, narrowed, tag, wosize), narrowed};
-	return entry;
+	return fill(r, entry, key, type, tag, wosize);
 }
 
-static const struct retype_fit *fit_of(
+/* Through short-cuts to the type it is then; NULL if that is not known. */
+static inline const struct retype_fit_entry *entry_within(
 	struct retyping *r, struct retype_term type, unsigned tag, uint64_t wosize)
 {
-	return &entry_of(r, type, tag, wosize)->fit;
+	const struct retype_fit_entry *entry = entry_of(r, type, tag, wosize);
+	for (unsigned i = 0; i < MOST_SHORT_CUTS && entry->fit.match == RETYPE_INNER; i++) {
+		if (!entry->fit.inner.n)
+			return NULL;
+		entry = entry_of(r, entry->fit.inner, tag, wosize);
+	}
+	return entry;
 }
 
 struct retype_fit retyping_fit(
 	struct retyping *r, struct retype_term *type, unsigned tag, uint64_t wosize)
 {
-	const struct retype_fit_entry *entry = entry_of(r, *type, tag, wosize);
-	for (unsigned i = 0; i < MOST_SHORT_CUTS && entry->fit.match == RETYPE_INNER; i++) {
-		*type = entry->fit.inner;
-		if (!type->n)
-			return (struct retype_fit){.match = RETYPE_UNTOLD};
-		entry = entry_of(r, *type, tag, wosize);
-	}
-	*type = entry->narrowed;
-	return entry->fit;
+	const struct retype_fit_entry *entry = entry_within(r, *type, tag, wosize);
+	*type = entry ? entry->narrowed : RETYPE_NOTHING;
+	return entry ? entry->fit : (struct retype_fit){.match = RETYPE_UNTOLD};
 }
 
 static const struct retype_join_entry *join(
@@ -213,12 +230,6 @@ static const struct retype_join_entry *join(
 
 /* Proposals */
 
-static bool leads_on(enum retype_match match)
-{
-	return match == RETYPE_FIELDS || match == RETYPE_ELEMENTS || match == RETYPE_TAGGED ||
-	       match == RETYPE_EXTENSION || match == RETYPE_INSTANCE;
-}
-
 static void put_into_next(struct retyping *r, uint32_t rank, uint64_t word)
 {
 	struct retype_round *next = &r->next;
@@ -231,15 +242,27 @@ static void put_into_next(struct retyping *r, uint32_t rank, uint64_t word)
 		next->listed[next->count++] = (struct retype_front){rank, RETYPE_NOTHING, word};
 }
 
+static void keep_type(struct retyping *r, struct retype_map *kept, uint32_t rank)
+{
+	if (r->status == HG_OK)
+		r->status = retype_map_set(kept, rank, r->blocks[rank].type, r->error);
+}
+
 static void change(struct retyping *r, uint32_t rank, struct retype_term type)
 {
+	struct retype_block *block = &r->blocks[rank];
+	uint32_t kept;
+	if (block->type && r->now.dense && retyping_bit(r->now.bits, rank) &&
+		!retype_map_number(&r->round_types, rank, &kept))
+		keep_type(r, &r->round_types, rank);
 	if (!r->undoable) {
-		r->retype->confidence[rank] = HG_EXACT;
+		block->confidence = HG_EXACT;
 	} else if (!retyping_bit(r->changed, rank)) {
 		retyping_set_bit(r->changed, rank);
-		r->types_before[rank] = r->type[rank];
+		if (block->type)
+			keep_type(r, &r->types_before, rank);
 	}
-	r->type[rank] = type.n;
+	block->type = type.n;
 }
 
 /* What is abstract says less than the tag of a block that describes itself. */
@@ -276,10 +299,10 @@ static bool lies(struct retyping *r, uint32_t rank, uint64_t word, struct retype
 static struct retype_term decide(
 	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
-	struct retype_term old = {r->type[rank]};
+	struct retype_term old = {r->blocks[rank].type};
 	struct retype_term joined = {join(r, old, type)->joined};
 	if (retype_is(joined, old) || retype_is(joined, type) ||
-		(r->shapes[rank] & 255) == SNAP_TAG_CLOSURE)
+		(r->blocks[rank].shape & 255) == SNAP_TAG_CLOSURE)
 		return joined;
 	if (!retyping_bit(r->weighed, rank)) {
 		retyping_set_bit(r->weighed, rank);
@@ -293,94 +316,117 @@ static struct retype_term decide(
 	return has_lied ? type : old;
 }
 
-static void take(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type,
-	unsigned tag, uint64_t wosize)
+static void take(struct retyping *r, uint32_t rank, uint64_t word,
+	const struct retype_fit_entry *entry, unsigned tag, uint64_t wosize)
 {
-	if (r->type[rank])
+	struct retype_term type = entry->narrowed;
+	bool leads = entry->leads_on;
+	if (r->blocks[rank].type) {
 		type = decide(r, rank, word, type);
-	if (type.n == r->type[rank])
-		return;
+		if (type.n == r->blocks[rank].type)
+			return;
+		leads = entry_of(r, type, tag, wosize)->leads_on;
+	}
 	change(r, rank, type);
-	if (leads_on(fit_of(r, type, tag, wosize)->match))
+	if (leads)
 		put_into_next(r, rank, word);
+}
+
+/* What was refused is not in the type that the block has. */
+static void report(
+	struct retyping *r, uint32_t rank, uint64_t word, const struct retype_fit_entry *entry)
+{
+	struct retype_term old = {r->blocks[rank].type}, type = entry->narrowed;
+	bool is_in = entry->fit.match != RETYPE_MISFIT && join(r, old, type)->joined == old.n;
+	r->watch(r, rank, word, is_in);
 }
 
 void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
 	unsigned tag;
 	uint64_t wosize;
-	if (r->watch == NULL && r->type[rank] == type.n)
+	if (r->watch == NULL && r->blocks[rank].type == type.n)
 		return;
 	retyping_shape(r, rank, word, &tag, &wosize);
-	enum retype_match match = retyping_fit(r, &type, tag, wosize).match;
-	if (!type.n || (match == RETYPE_UNTOLD && says_nothing(r, type, tag)))
+	const struct retype_fit_entry *entry = entry_within(r, type, tag, wosize);
+	if (!entry || (entry->fit.match == RETYPE_UNTOLD && says_nothing(r, entry->narrowed, tag)))
 		return;
-	if (r->watch) {
-		/* What was refused is not in the type that the block has. */
-		struct retype_term old = {r->type[rank]};
-		r->watch(r, rank, word,
-			match != RETYPE_MISFIT && join(r, old, type)->joined == old.n);
-	} else if (match == RETYPE_MISFIT) {
+	if (r->watch)
+		report(r, rank, word, entry);
+	else if (entry->fit.match == RETYPE_MISFIT)
 		r->counts.shape_clashes++;
-	} else {
-		take(r, rank, word, type, tag, wosize);
-	}
+	else
+		take(r, rank, word, entry, tag, wosize);
 }
 
-/* The type may be of a function in a closure, and not of the closure's first one. */
-static bool resolve(struct retyping *r, struct retype_waiting *waiting)
+/* What most proposals are: exact ones, that fit a block which had no type.  False: look closer. */
+static inline bool take_plainly(struct retyping *r, const struct retype_waiting *now)
 {
-	uint64_t word;
-	bool is_infix;
-	if (!retyping_resolve(r, waiting->value, &waiting->rank, &word, &is_infix))
+	struct retype_block *block = &r->blocks[now->rank];
+	uint64_t key = (uint64_t)now->type.n << 32 | block->shape;
+	const struct retype_fit_entry *entry = &r->fits[place_of(key)];
+	if (block->type == now->type.n)
+		return true;
+	if (block->type || entry->key != key || !entry->is_plain || r->undoable)
 		return false;
-	r->counts.edges++;
-	waiting->value = word;
-	if (is_infix)
-		waiting->type = r->any_function;
+	block->type = entry->narrowed.n;
+	block->confidence = HG_EXACT;
+	if (entry->leads_on)
+		put_into_next(r, now->rank, now->word);
 	return true;
 }
 
+/* The type may be of a function in a closure, and not of the closure's first one. */
 void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)
 {
-	struct retype_waiting now = {.value = value, .type = type};
-	if (type.n && resolve(r, &now))
-		retyping_propose(r, now.rank, now.value, now.type);
+	uint32_t rank;
+	uint64_t word;
+	bool is_infix;
+	if (!type.n || !retyping_resolve(r, value, &rank, &word, &is_infix))
+		return;
+	r->counts.edges++;
+	retyping_propose(r, rank, word, is_infix ? r->any_function : type);
 }
 
-/* Lets a proposal wait, and goes on with the one that has waited longest in its place. */
+/* Proposes what waits: all ask for the memory of their blocks first. */
+static void end_waiting(struct retyping *r)
+{
+	unsigned count = 0;
+	bool is_infix;
+	for (unsigned i = 0; i < r->waiting_count; i++) {
+		struct retype_waiting now = r->waiting[i];
+		if (snap_line_is_block(now.line, now.word))
+			now.rank = snap_line_rank(now.line, now.word).n;
+		else if (!resolve_stray(r, 8 * (now.word + 1), &now.rank, &now.word, &is_infix))
+			continue;
+		else if (is_infix)
+			now.type = r->any_function;
+		__builtin_prefetch(&r->blocks[now.rank], 1);
+		if (r->is_short)
+			snap_find_soon(&r->finder, now.word);
+		r->waiting[count++] = now;
+	}
+	r->counts.edges += count;
+	r->waiting_count = 0;
+	for (unsigned i = 0; i < count; i++) {
+		const struct retype_waiting *now = &r->waiting[i];
+		if (!take_plainly(r, now))
+			retyping_propose(r, now->rank, now->word, now->type);
+	}
+}
+
 static inline void wait_with(struct retyping *r, uint64_t value, struct retype_term type)
 {
 	const struct snap_ranks *ranks = &r->snap->ranks;
 	uint64_t word = (value >> 3) - 1;
 	if (value & 7 || !snap_ranks_spans(ranks, word))
 		return;
-	unsigned at = r->waiting++ % RETYPE_WAITING;
-	struct retype_waiting next = r->unresolved[at], done = r->resolved[at];
-	r->unresolved[at] = (struct retype_waiting){.value = value, .type = type, .is_there = true};
-	__builtin_prefetch(snap_ranks_line(ranks, word));
-	next.is_there = next.is_there && resolve(r, &next);
-	r->resolved[at] = next;
-	if (next.is_there) {
-		__builtin_prefetch(&r->type[next.rank]);
-		__builtin_prefetch(&r->shapes[next.rank]);
-	}
-	if (done.is_there)
-		retyping_propose(r, done.rank, done.value, done.type);
-}
-
-static void end_waiting(struct retyping *r)
-{
-	unsigned count = r->waiting < RETYPE_WAITING ? r->waiting : RETYPE_WAITING;
-	for (unsigned i = 0; i < count; i++) {
-		struct retype_waiting *done = &r->resolved[i], *next = &r->unresolved[i];
-		if (done->is_there)
-			retyping_propose(r, done->rank, done->value, done->type);
-		if (next->is_there)
-			retyping_propose_value(r, next->value, next->type);
-		done->is_there = next->is_there = false;
-	}
-	r->waiting = 0;
+	const struct snap_line *line = snap_ranks_line(ranks, word);
+	__builtin_prefetch(line);
+	r->waiting[r->waiting_count++] =
+		(struct retype_waiting){.line = line, .word = word, .type = type};
+	if (r->waiting_count == RETYPE_WAITING)
+		end_waiting(r);
 }
 
 static inline void propose_field(struct retyping *r, uint64_t value, struct retype_term type)
@@ -441,7 +487,7 @@ void retyping_spread(
 	struct retyping *r, uint32_t rank, struct retype_term type, const struct snap_cell *cell)
 {
 	(void)rank;
-	const struct retype_fit fit = *fit_of(r, type, cell->tag, cell->wosize);
+	const struct retype_fit fit = entry_of(r, type, cell->tag, cell->wosize)->fit;
 	switch (fit.match) {
 	case RETYPE_FIELDS:
 		spread_fields(r, fit.fields, fit.field_count, cell->fields, cell->field_count);
@@ -467,169 +513,6 @@ void retyping_spread(
 	}
 }
 
-/* Sweeps */
-
-static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
-{
-	for (uint64_t i = first / 64; i <= (end - 1) / 64; i++) {
-		uint64_t word = bits[i];
-		if (i == first / 64)
-			word &= UINT64_MAX << (first & 63);
-		if (i == (end - 1) / 64)
-			word &= UINT64_MAX >> (63 - ((end - 1) & 63));
-		if (word)
-			return true;
-	}
-	return false;
-}
-
-static void sweep_stretch(struct retyping *r, uint64_t number, const uint64_t *bits,
-	retyping_visit_fn *visit, void *context)
-{
-	struct snap_walk *walk = &r->finder.walk;
-	uint32_t rank = r->snap->stretches[number].first_rank;
-	struct snap_run run;
-	snap_walk_range(walk, number, number + 1);
-	while (snap_walk_next(walk, &run)) {
-		struct snap_scan scan = snap_scan_run(r->snap, &run);
-		struct snap_cell cell;
-		while (rank < r->snap->block_count && snap_scan_next(&scan, &cell)) {
-			if (!bits || retyping_bit(bits, rank))
-				visit(r, rank, &cell, context);
-			rank++;
-		}
-	}
-}
-
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* The i-th of the numbers 0 .. count - 1, in the order that is asked for. */
-static uint64_t in_order(const struct retyping *r, uint64_t i, uint64_t count)
-{
-	if (r->options->reversed)
-		i = count - 1 - i;
-	if (r->options->shuffled) {
-		/* Steps of a length without a common divisor come by all. */
-		uint64_t step = r->options->shuffled;
-		while (divisor(count, step) != 1)
-			step++;
-		i = (uint64_t)((unsigned __int128)i * step % count);
-	}
-	return i;
-}
-
-/* Blocks of a sweep, found while their memory is fetched. */
-enum { SWEEP_AHEAD = 8 };
-struct sweeping {
-	struct retyping *r;
-	retyping_visit_fn *visit;
-	void *context;
-	struct retype_front ahead[SWEEP_AHEAD];
-	unsigned count;
-};
-
-static void visit_next(struct sweeping *s, struct retype_front later)
-{
-	struct retype_front *place = &s->ahead[s->count++ % SWEEP_AHEAD], now = *place;
-	struct snap_cell cell;
-	*place = later;
-	if (now.word && snap_find(&s->r->finder, (struct snap_rank){now.rank}, now.word, &cell))
-		s->visit(s->r, now.rank, &cell, s->context);
-}
-
-/* The blocks that begin in one line of the ranks. */
-static void sweep_line(
-	struct sweeping *s, const struct snap_line *line, uint64_t word, const uint64_t *bits)
-{
-	uint64_t headers = line->header & line->kept;
-	uint32_t rank = line->blocks_before, shift = rank & 63;
-	unsigned count = (unsigned)__builtin_popcountll(headers);
-	uint64_t chosen = bits[rank >> 6] >> shift;
-	if (count + shift > 64)
-		chosen |= bits[(rank >> 6) + 1] << (64 - shift);
-	if (count < 64)
-		chosen &= ((uint64_t)1 << count) - 1;
-	for (; chosen; chosen >>= 1, headers &= headers - 1, rank++) {
-		uint64_t at = word + (uint64_t)__builtin_ctzll(headers);
-		if (!(chosen & 1))
-			continue;
-		snap_find_soon(&s->r->finder, at);
-		visit_next(s, (struct retype_front){.rank = rank, .word = at});
-	}
-}
-
-/* Some blocks, where each is found by its address: the ranks tell that without the heap. */
-static enum hg_status sweep_lines(
-	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
-{
-	enum { GRANULES_PER_REPORT = 1 << 13 };
-	struct sweeping s = {.r = r, .visit = visit, .context = context};
-	const struct snap_ranks *ranks = &r->snap->ranks;
-	uint64_t count = ranks->granule_count - 1;
-	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
-		uint64_t granule = 1 + in_order(r, i, count);
-		uint64_t word = (uint64_t)ranks->numbers[granule] << (SNAP_GRANULE_SHIFT - 3);
-		const struct snap_line *lines = ranks->lines + granule * SNAP_GRANULE_LINES;
-		if (i % GRANULES_PER_REPORT == 0)
-			BASE_TRY(base_progress(r->snap->session, "typing", i, count));
-		for (unsigned l = 0; l < SNAP_GRANULE_LINES; l++)
-			if (lines[l].header)
-				sweep_line(&s, &lines[l], word + 64 * l, bits);
-	}
-	for (unsigned i = 0; i < SWEEP_AHEAD; i++)
-		visit_next(&s, (struct retype_front){0});
-	return r->status;
-}
-
-enum hg_status retyping_sweep(
-	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
-{
-	enum { STRETCHES_PER_REPORT = 1 << 14 };
-	const struct snap *snap = r->snap;
-	uint64_t count = snap->stretch_count;
-	if (bits && snap->format->extent)
-		return sweep_lines(r, bits, visit, context);
-	/* What the finder keeps is of a walk that is used here. */
-	r->finder.count = 0;
-	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
-		uint64_t number = in_order(r, i, count);
-		const struct snap_stretch *stretch = &snap->stretches[number];
-		if (i % STRETCHES_PER_REPORT == 0)
-			BASE_TRY(base_progress(snap->session, "typing", i, count));
-		uint64_t end = (uint64_t)stretch->first_rank + stretch->blocks;
-		if (stretch->blocks && (!bits || any_bit(bits, stretch->first_rank, end)))
-			sweep_stretch(r, number, bits, visit, context);
-	}
-	return r->status;
-}
-
-enum hg_status retyping_sweep_tag(struct retyping *r, unsigned tag, bool untyped_only,
-	retyping_visit_fn *visit, void *context)
-{
-	uint64_t blocks = r->snap->block_count, any = 0;
-	for (uint64_t first = 0; first < blocks; first += 64) {
-		uint64_t end = first + 64 < blocks ? first + 64 : blocks, bits = 0;
-		for (uint64_t i = first; i < end; i++)
-			bits |= (uint64_t)((r->shapes[i] & 255) == tag) << (i & 63);
-		for (uint64_t left = untyped_only ? bits : 0; left; left &= left - 1) {
-			uint64_t i = first + (uint64_t)__builtin_ctzll(left);
-			if (retyping_type_before(r, (uint32_t)i))
-				bits &= ~((uint64_t)1 << (i & 63));
-		}
-		r->candidates[first / 64] = bits;
-		any |= bits;
-	}
-	return any ? retyping_sweep(r, r->candidates, visit, context) : HG_OK;
-}
-
 /* Rounds */
 
 static int by_rank(const void *a, const void *b)
@@ -650,22 +533,13 @@ static void sort_listed(const struct retyping *r, struct retype_round *round)
 		}
 }
 
-static void begin_dense(struct retyping *r)
-{
-	for (uint64_t i = 0; i < bit_words(r); i++)
-		for (uint64_t left = r->now.bits[i]; left; left &= left - 1) {
-			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
-			r->round_types[rank] = r->type[rank];
-		}
-}
-
 static void begin_listed(struct retyping *r)
 {
 	struct retype_round *now = &r->now;
 	sort_listed(r, now);
 	for (uint64_t i = 0; i < now->count; i++) {
 		uint32_t rank = now->listed[i].rank;
-		now->listed[i].type.n = r->type[rank];
+		now->listed[i].type.n = r->blocks[rank].type;
 		now->bits[rank >> 6] &= ~((uint64_t)1 << (rank & 63));
 	}
 }
@@ -674,15 +548,19 @@ static void visit_dense(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
 {
 	(void)context;
-	retyping_spread(r, rank, (struct retype_term){r->round_types[rank]}, cell);
+	struct retype_term type = {r->blocks[rank].type};
+	retype_map_number(&r->round_types, rank, &type.n);
+	retyping_spread(r, rank, type, cell);
 }
 
 static void round_listed(struct retyping *r)
 {
-	enum { AHEAD = 12 };
+	enum { AHEAD = 12, SHORT = 1 << 8 };
 	struct snap_cell cell;
+	r->is_short = r->now.count <= SHORT;
 	for (uint64_t i = 0; i < r->now.count; i++) {
-		const struct retype_front *front = &r->now.listed[in_order(r, i, r->now.count)];
+		const struct retype_front *front =
+			&r->now.listed[retyping_in_order(r, i, r->now.count)];
 		if (i + AHEAD < r->now.count)
 			snap_find_soon(&r->finder, r->now.listed[i + AHEAD].word);
 		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->word, &cell))
@@ -693,9 +571,11 @@ static void round_listed(struct retyping *r)
 
 static enum hg_status round_dense(struct retyping *r)
 {
+	r->is_short = false;
 	BASE_TRY(retyping_sweep(r, r->now.bits, visit_dense, NULL));
 	end_waiting(r);
 	memset(r->now.bits, 0, bit_words(r) * sizeof(*r->now.bits));
+	retype_map_clear(&r->round_types);
 	return HG_OK;
 }
 
@@ -711,7 +591,6 @@ enum hg_status retyping_settle(struct retyping *r)
 		if (r->counts.rounds++ % ROUNDS_PER_REPORT == 0)
 			BASE_TRY(base_progress(r->snap->session, "typing", 0, 0));
 		if (r->now.dense) {
-			begin_dense(r);
 			BASE_TRY(round_dense(r));
 		} else {
 			begin_listed(r);

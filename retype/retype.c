@@ -154,12 +154,16 @@ void retype_release(struct retype *retype)
 }
 
 /* One closure may well be a function of several types: it is polymorphic. */
-static void count_conflicts(struct retyping *r)
+static enum hg_status count_conflicts(struct retyping *r)
 {
+	uint32_t terms = retype_term_count(r->types);
+	bool *is_set;
+	BASE_TRY(base_arena_alloc(&r->arena, terms, sizeof(*is_set), (void **)&is_set, r->error));
+	for (uint32_t i = 0; i < terms; i++)
+		is_set[i] = retyping_is_set(r, (struct retype_term){i});
 	for (uint32_t rank = 0; rank < r->snap->block_count; rank++) {
-		struct retype_term type = {r->type[rank]};
-		if (!type.n || (r->shapes[rank] & 255) == SNAP_TAG_CLOSURE ||
-			!retyping_is_set(r, type))
+		const struct retype_block *block = &r->blocks[rank];
+		if (!is_set[block->type] || (block->shape & 255) == SNAP_TAG_CLOSURE)
 			continue;
 		uint64_t word = snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank});
 		if (retyping_is_static(r, word))
@@ -167,12 +171,13 @@ static void count_conflicts(struct retyping *r)
 		else
 			r->counts.type_conflicts++;
 	}
+	return HG_OK;
 }
 
 static enum hg_status propagate(struct retyping *r)
 {
 	BASE_TRY(retyping_run_strata(r));
-	count_conflicts(r);
+	BASE_TRY(count_conflicts(r));
 	r->retype->counts = r->counts;
 	return r->types->status;
 }

@@ -10,8 +10,8 @@
  * What a later stratum typed or changed is as sure as its seeds.  A seed that is not exact, and
  * leads to a block of another shape, is undone.
  *
- * A type is 4 bytes per block and its confidence 1; while propagating 4 more, and 8 for each block
- * of a round.
+ * 8 bytes per block; while propagating about 2 more: bits, and lists of 16 bytes for each block of
+ * a round, if it has at most a 64th of all.
  */
 #ifndef RETYPE_RETYPE_H
 #define RETYPE_RETYPE_H
@@ -28,6 +28,14 @@ struct retype_counts {
 	uint64_t edges, rounds;
 };
 
+/* What is known of a block; together, as a proposal looks at all of it. */
+struct retype_block {
+	uint32_t type;      /* a closed term; 0 unknown or only by tag */
+	uint16_t shape;     /* wosize << 8 | tag, where RETYPE_LONG stands for all longer ones */
+	uint8_t confidence; /* an hg_confidence */
+};
+enum { RETYPE_LONG = 255 };
+
 struct retype {
 	struct retype_types types;
 	bool has_types;        /* there is a type table; else only tags tell */
@@ -35,8 +43,7 @@ struct retype {
 	const char *note;      /* why there is none, or what is odd about it; "" */
 	struct base_file file; /* of the profile */
 	struct base_arena arena;
-	uint32_t *type;       /* by rank: a closed term, 0 unknown or only by tag */
-	uint8_t *confidence;  /* by rank: an hg_confidence */
+	struct retype_block *blocks; /* by rank; NULL without types */
 	uint32_t by_tag[256]; /* types of blocks that describe themselves: string, float, ... */
 	struct retype_counts counts;
 };
@@ -62,9 +69,9 @@ void retype_release(struct retype *retype);
 static inline struct retype_term retype_of(
 	const struct retype *retype, uint32_t rank, unsigned tag, enum hg_confidence *confidence)
 {
-	if (retype->type && retype->type[rank]) {
-		*confidence = (enum hg_confidence)retype->confidence[rank];
-		return (struct retype_term){retype->type[rank]};
+	if (retype->blocks && retype->blocks[rank].type) {
+		*confidence = (enum hg_confidence)retype->blocks[rank].confidence;
+		return (struct retype_term){retype->blocks[rank].type};
 	}
 	*confidence = retype->by_tag[tag] ? HG_EXACT : HG_UNKNOWN_ORIGIN;
 	return (struct retype_term){retype->by_tag[tag]};

@@ -96,8 +96,9 @@ static void accept_changes(struct retyping *r, enum hg_confidence sure)
 {
 	for (uint64_t i = 0; i < bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1)
-			r->retype->confidence[64 * i + (uint64_t)__builtin_ctzll(left)] =
+			r->blocks[64 * i + (uint64_t)__builtin_ctzll(left)].confidence =
 				(uint8_t)sure;
+	retype_map_clear(&r->types_before);
 	memset(r->changed, 0, bit_words(r) * sizeof(*r->changed));
 }
 
@@ -106,11 +107,12 @@ static void undo_changes(struct retyping *r)
 	for (uint64_t i = 0; i < bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
-			r->type[rank] = r->types_before[rank];
+			r->blocks[rank].type = retyping_type_before(r, (uint32_t)rank);
 			retyping_clear_bit(r->weighed, (uint32_t)rank);
 			retyping_clear_bit(r->lied, (uint32_t)rank);
 		}
 	retype_map_clear(&r->lies);
+	retype_map_clear(&r->types_before);
 	memset(r->changed, 0, bit_words(r) * sizeof(*r->changed));
 }
 
@@ -119,7 +121,7 @@ static bool any_conflict(struct retyping *r)
 	for (uint64_t i = 0; i < bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
-			if (!retyping_is_set(r, (struct retype_term){r->type[rank]}))
+			if (!retyping_is_set(r, (struct retype_term){r->blocks[rank].type}))
 				continue;
 			uint64_t word = snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank});
 			if (retyping_is_conflict(r, rank, word))

@@ -50,6 +50,18 @@ static inline bool snap_find(
 	return cell->field_count < left || snap_find_walking(finder, rank, cell);
 }
 
+/* Where 'count' words lie one behind the other as in memory, in the extent of the block found last;
+ * else NULL. */
+static inline const snap_field *snap_find_words(
+	const struct snap_finder *finder, uint64_t word, uint64_t count)
+{
+	const struct snap_extent *extent = &finder->extent;
+	uint64_t distance = 8 * word - extent->start, size = extent->end - extent->start;
+	if (distance >= size || (size - distance) / 8 < count)
+		return NULL;
+	return (const snap_field *)(const void *)(extent->bytes + distance);
+}
+
 /* Asks for the memory of a block that will be found soon. */
 static inline void snap_find_soon(const struct snap_finder *finder, uint64_t word)
 {

@@ -478,14 +478,14 @@ static void same_in_any_order(void **state)
 			/* Names of terms are numbers in the order of their making: compare text. */
 			for (uint32_t i = 0; i < BLOCKS; i++) {
 				char name[4096];
-				struct retype_term type = {h.retype.type[i]};
+				struct retype_term type = {h.retype.blocks[i].type};
 				size_t length =
 					retype_name(&h.retype.types, type, name, sizeof(name));
 				uint32_t hash = (uint32_t)length;
 				for (char *c = name; *c; c++)
 					hash = hash * 31 + (unsigned char)*c;
 				types[order][i] = hash;
-				sure[order][i] = h.retype.confidence[i];
+				sure[order][i] = h.retype.blocks[i].confidence;
 			}
 			counts[order] = h.retype.counts;
 			retype_release(&h.retype);
