@@ -394,17 +394,23 @@ static void end_waiting(struct retyping *r)
 	unsigned count = 0;
 	bool is_infix;
 	for (unsigned i = 0; i < r->waiting_count; i++) {
-		struct retype_waiting now = r->waiting[i];
-		if (snap_line_is_block(now.line, now.word))
-			now.rank = snap_line_rank(now.line, now.word).n;
-		else if (!resolve_stray(r, 8 * (now.word + 1), &now.rank, &now.word, &is_infix))
+		const struct snap_line *line = r->waiting[i].line;
+		struct retype_term type = r->waiting[i].type;
+		uint64_t word = r->waiting[i].word;
+		uint32_t rank;
+		if (snap_line_is_block(line, word))
+			rank = snap_line_rank(line, word).n;
+		else if (!resolve_stray(r, 8 * (word + 1), &rank, &word, &is_infix))
 			continue;
 		else if (is_infix)
-			now.type = r->any_function;
-		__builtin_prefetch(&r->blocks[now.rank], 1);
+			type = r->any_function;
+		__builtin_prefetch(&r->blocks[rank], 1);
 		if (r->is_short)
-			snap_find_soon(&r->finder, now.word);
-		r->waiting[count++] = now;
+			snap_find_soon(&r->finder, word);
+		/* One by one: the processor waits when it reads together what it wrote apart. */
+		r->waiting[count].word = word;
+		r->waiting[count].type = type;
+		r->waiting[count++].rank = rank;
 	}
 	r->counts.edges += count;
 	r->waiting_count = 0;
