@@ -43,10 +43,11 @@ struct tally {
 	const char *first_rebuilt, *first_stale;
 };
 
-static void count_unit(const struct retype_unit *unit, const struct snap_unit *block,
+static void count_unit(struct retype_unit *unit, const struct snap_unit *block,
 	const struct snap *snap, struct tally *tally)
 {
-	switch (retype_unit_agrees(unit, block, snap)) {
+	unit->agreement = retype_unit_agrees(unit, block, snap);
+	switch (unit->agreement) {
 	case RETYPE_UNIT_SAME:
 		tally->same++;
 		break;
@@ -61,8 +62,8 @@ static void count_unit(const struct retype_unit *unit, const struct snap_unit *b
 	}
 }
 
-enum hg_status retype_check_program(const struct retype_types *types, const struct snap *snap,
-	char *note, size_t size, struct hg_error *error)
+enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *note,
+	size_t size, struct hg_error *error)
 {
 	struct tally tally = {0};
 	note[0] = '\0';
@@ -83,13 +84,16 @@ enum hg_status retype_check_program(const struct retype_types *types, const stru
 			"is of another program: it has none of the snapshot's %llu units",
 			(unsigned long long)snap->unit_count);
 	if (tally.stale)
-		snprintf(note, size, "stale: unit %s%s of the program %s another interface",
+		snprintf(note, size,
+			"stale: unit %s%s of the program %s another interface; %s types are not "
+			"used",
 			tally.first_stale, tally.stale > 1 ? " and others" : "",
-			tally.stale > 1 ? "have" : "has");
+			tally.stale > 1 ? "have" : "has", tally.stale > 1 ? "their" : "its");
 	else if (tally.rebuilt)
 		snprintf(note, size,
-			"stale: unit %s%s of the program %s other values; only interfaces are used",
+			"stale: unit %s%s of the program %s other values; only %s used",
 			tally.first_rebuilt, tally.rebuilt > 1 ? " and others" : "",
-			tally.rebuilt > 1 ? "have" : "has");
+			tally.rebuilt > 1 ? "have" : "has",
+			tally.rebuilt > 1 ? "interfaces are" : "its interface is");
 	return HG_OK;
 }

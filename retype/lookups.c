@@ -339,6 +339,16 @@ void retype_lookups_release(struct retype_types *types)
 	free(terms->place_files);
 }
 
+void retype_lookups_forget(struct retype_types *types)
+{
+	struct retype_terms *terms = types->terms;
+	retype_lookups_release(types);
+	terms->functions = terms->values = terms->units = terms->extensions = terms->classes =
+		(struct retype_memo){0};
+	terms->place_files = NULL;
+	terms->has_lookups = false;
+}
+
 /* The table that the questions below look into, which are constant in all but that. */
 static const struct retype_terms *lookups(const struct retype_types *types)
 {

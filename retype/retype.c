@@ -37,6 +37,7 @@ static enum hg_status read_profile(
 			"is no profile of types: those begin with 'hgprof 1'");
 	BASE_TRY(retype_hgprof_read(&retype->types, retype->file.bytes, retype->file.size, error));
 	BASE_TRY(retype_check_program(&retype->types, snap, note, sizeof(note), error));
+	BASE_TRY(retype_distrust(&retype->types));
 	retype->has_types = true;
 	return set_note(retype, note, error);
 }
@@ -98,6 +99,12 @@ static bool is_of_400(const struct snap *snap)
 	return snap->format->ids == SNAP_IDS_MEMPROF01 || snap->format->ids == SNAP_IDS_MEMPROF02;
 }
 
+/* A profile of the program some of whose units were built anew. */
+static bool is_stale(const struct retype *retype)
+{
+	return strncmp(retype->note, "stale: ", strlen("stale: ")) == 0;
+}
+
 static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
@@ -109,11 +116,12 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 		BASE_TRY(open_trees(retype, snap, options, error));
 	else
 		BASE_TRY(open_found(retype, snap, error));
-	if (options->required && !retype->has_types) {
+	if (options->required && (!retype->has_types || is_stale(retype))) {
 		const char *why = retype->note;
 		const char *reason =
 			strncmp(why, NONE, strlen(NONE)) == 0 ? why + strlen(NONE) : why;
-		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s", reason);
+		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no %stypes: %s",
+			retype->has_types ? "reliable " : "", reason);
 		base_error_file(error, snap->path);
 		return HG_ERROR_INPUT;
 	}

@@ -130,13 +130,20 @@ struct retype_definition {
 	bool is_unknown; /* any number of values */
 };
 
+enum retype_agreement {
+	RETYPE_UNIT_SAME,
+	RETYPE_UNIT_REBUILT, /* its interface is the same, its other values may not be */
+	RETYPE_UNIT_STALE,   /* another interface */
+};
+
 struct retype_unit {
 	const char *name;   /* "Stdlib__List" */
 	const char *source; /* "list.ml"; "" unknown */
 	const char *builddir;
-	char crc[33];        /* of the .cmi, hexadecimal; "" unknown */
-	bool from_interface; /* no implementation was found */
-	uint32_t exported;   /* of the fields of its block, those of the interface */
+	char crc[33];                    /* of the .cmi, hexadecimal; "" unknown */
+	bool from_interface;             /* no implementation was found */
+	enum retype_agreement agreement; /* with that of the program: set by agree.c */
+	uint32_t exported;               /* of the fields of its block, those of the interface */
 	uint32_t field_count;
 	const struct retype_field *fields; /* NULL: not known */
 	uint32_t definition_count;         /* of readers that know them */

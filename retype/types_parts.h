@@ -145,6 +145,8 @@ bool retype_base_form(const char *base, enum retype_form *form, uint32_t *parame
 
 /* Makes the tables now and not with the first question. */
 void retype_lookups_make(struct retype_types *types);
+/* Makes them anew with the next question, as what they lead to has changed. */
+void retype_lookups_forget(struct retype_types *types);
 void retype_lookups_release(struct retype_types *types);
 
 /* hgprof_uses.c */

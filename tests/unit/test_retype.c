@@ -558,6 +558,88 @@ static void compares_units(void **state)
 	heap_release(&h);
 }
 
+static const char profile_of_parts[] = "hgprof 1 ocaml 4.13.1 word 64\n"
+				       "u Test 00000000000000000000000000000000 test.ml /s cmt\n"
+				       "u Lib__Other 00000000000000000000000000000000 o.ml /s cmt\n"
+				       "D 0 int 0/0/0 B int\n"
+				       "D 1 Lib.Other.r 0/1/0 R a:0 b:0\n"
+				       "D 2 Lib.Others.r 0/2/0 R a:0 b:0\n"
+				       "t 0 c 0\n"
+				       "t 1 c 1\n"
+				       "g Test 1 a:1\n"
+				       "g Lib__Other 1 a:0\n"
+				       "v Test x_1 0\n"
+				       "x Lib.Other.E %:0\n"
+				       "x Test.E %:0\n"
+				       "C Lib.Other.c m ; v:0\n"
+				       "f 0 o.ml Lib__Other\n"
+				       "f 1 test.ml Test\n"
+				       "F 0 Lib__Other f_12 0 1 0 5 1 5 1 0 x:0\n"
+				       "F 1 Test f_12 1 1 0 5 1 5 1 0 x:0\n"
+				       "L 0 1 0 5 1 5 @0 record:1\n"
+				       "L 1 1 0 5 1 5 @1 record:1\n";
+
+static const struct retype_declaration *declaration_of(
+	const struct retype *retype, const char *name)
+{
+	for (uint32_t i = 0; i < retype->types.declaration_count; i++)
+		if (strcmp(retype->types.declarations[i].name, name) == 0)
+			return &retype->types.declarations[i];
+	fail_msg("no declaration %s", name);
+	return NULL;
+}
+
+static uint32_t made_in(struct retype *retype, const char *file)
+{
+	uint32_t places, made = 0;
+	const struct retype_place *place =
+		retype_places_at(&retype->types, file, 1, 0, 5, false, &places);
+	assert_non_null(place);
+	assert_int_equal(places, 1);
+	retype_place_made(&retype->types, place, &made);
+	return made;
+}
+
+/* One unit has another interface: what it says is not believed, what others say is. */
+static void distrusts_stale_units(void **state)
+{
+	(void)state;
+	static const char same[] = "00000000000000000000000000000000";
+	struct snap_unit units[] = {{"Test", BASE, 1, same}, {"Lib__Other", BASE, 1, same}};
+	struct retype_options options = {0};
+	struct retype retype;
+	struct heap h;
+	heap_start(&h);
+	h.root = heap_pair(&h, 1, 1);
+	heap_load(&h);
+	write_profile(&h, profile_of_parts, true);
+	options.profile = h.profile_path;
+	h.snap.units = units;
+	h.snap.unit_count = 2;
+	for (unsigned is_stale = 0; is_stale < 2; is_stale++) {
+		enum retype_form form = is_stale ? RETYPE_ABSTRACT : RETYPE_RECORD;
+		units[1].crc = is_stale ? "ffffffffffffffffffffffffffffffff" : same;
+		assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_OK);
+		const struct retype_types *types = &retype.types;
+		assert_int_equal(declaration_of(&retype, "Lib.Other.r")->form, form);
+		assert_int_equal(declaration_of(&retype, "Lib.Others.r")->form, RETYPE_RECORD);
+		assert_int_equal(made_in(&retype, "o.ml"), is_stale ? 0 : 1);
+		assert_int_equal(made_in(&retype, "test.ml"), 1);
+		assert_int_equal(!retype_function_symbol(types, "Lib__Other__f_12"), is_stale);
+		assert_non_null(retype_function_symbol(types, "Test__f_12"));
+		assert_int_equal(!retype_extension_named(types, "Lib.Other.E"), is_stale);
+		assert_non_null(retype_extension_named(types, "Test.E"));
+		assert_int_equal(types->class_count, is_stale ? 0 : 1);
+		assert_int_equal(types->value_count, 1);
+		assert_int_equal(strstr(retype.note, "Lib__Other") != NULL, is_stale);
+		retype_release(&retype);
+	}
+	options.required = true;
+	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	assert_non_null(strstr(h.error.message, "Lib__Other"));
+	heap_release(&h);
+}
+
 /* Without a profile only tags tell, and the note says why. */
 static void does_without_profile(void **state)
 {
@@ -595,6 +677,7 @@ int main(void)
 		cmocka_unit_test(same_in_any_order),
 		cmocka_unit_test(refuses_bad_profiles),
 		cmocka_unit_test(compares_units),
+		cmocka_unit_test(distrusts_stale_units),
 		cmocka_unit_test(does_without_profile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
