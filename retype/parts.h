@@ -60,10 +60,12 @@ struct retyping {
 	struct base_arena arena; /* until the run ends */
 
 	struct retype_block *blocks; /* by rank */
-	/* Bits by rank: blocks for which types that do not go together were weighed against what
-	 * they hold; those of them that have only types which that contradicts. */
-	uint64_t *weighed, *lied;
-	struct retype_map lies; /* counted already: by rank and type */
+	/* Blocks with types that do not go together, until the round ends. */
+	struct retype_dispute *disputes;
+	uint64_t dispute_count, dispute_capacity;
+	uint64_t *disputed;     /* bits by rank */
+	struct retype_map lied; /* by rank: a type of several that are all contradicted */
+	struct retype_map lies; /* by rank: contradictions that are counted already */
 	uint64_t *candidates;   /* bits by rank, for sweeps over some blocks */
 	uint64_t *described;    /* bits by rank: closures, objects, custom blocks */
 	uint64_t listed_most;
@@ -117,6 +119,11 @@ struct retype_fit retyping_fit(
 void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
 void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type);
 
+struct retype_term retyping_join(struct retyping *r, struct retype_term a, struct retype_term b);
+
+/* Gives a block another type, that it has from now on. */
+void retyping_change(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+
 /* The type a block had before the stratum, or has while seeds are exact. */
 static inline uint32_t retyping_type_before(const struct retyping *r, uint32_t rank)
 {
@@ -134,6 +141,13 @@ void retyping_spread(
 
 /* Rounds until nothing changes. */
 enum hg_status retyping_settle(struct retyping *r);
+
+/* disputes.c */
+
+/* The block gets another type of which neither says all that the other does. */
+void retyping_dispute(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+/* At the end of a round: what those blocks become. */
+void retyping_settle_disputes(struct retyping *r);
 
 /* sweep.c */
 

@@ -43,8 +43,7 @@ static enum hg_status make_arrays(struct retyping *r)
 	BASE_TRY(make_bits(r, &r->changed));
 	BASE_TRY(make_bits(r, &r->candidates));
 	BASE_TRY(make_bits(r, &r->described));
-	BASE_TRY(make_bits(r, &r->weighed));
-	BASE_TRY(make_bits(r, &r->lied));
+	BASE_TRY(make_bits(r, &r->disputed));
 	BASE_TRY(base_arena_zalloc(
 		arena, RETYPE_FIT_ENTRIES, sizeof(*r->fits), (void **)&r->fits, r->error));
 	return base_arena_zalloc(
@@ -75,9 +74,11 @@ void retyping_release(struct retyping *r)
 	snap_finder_release(&r->inside);
 	retype_map_clear(&r->extensions);
 	retype_map_clear(&r->classes);
+	retype_map_clear(&r->lied);
 	retype_map_clear(&r->lies);
 	retype_map_clear(&r->round_types);
 	retype_map_clear(&r->types_before);
+	free(r->disputes);
 	base_arena_release(&r->arena);
 }
 
@@ -216,16 +217,14 @@ struct retype_fit retyping_fit(
 	return entry ? entry->fit : (struct retype_fit){.match = RETYPE_UNTOLD};
 }
 
-static const struct retype_join_entry *join(
-	struct retyping *r, struct retype_term a, struct retype_term b)
+struct retype_term retyping_join(struct retyping *r, struct retype_term a, struct retype_term b)
 {
 	uint64_t at = ((uint64_t)a.n * UINT64_C(0x9e3779b97f4a7c15) >> 32 ^ b.n) &
 		      (RETYPE_JOIN_ENTRIES - 1);
 	struct retype_join_entry *entry = &r->joins[at];
-	if (entry->a == a.n && entry->b == b.n)
-		return entry;
-	*entry = (struct retype_join_entry){a.n, b.n, retype_join(r->types, a, b, NULL).n};
-	return entry;
+	if (entry->a != a.n || entry->b != b.n)
+		*entry = (struct retype_join_entry){a.n, b.n, retype_join(r->types, a, b, NULL).n};
+	return (struct retype_term){entry->joined};
 }
 
 /* Proposals */
@@ -272,63 +271,42 @@ static bool says_nothing(const struct retyping *r, struct retype_term type, unsi
 	return kind == RETYPE_UNKNOWN || kind == RETYPE_VARIABLE || r->retype->by_tag[tag];
 }
 
-/*
- * Whether what a block holds contradicts a type.  Of the types of a block the one that it
- * contradicts most counts, so that those which say less of the same count nothing more.
- */
-static bool lies(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+void retyping_change(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
-	uint64_t key = (uint64_t)rank + 1, counted = 0;
-	unsigned misfits = retyping_misfits(r, rank, word, type);
-	if (misfits == 0)
-		return false;
-	if (!retype_map_get(&r->lies, key, &counted))
-		counted = 0;
-	if (misfits > counted && r->status == HG_OK) {
-		r->counts.shape_clashes += misfits - counted;
-		r->status = retype_map_set(&r->lies, key, misfits, r->error);
-	}
-	return true;
+	unsigned tag;
+	uint64_t wosize;
+	if (type.n == r->blocks[rank].type)
+		return;
+	change(r, rank, type);
+	retyping_shape(r, rank, word, &tag, &wosize);
+	if (entry_of(r, type, tag, wosize)->leads_on)
+		put_into_next(r, rank, word);
 }
 
-/*
- * What a block that has a type becomes by another one.  Where neither says all that the other does,
- * what the fields hold decides: types that it contradicts were lies (Obj.magic) or came from such,
- * and count only if there are no others.
- */
-static struct retype_term decide(
-	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+/* A type for a block that has one: both, or what says all that the other does. */
+static void add_type(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
 	struct retype_term old = {r->blocks[rank].type};
-	struct retype_term joined = {join(r, old, type)->joined};
-	if (retype_is(joined, old) || retype_is(joined, type) ||
-		(r->blocks[rank].shape & 255) == SNAP_TAG_CLOSURE)
-		return joined;
-	if (!retyping_bit(r->weighed, rank)) {
-		retyping_set_bit(r->weighed, rank);
-		if (lies(r, rank, word, old))
-			retyping_set_bit(r->lied, rank);
-	}
-	bool has_lied = retyping_bit(r->lied, rank);
-	if (lies(r, rank, word, type) == has_lied)
-		return joined;
-	retyping_clear_bit(r->lied, rank);
-	return has_lied ? type : old;
+	struct retype_term joined = retyping_join(r, old, type);
+	bool is_closure = (r->blocks[rank].shape & 255) == SNAP_TAG_CLOSURE;
+	if (retyping_bit(r->disputed, rank))
+		retyping_dispute(r, rank, word, type);
+	else if (is_closure || retype_is(joined, old) || retype_is(joined, type))
+		retyping_change(r, rank, word, joined);
+	else
+		retyping_dispute(r, rank, word, type);
 }
 
-static void take(struct retyping *r, uint32_t rank, uint64_t word,
-	const struct retype_fit_entry *entry, unsigned tag, uint64_t wosize)
+static void take(
+	struct retyping *r, uint32_t rank, uint64_t word, const struct retype_fit_entry *entry)
 {
-	struct retype_term type = entry->narrowed;
-	bool leads = entry->leads_on;
+	bool leads_on = entry->leads_on;
 	if (r->blocks[rank].type) {
-		type = decide(r, rank, word, type);
-		if (type.n == r->blocks[rank].type)
-			return;
-		leads = entry_of(r, type, tag, wosize)->leads_on;
+		add_type(r, rank, word, entry->narrowed);
+		return;
 	}
-	change(r, rank, type);
-	if (leads)
+	change(r, rank, entry->narrowed);
+	if (leads_on)
 		put_into_next(r, rank, word);
 }
 
@@ -337,7 +315,8 @@ static void report(
 	struct retyping *r, uint32_t rank, uint64_t word, const struct retype_fit_entry *entry)
 {
 	struct retype_term old = {r->blocks[rank].type}, type = entry->narrowed;
-	bool is_in = entry->fit.match != RETYPE_MISFIT && join(r, old, type)->joined == old.n;
+	bool is_in =
+		entry->fit.match != RETYPE_MISFIT && retype_is(retyping_join(r, old, type), old);
 	r->watch(r, rank, word, is_in);
 }
 
@@ -356,7 +335,7 @@ void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct r
 	else if (entry->fit.match == RETYPE_MISFIT)
 		r->counts.shape_clashes++;
 	else
-		take(r, rank, word, entry, tag, wosize);
+		take(r, rank, word, entry);
 }
 
 /* What most proposals are: exact ones, that fit a block which had no type.  False: look closer. */
@@ -573,6 +552,7 @@ static void round_listed(struct retyping *r)
 			retyping_spread(r, front->rank, front->type, &cell);
 	}
 	end_waiting(r);
+	retyping_settle_disputes(r);
 }
 
 static enum hg_status round_dense(struct retyping *r)
@@ -582,12 +562,14 @@ static enum hg_status round_dense(struct retyping *r)
 	end_waiting(r);
 	memset(r->now.bits, 0, bit_words(r) * sizeof(*r->now.bits));
 	retype_map_clear(&r->round_types);
+	retyping_settle_disputes(r);
 	return HG_OK;
 }
 
 enum hg_status retyping_settle(struct retyping *r)
 {
 	enum { ROUNDS_PER_REPORT = 1 << 12 };
+	retyping_settle_disputes(r);
 	while (r->next.count && r->status == HG_OK && r->types->status == HG_OK) {
 		struct retype_round done = r->now;
 		r->now = r->next;

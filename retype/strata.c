@@ -108,8 +108,6 @@ static void undo_changes(struct retyping *r)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
 			r->blocks[rank].type = retyping_type_before(r, (uint32_t)rank);
-			retyping_clear_bit(r->weighed, (uint32_t)rank);
-			retyping_clear_bit(r->lied, (uint32_t)rank);
 		}
 	retype_map_clear(&r->lies);
 	retype_map_clear(&r->types_before);
