@@ -12,9 +12,6 @@ let foreign =
        [ "Stdlib.in_channel"; "Stdlib.out_channel"; "Stdlib__Mutex.t"; "Stdlib__Condition.t";
          "Mutex.t"; "Condition.t"; "Stdlib__Bigarray.Genarray.t"; "Stdlib__Bigarray.Array0.t";
          "Stdlib__Bigarray.Array1.t"; "Stdlib__Bigarray.Array2.t"; "Stdlib__Bigarray.Array3.t" ]);
-      ("int32", [ "Stdlib__Int32.t" ]);
-      ("int64", [ "Stdlib__Int64.t" ]);
-      ("nativeint", [ "Stdlib__Nativeint.t" ]);
       ("weak", [ "Stdlib__Weak.t" ]);
       ("ephemeron", [ "Stdlib__Obj.Ephemeron.t"; "Stdlib__Ephemeron.eph" ]);
       ("atomic", [ "Stdlib__Atomic.t"; "CamlinternalAtomic.t" ]);

@@ -9,6 +9,7 @@ open Typedtree
 type what =
   | Value of Types.type_expr
   | Untyped
+  | Primitive  (** without a field *)
   | Slot  (** an extension constructor *)
   | Submodule of string list * Types.module_type  (** the modules around it, the innermost first *)
   | Class
@@ -16,11 +17,14 @@ type what =
 (* 'v', 'x', 'm', 'c' *)
 type item = { kind : char; id : Ident.t; what : what }
 
-let of_signature signature =
+let is_field item = match item.what with Primitive -> false | _ -> true
+
+(* With its primitives, which have no fields. *)
+let all_of_signature signature =
   List.filter_map
     (fun (item : Types.signature_item) ->
       match item with
-      | Sig_value (_, { val_kind = Val_prim _; _ }, _) -> None
+      | Sig_value (id, { val_kind = Val_prim _; _ }, _) -> Some { kind = 'v'; id; what = Primitive }
       | Sig_value (id, v, _) -> Some { kind = 'v'; id; what = Value v.val_type }
       | Sig_typext (id, _, _, _) -> Some { kind = 'x'; id; what = Slot }
       | Sig_module (id, Mp_present, md, _, _) ->
@@ -28,6 +32,8 @@ let of_signature signature =
       | Sig_class (id, _, _, _) -> Some { kind = 'c'; id; what = Class }
       | _ -> None)
     signature
+
+let of_signature signature = List.filter is_field (all_of_signature signature)
 
 (* Types of the values that patterns bind, by identifier; of one unit. *)
 let values : (string, Types.type_expr) Hashtbl.t = Hashtbl.create 1000
@@ -51,11 +57,12 @@ let submodule (mb : module_binding) =
   | Some id -> [ { kind = 'm'; id; what = Submodule ([], mb.mb_expr.mod_type) } ]
   | None -> []
 
-(* What a structure defines; with [deep], that of structures in it, too. *)
+(* What a structure defines, primitives included; with [deep], that of structures in it, too. *)
 let rec defined ~deep items = List.concat_map (defined_by ~deep) items
 
 and defined_by ~deep item =
   match item.str_desc with
+  | Tstr_primitive p -> [ { kind = 'v'; id = p.val_id; what = Primitive } ]
   | Tstr_value (_, l) -> List.map bound_value (let_bound_idents l)
   | Tstr_typext t -> List.map (fun c -> { kind = 'x'; id = c.ext_id; what = Slot }) t.tyext_constructors
   | Tstr_exception e -> [ { kind = 'x'; id = e.tyexn_constructor.ext_id; what = Slot } ]
@@ -63,8 +70,8 @@ and defined_by ~deep item =
   | Tstr_module mb -> submodule mb @ if deep then inner item else []
   | Tstr_recmodule l -> List.concat_map submodule l
   | Tstr_class l -> List.map (fun (c, _) -> { kind = 'c'; id = c.ci_id_class; what = Class }) l
-  | Tstr_open o -> of_signature o.open_bound_items @ if deep then inner item else []
-  | Tstr_include i -> of_signature i.incl_type @ if deep then inner item else []
+  | Tstr_open o -> all_of_signature o.open_bound_items @ if deep then inner item else []
+  | Tstr_include i -> all_of_signature i.incl_type @ if deep then inner item else []
   | _ -> []
 
 (* [item] is in a module of this name, too. *)
@@ -93,7 +100,7 @@ and inner item =
 let more items = List.concat_map inner items
 
 (* All identifiers with a slot: they are never captured. *)
-let idents items = defined ~deep:false items @ more items
+let idents items = List.filter is_field (defined ~deep:false items @ more items)
 let defined_idents items = List.map (fun i -> i.id) (idents items)
 let slot () = Terms.predefined "extension_constructor" []
 
@@ -105,7 +112,7 @@ let path_in env around id =
 let term env item =
   match item.what with
   | Value ty -> Convert.value env ty
-  | Untyped -> Terms.make Exist
+  | Untyped | Primitive -> Terms.make Exist
   | Slot -> slot ()
   | Submodule (around, mt) -> Convert.module_value env (path_in env around item.id) mt
   | Class -> Convert.class_block ()
@@ -134,7 +141,8 @@ let of_interface (u : Units.t) =
   | None -> { exported = 0; fields = [] }
 
 (* An exported value has the more general type that the implementation gives it, of the last
-   definition of that name. *)
+   definition of that name.  A value of the interface that is a primitive at the end has a field of
+   its own, beside those of values that it hides. *)
 let of_implementation (u : Units.t) (str : structure) =
   let env = Modules.top u in
   let definitions = defined ~deep:false str.str_items in
@@ -143,15 +151,16 @@ let of_implementation (u : Units.t) (str : structure) =
   List.iter (fun d -> Hashtbl.replace last (d.kind, Ident.name d.id) d) definitions;
   let exported item =
     match Hashtbl.find_opt last (item.kind, Ident.name item.id) with
-    | None -> field env item
+    | None | Some { what = Primitive; _ } -> field env item
     | Some d ->
         Hashtbl.replace used (Units.ident_key d.id) ();
         field env (match item.what with Submodule _ -> item | _ -> d)
   in
   let exports = List.map exported (of_signature signature) in
-  let hidden = List.filter (fun d -> not (Hashtbl.mem used (Units.ident_key d.id))) definitions in
+  let hidden d = is_field d && not (Hashtbl.mem used (Units.ident_key d.id)) in
+  let hidden = List.filter hidden definitions in
   { exported = List.length exports;
-    fields = exports @ List.map (field env) (hidden @ more str.str_items) }
+    fields = exports @ List.map (field env) (hidden @ List.filter is_field (more str.str_items)) }
 
 (* Values that have, or with flambda may have, symbols of their own. *)
 let symbols (u : Units.t) (str : structure) =

@@ -26,7 +26,8 @@ let is_structure m = match Compat.module_view m with Structure _ -> true | _ -> 
 let functor_place at id = { at with parts = Argument (parameter_key id) :: at.parts }
 
 (* [at] is the path of what the expression is bound to.  The same expression has the same skeleton,
-   because structures are told apart by their keys. *)
+   because structures and functors are told
+   apart by their keys. *)
 let rec skeleton s at (m : module_expr) =
   let known = Hashtbl.find_all s.skeletons m.mod_loc in
   match List.find_opt (fun (m', _) -> m' == m) known with
@@ -42,7 +43,7 @@ and new_skeleton s at (m : module_expr) =
   | Structure str ->
       Struct
         { at = fresh s at; signature = str.str_type; components = components str.str_type }
-  | Functor ((id, _), body) -> Functor (id, skeleton s (functor_place at id) body)
+  | Functor ((id, _), body) -> Functor (id, skeleton s (functor_place at id) body, fresh s at)
   | Apply (f, a) ->
       let argument a =
         skeleton s (if is_structure a then { at with anonymous = true } else at) a

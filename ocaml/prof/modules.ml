@@ -203,7 +203,7 @@ and eval env m =
   match m with
   | Path p -> resolve env p
   | Struct s -> Structure (env, s, None)
-  | Functor (id, b) -> Closure (env, id, Body b, env.u.root)
+  | Functor (id, b, at) -> Closure (env, id, Body b, at)
   | Apply (f, a, mt, at) -> (
       let f = eval env f in
       let a = match a with Some a -> eval env a | None -> unit_argument env at in

@@ -31,7 +31,7 @@ let inside ?(anonymous = false) place name =
 type skeleton =
   | Path of Path.t
   | Struct of structure
-  | Functor of Ident.t option * skeleton
+  | Functor of Ident.t option * skeleton * place
   | Apply of skeleton * skeleton option * Types.module_type * place
   | Sealed of skeleton * Types.module_type * place
   | Typed of Types.module_type * place

@@ -28,5 +28,11 @@ open struct
 end
 
 let a = if !included > 2. then a else Option.map (fun s -> s ^ "last") a
+let size = Sys.opaque_identity [ "size" ]
+
+include struct
+  external size : string -> int = "caml_ml_string_length"
+end
+
 let z = Sys.opaque_identity [ "z" ] @ hidden @ Array.to_list Shown.unseen
 let _ = opened

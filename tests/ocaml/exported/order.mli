@@ -4,6 +4,7 @@ exception Foo
 
 val a : string option
 val length : string -> int
+val size : string -> int
 
 module Shown : sig
   val y : int
