@@ -63,6 +63,12 @@ static struct retype_head parent_of(
 	if (declaration->origin != RETYPE_NONE &&
 		retype_memo_find(types, bodies, declaration->origin, 0, &body) && body != number)
 		return constructed_head(body);
+	/* "Digest.t = string", and integers that are abstract: the same values by another name. */
+	if (declaration->base) {
+		uint32_t base = retype_base_declaration(types, declaration->base);
+		if (base != RETYPE_NONE && base != number)
+			return constructed_head(base);
+	}
 	if (declaration->form == RETYPE_EXTENSIBLE)
 		return constructed_head(types->terms->slot_declaration);
 	if (declaration->form == RETYPE_UNBOXED)

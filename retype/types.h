@@ -101,7 +101,7 @@ struct retype_constructor {
 
 struct retype_declaration {
 	const char *name; /* as it is printed: "Map.Make(String).t" */
-	const char *base; /* of predefined ones: "int", "char", ...; or NULL */
+	const char *base; /* "int", "char", ... of what is represented like that; or NULL */
 	uint32_t parameters;
 	uint32_t origin;  /* equal in a functor's body and its instances; RETYPE_NONE */
 	bool is_instance; /* of a functor's body */

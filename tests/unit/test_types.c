@@ -183,6 +183,17 @@ static void what_is_more_specific_wins(void **state)
 	assert_false(conflict);
 	retype_join(&t.types, app1(&t, t.set_1, string), app1(&t, t.body_set, NOTHING), &conflict);
 	assert_false(conflict);
+	uint32_t digest = retype_declare(&t.types, &(struct retype_declaration){.name = "Digest.t",
+							   .base = "string",
+							   .form = RETYPE_STRING,
+							   .origin = RETYPE_NONE});
+	check_same(&t, join(&t, list_of(&t, string), list_of(&t, app0(&t, digest))),
+		list_of(&t, app0(&t, digest)));
+	retype_join(&t.types, app0(&t, digest), string, &conflict);
+	assert_false(conflict);
+	retype_join(&t.types, app0(&t, digest), base(&t, "bytes"), &conflict);
+	assert_true(conflict);
+	conflict = false;
 	retype_join(&t.types, app1(&t, t.set_1, string), app1(&t, t.set_2, NOTHING), &conflict);
 	assert_true(conflict);
 	table_close(&t);
