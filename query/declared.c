@@ -297,7 +297,7 @@ static void put_layout(struct text *text, const struct hg_snapshot *snapshot, ui
 		break;
 	case RETYPE_UNBOXED:
 		put(text, d->unboxed.name);
-		put(text, " : ");
+		put(text, *d->unboxed.name ? " : " : "");
 		put_type(text, snapshot, d->inner);
 		break;
 	case RETYPE_ALIAS:

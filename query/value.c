@@ -474,7 +474,9 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 		(declaration = query_unboxed(p->snapshot, *type))) {
 		const char *name = declaration->unboxed.name;
 		bool is_constructor = isupper((unsigned char)*name);
-		if (!is_constructor) {
+		if (!*name) {
+			/* An abstract type hides what is inside: nothing stands around it. */
+		} else if (!is_constructor) {
 			put(p, "{");
 			put(p, name);
 			put(p, " = ");
@@ -486,7 +488,8 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 			put(p, name);
 			put(p, " ");
 		}
-		w.as_argument = is_constructor;
+		if (*name)
+			w.as_argument = is_constructor;
 		struct retype_view view = retype_view(types, *type);
 		struct retype_term arguments[16];
 		uint32_t count = view.count < 16 ? view.count : 16;

@@ -91,6 +91,26 @@ static void break_cycles(struct retype_head *parents, uint32_t count, uint32_t *
 	}
 }
 
+/*
+ * Abstract types that hide one type, as promises and their resolvers do: values may be seen as any
+ * of them.  The first one lies above the second, and so on, so that they are the first one.
+ */
+static void chain_hidden(struct retype_types *types, struct retype_head *parents, uint32_t count)
+{
+	struct retype_memo next = {0};
+	for (uint32_t i = count; i-- > 0;) {
+		const struct retype_declaration *declaration = &types->declarations[i];
+		uint32_t following, hidden = (uint32_t)parents[i].id;
+		if (declaration->form != RETYPE_UNBOXED || !declaration->unboxed.name ||
+			declaration->unboxed.name[0] || parents[i].kind != RETYPE_CONSTRUCTED)
+			continue;
+		if (retype_memo_find(types, &next, hidden, 0, &following))
+			parents[i] = constructed_head(following);
+		retype_memo_set(types, &next, hidden, 0, i);
+	}
+	free(next.slots);
+}
+
 static void find_parents(struct retype_types *types)
 {
 	uint32_t count = types->declaration_count;
@@ -104,6 +124,7 @@ static void find_parents(struct retype_types *types)
 	if (parents && seen) {
 		for (uint32_t i = 0; i < count; i++)
 			parents[i] = parent_of(types, &bodies, i);
+		chain_hidden(types, parents, count);
 		break_cycles(parents, count, seen);
 		free(types->terms->parents);
 		types->terms->parents = parents;

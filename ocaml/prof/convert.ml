@@ -242,7 +242,44 @@ and declared_kind decl d variables : Terms.kind =
       match d.decl.type_manifest with
       | Some ty -> Alias (in_declaration d.env variables ty)
       | None when d.decl.type_immediate <> Unknown -> Base "int"
-      | None -> Abstract decl.decl_name)
+      | None -> (
+          match if d.env.bound = [] then hidden d variables else None with
+          | Some term -> Unboxed ("", term, None)
+          | None -> Abstract decl.decl_name))
+
+(* An abstract type that hides a record or a variant of its own unit: the unit turns one into the
+   other by functions that do nothing.  What it turns several types into is none of them. *)
+and hidden d variables =
+  let own p =
+    match find_type d.env p with
+    | Some ({ decl = { type_kind = Type_record _ | Type_variant _; _ }; _ } as other)
+      when other.env.u == d.env.u && other.env.bound = [] -> Some other
+    | _ -> None
+  in
+  let is_it p = match find_type d.env p with Some other -> other.key = d.key | None -> false in
+  let variable ty = match Compat.desc ty with Variable -> true | _ -> false in
+  let candidate ty =
+    let pair outer inner =
+      match (Compat.desc outer, Compat.desc inner) with
+      | Constructed (p, parameters), Constructed (q, _) when is_it p -> (
+          match own q with
+          | Some other -> Some (other.key, (parameters, inner))
+          | None -> Some ("", (parameters, inner)))
+      | Constructed (p, parameters), _ when is_it p -> Some ("", (parameters, inner))
+      | _ -> None
+    in
+    match Compat.desc ty with
+    | Arrow ("", a, b) -> ( match pair b a with None -> pair a b | it -> it)
+    | _ -> None
+  in
+  match List.filter_map candidate d.env.u.identities with
+  | (key, (parameters, inner)) :: rest
+    when key <> "" && List.for_all (fun (k, _) -> k = key) rest
+         && List.for_all variable parameters
+         && List.length parameters = List.length variables ->
+      let variables = List.map2 (fun p (_, term) -> (Compat.type_id p, term)) parameters variables in
+      Some (in_declaration d.env variables inner)
+  | _ -> None
 
 and label env variables l : Terms.field =
   { name = Ident.name l.ld_id; is_mutable = l.ld_mutable = Mutable;

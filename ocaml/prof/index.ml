@@ -142,7 +142,22 @@ let in_signature s yes f =
   f ();
   s.in_signature <- was
 
+(* [external f : a -> b = "%identity"], [let f : a -> b = Obj.magic]. *)
+let identities item =
+  match item.str_desc with
+  | Tstr_primitive { val_prim = [ "%identity" ]; val_val = { val_type; _ }; _ } -> [ val_type ]
+  | Tstr_value (_, bindings) ->
+      List.filter_map
+        (fun vb ->
+          match vb.vb_expr.exp_desc with
+          | Texp_ident (_, _, { val_kind = Val_prim { prim_name = "%identity"; _ }; _ }) ->
+              Some vb.vb_expr.exp_type
+          | _ -> None)
+        bindings
+  | _ -> []
+
 let structure_item s (super : Tast_iterator.iterator) self item =
+  if s.scope = [] then s.u.identities <- identities item @ s.u.identities;
   (match item.str_desc with
   | Tstr_include i -> bring s (Eval (skeleton s s.at i.incl_mod)) i.incl_type
   | _ -> ());

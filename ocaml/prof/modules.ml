@@ -317,8 +317,21 @@ and type_in_signature e id d at =
   | _ ->
       { env = e; decl = d; at; key = String.concat ":" [ e.u.name; at.key; e.instance ] }
 
-(* The type's path, for people. *)
-let declaration_name d = name_at d.env d.at
+(* The type's path, for people: what a unit includes and exports is called as from outside,
+   "Lwt.t" and not "Lwt.Public_types.t". *)
+let declaration_name d =
+  let u = d.env.u in
+  let exports name =
+    match u.interface with
+    | Some i -> find_component i.items 't' name <> None
+    | None -> true
+  in
+  match d.at.parts with
+  | Text name :: _ :: _ :: _ when d.env.bound = [] && exports name -> (
+      match type_in (unit_value u) name with
+      | Some outer when outer.key = d.key -> Names.join (name_at d.env u.root) name
+      | _ -> name_at d.env d.at)
+  | _ -> name_at d.env d.at
 
 (* Classes: their entry, and where it is to be understood. *)
 let rec find_class env path =

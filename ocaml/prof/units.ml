@@ -99,6 +99,8 @@ type t = {
   modtypes : (string, modtype_entry) Hashtbl.t;
   classes : (string, class_entry) Hashtbl.t;
   mutable class_records : class_record list;
+  mutable identities : Types.type_expr list;
+      (** of functions at toplevel, or in modules there, that are the identity in memory *)
 }
 
 let components (signature : Types.signature) : components Lazy.t =
@@ -131,7 +133,8 @@ let create ~pack modname =
       formal = false };
     imports = []; implementation = None; interface = None; members = [];
     types = Hashtbl.create 16; modules = Hashtbl.create 16; modtypes = Hashtbl.create 16;
-    classes = Hashtbl.create 1; class_records = [] }
+    classes = Hashtbl.create 1; class_records = [];
+    identities = [] }
 
 (* What was read of its implementation. *)
 let forget u =
@@ -140,6 +143,7 @@ let forget u =
   Hashtbl.reset u.modtypes;
   Hashtbl.reset u.classes;
   u.class_records <- [];
+  u.identities <- [];
   u.interface <- None;
   u.interface_crc <- None
 

@@ -199,6 +199,39 @@ static void what_is_more_specific_wins(void **state)
 	table_close(&t);
 }
 
+static uint32_t declare_hidden(struct table *t, const char *name, const char *constructor)
+{
+	return retype_declare(&t->types, &(struct retype_declaration){.name = name,
+						 .form = RETYPE_UNBOXED,
+						 .parameters = 1,
+						 .origin = RETYPE_NONE,
+						 .unboxed = {.name = constructor},
+						 .inner = app2(t, t->tree, var(t, 0), NOTHING)});
+}
+
+/* Abstract types that hide one type are seen as the first one; others do not go together. */
+static void hidden_types_are_one(void **state)
+{
+	struct table t;
+	bool conflict = false;
+	(void)state;
+	table_open(&t);
+	struct retype_term string = base(&t, "string");
+	uint32_t promise = declare_hidden(&t, "Lwt.t", "");
+	uint32_t other = declare_hidden(&t, "Other.t", "Other");
+	uint32_t resolver = declare_hidden(&t, "Lwt.u", "");
+	struct retype_term seen = app1(&t, promise, string),
+			   inside = app2(&t, t.tree, string, NOTHING);
+	check_same(&t, join(&t, app1(&t, resolver, string), seen), seen);
+	check_same(&t, join(&t, seen, inside), seen);
+	check_same(&t, join(&t, app1(&t, resolver, string), inside), app1(&t, resolver, string));
+	retype_join(&t.types, seen, app1(&t, resolver, string), &conflict);
+	assert_false(conflict);
+	retype_join(&t.types, seen, app1(&t, other, string), &conflict);
+	assert_true(conflict);
+	table_close(&t);
+}
+
 static void alternatives_are_kept_and_counted(void **state)
 {
 	struct table t;
@@ -505,6 +538,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(what_is_more_specific_wins),
+		cmocka_unit_test(hidden_types_are_one),
 		cmocka_unit_test(alternatives_are_kept_and_counted),
 		cmocka_unit_test(join_is_a_join),
 		cmocka_unit_test(order_does_not_matter),
