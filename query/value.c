@@ -447,6 +447,7 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 		put(p, ">");
 		break;
 	case RETYPE_LEAF:
+	case RETYPE_WEAKLY:
 		print_opaque(p, shape, "abstract");
 		break;
 	default:

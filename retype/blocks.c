@@ -116,6 +116,7 @@ static bool may_be_immediate(const struct retype_types *types, struct retype_ter
 	case RETYPE_CUSTOM:
 	case RETYPE_ARRAY:
 	case RETYPE_WEAK:
+	case RETYPE_EPHEMERON:
 	case RETYPE_SLOT:
 		return false;
 	default:

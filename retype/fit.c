@@ -275,8 +275,6 @@ static struct retype_fit fit_simple(
 		return fit_if(shape.tag == SNAP_TAG_DOUBLE_ARRAY, RETYPE_LEAF);
 	case RETYPE_CUSTOM:
 		return fit_if(shape.tag == SNAP_TAG_CUSTOM, RETYPE_LEAF);
-	case RETYPE_WEAK:
-		return fit_if(shape.tag == SNAP_TAG_ABSTRACT, RETYPE_LEAF);
 	case RETYPE_CONTINUATION:
 		return fit_if(shape.tag == SNAP_TAG_CONT, RETYPE_LEAF);
 	case RETYPE_SOME_OBJECT:
@@ -291,6 +289,34 @@ static struct retype_fit fit_simple(
 	default:
 		return untold;
 	}
+}
+
+/* Weak arrays are ephemerons without data, whose elements are the keys. */
+static struct retype_fit fit_ephemeron(
+	struct retype_types *types, struct retype_term term, bool has_data, struct shape shape)
+{
+	uint32_t count = retype_node(types, term)->count,
+		 keys = has_data && count ? count - 1 : count;
+	struct retype_fit fit = fit_if(shape.tag == SNAP_TAG_ABSTRACT, RETYPE_LEAF);
+	struct retype_field *fields;
+	void *memory;
+	if (fit.match == RETYPE_MISFIT || keys == 0)
+		return fit;
+	enum hg_status status =
+		base_pool_alloc(&types->pool, keys, sizeof(*fields), &memory, types->error);
+	if (status != HG_OK) {
+		retype_failed(types, status);
+		return untold;
+	}
+	fields = memory;
+	for (uint32_t i = 0; i < keys; i++)
+		fields[i] =
+			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
+	return (struct retype_fit){.match = RETYPE_WEAKLY,
+		.constructor = "",
+		.field_count = keys,
+		.fields = fields,
+		.inner = has_data ? retype_argument(types, term, keys) : RETYPE_NOTHING};
 }
 
 static struct retype_fit fit_declared(
@@ -316,6 +342,10 @@ static struct retype_fit fit_declared(
 		return shape.tag == 0 && shape.wosize == 1
 			       ? one_field(types, retype_argument(types, term, 0))
 			       : misfit;
+	case RETYPE_WEAK:
+		return fit_ephemeron(types, term, false, shape);
+	case RETYPE_EPHEMERON:
+		return fit_ephemeron(types, term, true, shape);
 	default:
 		return fit_simple(types, declaration->form, shape);
 	}
@@ -425,7 +455,8 @@ static struct retype_fit fit_set(
 
 static bool is_worth_keeping(const struct retype_fit *fit)
 {
-	return fit->match == RETYPE_FIELDS || fit->match == RETYPE_LEAF;
+	return fit->match == RETYPE_FIELDS || fit->match == RETYPE_LEAF ||
+	       fit->match == RETYPE_WEAKLY;
 }
 
 static uint32_t keep(struct retype_types *types, const struct retype_fit *fit)

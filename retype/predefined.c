@@ -29,7 +29,7 @@ static const struct predefined {
 	{"custom", "custom", RETYPE_CUSTOM, 0},
 	{"any", "Obj.t", RETYPE_ANY, 0},
 	{"weak", "Weak.t", RETYPE_WEAK, 1},
-	{"ephemeron", "Obj.Ephemeron.t", RETYPE_WEAK, 0},
+	{"ephemeron", "Obj.Ephemeron.t", RETYPE_EPHEMERON, 0},
 	{"atomic", "Atomic.t", RETYPE_ATOMIC, 1},
 	{"object", "object", RETYPE_SOME_OBJECT, 0},
 	{"module", "module", RETYPE_ABSTRACT, 0},

@@ -161,7 +161,7 @@ static struct retype_term narrow(
 static bool leads_on(enum retype_match match)
 {
 	return match == RETYPE_FIELDS || match == RETYPE_ELEMENTS || match == RETYPE_TAGGED ||
-	       match == RETYPE_EXTENSION || match == RETYPE_INSTANCE;
+	       match == RETYPE_EXTENSION || match == RETYPE_INSTANCE || match == RETYPE_WEAKLY;
 }
 
 static bool fits_plainly(enum retype_match match)
@@ -468,6 +468,25 @@ static void spread_object(struct retyping *r, const struct snap_cell *cell)
 			cell->field_count - VARIABLES);
 }
 
+/* An ephemeron's words are no fields.  Empty ones lead to no block. */
+static void spread_ephemeron(
+	struct retyping *r, const struct retype_fit *fit, const struct snap_cell *cell)
+{
+	const struct snap *snap = r->snap;
+	uint64_t value;
+	if (!snap->format->word_at || fit->field_count == 0)
+		return;
+	for (uint64_t i = SNAP_EPHEMERON_DATA; i < cell->wosize; i++) {
+		uint64_t key = i - SNAP_EPHEMERON_FIRST_KEY;
+		uint64_t last = fit->field_count - 1;
+		struct retype_term type = i == SNAP_EPHEMERON_DATA
+						  ? fit->inner
+						  : fit->fields[key < last ? key : last].type;
+		if (snap->format->word_at(snap, cell->address + 8 * (i + 1), &value))
+			propose_field(r, value, type);
+	}
+}
+
 void retyping_spread(
 	struct retyping *r, uint32_t rank, struct retype_term type, const struct snap_cell *cell)
 {
@@ -488,6 +507,9 @@ void retyping_spread(
 		break;
 	case RETYPE_INSTANCE:
 		spread_object(r, cell);
+		break;
+	case RETYPE_WEAKLY:
+		spread_ephemeron(r, &fit, cell);
 		break;
 	case RETYPE_MISFIT:
 	case RETYPE_UNTOLD:

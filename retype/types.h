@@ -77,8 +77,9 @@ enum retype_form {
 	RETYPE_ARRAY,  /* of any elements: argument 0 */
 	RETYPE_LAZY,
 	RETYPE_ATOMIC,
-	RETYPE_WEAK, /* and ephemerons: argument 0, if any */
-	RETYPE_SLOT, /* the block of an extension constructor itself */
+	RETYPE_WEAK,      /* of argument 0 */
+	RETYPE_EPHEMERON, /* of keys and, the last argument, data; or of none */
+	RETYPE_SLOT,      /* the block of an extension constructor itself */
 	RETYPE_SOME_OBJECT,
 	RETYPE_ANY, /* Obj.t */
 	RETYPE_CONTINUATION,
@@ -298,6 +299,7 @@ enum retype_match {
 	RETYPE_TAGGED,    /* a poly variant: field 0 is the tag, see retype_tagged() */
 	RETYPE_EXTENSION, /* by the slot in field 0, or the slot itself */
 	RETYPE_INSTANCE,  /* an object: by its class */
+	RETYPE_WEAKLY, /* it fits: data of type 'inner', 'fields' are keys, the last one repeats */
 };
 
 struct retype_fit {

@@ -126,9 +126,7 @@ static enum hg_status settle_fibers(struct elfcore *core, struct hg_error *error
 	return HG_OK;
 }
 
-/* Ephemerons (runtime/caml/weak.h): field 0 links them, 1 is the data, then come the keys. */
-
-enum { EPHEMERON_DATA = 1, EPHEMERON_FIRST_KEY = 2 };
+/* Ephemerons */
 
 static uint64_t ephemeron_words(const struct elfcore *core, uint64_t block)
 {
@@ -137,7 +135,7 @@ static uint64_t ephemeron_words(const struct elfcore *core, uint64_t block)
 		snap_header_tag(header) != SNAP_TAG_ABSTRACT)
 		return 0;
 	uint64_t words = snap_header_wosize(header, core->snap->reserved);
-	bool whole = words > EPHEMERON_DATA &&
+	bool whole = words > SNAP_EPHEMERON_DATA &&
 		     snap_image_present(&core->image, block, 8 * words) == 8 * words;
 	return whole ? words : 0;
 }
@@ -156,7 +154,7 @@ static enum hg_status load_ephemerons(struct elfcore *core, struct hg_error *err
 	uint64_t value;
 	for (uint64_t i = 0; i < runtime->ephemeron_count; i++) {
 		uint64_t block = runtime->ephemerons[i], words = ephemeron_words(core, block);
-		if (words && ephemeron_field(core, block, EPHEMERON_DATA, &value))
+		if (words && ephemeron_field(core, block, SNAP_EPHEMERON_DATA, &value))
 			BASE_TRY(elfcore_meet(core, value, error));
 	}
 	return HG_OK;
@@ -183,12 +181,13 @@ static enum hg_status settle_ephemeron(struct elfcore *core, uint64_t block, uin
 	if (*keys > UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more keys of ephemerons than the 2^32 that this version can number");
-	if (!words || e.self == HG_NO_NODE || !ephemeron_field(core, block, EPHEMERON_DATA, &value))
+	if (!words || e.self == HG_NO_NODE ||
+		!ephemeron_field(core, block, SNAP_EPHEMERON_DATA, &value))
 		return HG_OK;
 	e.data = snap_resolve_node(snap, value);
 	if (e.data == HG_NO_NODE)
 		return HG_OK;
-	for (uint64_t j = EPHEMERON_FIRST_KEY; j < words; j++) {
+	for (uint64_t j = SNAP_EPHEMERON_FIRST_KEY; j < words; j++) {
 		if (!ephemeron_field(core, block, j, &value))
 			continue;
 		uint32_t key = key_node(snap, value);

@@ -25,6 +25,9 @@ enum {
 	SNAP_TAG_CUSTOM = 255
 };
 
+/* Words of ephemerons and weak arrays (runtime/caml/weak.h): word 0 links them. */
+enum { SNAP_EPHEMERON_DATA = 1, SNAP_EPHEMERON_FIRST_KEY = 2 };
+
 enum { SNAP_COLOR_WHITE, SNAP_COLOR_GRAY, SNAP_COLOR_BLUE, SNAP_COLOR_BLACK };
 
 static inline unsigned snap_header_tag(uint64_t header)

@@ -13,7 +13,8 @@ let foreign =
          "Mutex.t"; "Condition.t"; "Stdlib__Bigarray.Genarray.t"; "Stdlib__Bigarray.Array0.t";
          "Stdlib__Bigarray.Array1.t"; "Stdlib__Bigarray.Array2.t"; "Stdlib__Bigarray.Array3.t" ]);
       ("weak", [ "Stdlib__Weak.t" ]);
-      ("ephemeron", [ "Stdlib__Obj.Ephemeron.t"; "Stdlib__Ephemeron.eph" ]);
+      ("ephemeron", [ "Stdlib__Obj.Ephemeron.t"; "Stdlib__Ephemeron.eph"; "Stdlib__Ephemeron.K1.t";
+         "Stdlib__Ephemeron.K2.t"; "Stdlib__Ephemeron.Kn.t" ]);
       ("atomic", [ "Stdlib__Atomic.t"; "CamlinternalAtomic.t" ]);
       ("cont",
        [ "Stdlib__Effect.Deep.continuation"; "Stdlib__Effect.Shallow.continuation";

@@ -44,7 +44,7 @@ static void what_tags_tell(void **state)
 		{"floatarray", TAG_DOUBLE_ARRAY, 7, RETYPE_LEAF},
 		{"int64", TAG_CUSTOM, 2, RETYPE_LEAF},
 		{"int64", TAG_STRING, 2, RETYPE_MISFIT},
-		{"weak", TAG_ABSTRACT, 9, RETYPE_LEAF},
+		{"weak", TAG_ABSTRACT, 9, RETYPE_WEAKLY},
 		{"ephemeron", TAG_ABSTRACT, 3, RETYPE_LEAF},
 		{"weak", 0, 9, RETYPE_MISFIT},
 		{"cont", 245, 2, RETYPE_LEAF},

@@ -81,6 +81,45 @@ let weak : string list Weak.t = Weak.create 10
 let weakly_held = times 9 (fun i -> times 2 (fun k -> text (i + k)))
 let () = List.iteri (fun i l -> Weak.set weak i (Some l)) weakly_held
 let weak_t a = typ1 "Weak.t" a (fun _ -> [])
+
+(* Only ephemerons and weak sets lead to these: their data and elements hang on no variable. *)
+module Name = struct
+  type t = string ref
+
+  let equal = ( == )
+  let hash r = Hashtbl.hash !r
+end
+
+module Number = struct
+  type t = int * bool
+
+  let equal = ( = )
+  let hash = Hashtbl.hash
+end
+
+module Of_name = Ephemeron.K1.Make (Name)
+module Of_both = Ephemeron.K2.Make (Name) (Number)
+module Of_many = Ephemeron.Kn.Make (Number)
+module Shared = Weak.Make (Number)
+
+let of_name : (int * string list) Of_name.t = Of_name.create 10
+let of_both : string option ref Of_both.t = Of_both.create 10
+let of_many : job array Of_many.t = Of_many.create 10
+let shared = Shared.create 10
+
+let remember i name =
+  let number = (i, i mod 2 = 0) in
+  let listed = (i, times (i mod 3) text) and optional = ref (Some (text i)) and jobs = [| job i |] in
+  Of_name.replace of_name name listed;
+  Of_both.replace of_both (name, number) optional;
+  Of_many.replace of_many [| number; number |] jobs;
+  known (pair int (list string)) listed;
+  known (reference (option string)) optional;
+  known (array job_t) jobs;
+  known (pair int bool) (Shared.merge shared number)
+
+let names = times 10 (fun i -> ref (text i))
+let () = List.iteri remember names
 let results : (job, string * int) result array = Array.init 20 (fun i -> if i mod 2 = 0 then Ok (job i) else Error (text i, i))
 let position = { Lexing.pos_fname = text 1; pos_lnum = 1; pos_bol = 0; pos_cnum = 0 }
 let position_t = typ "Lexing.position" (fun { Lexing.pos_fname; _ } -> [ pos_fname @: string ])
