@@ -1,35 +1,9 @@
 (* Paths and module expressions in the compiler-libs of OCaml 5.1 and later. *)
 
-type path = Ident of Ident.t | Dot of Path.t * string | Applied of Path.t * Path.t | Inline_record
+let is_inline_record = function Path.Pextra_ty _ -> true | _ -> false
 
-let path = function
-  | Path.Pident id -> Ident id
-  | Path.Pdot (p, name) -> Dot (p, name)
-  | Path.Papply (f, a) -> Applied (f, a)
-  | Path.Pextra_ty _ -> Inline_record
-
-let type_path = path
-
-type functor_parameter = Ident.t option * Types.module_type option
-
-type module_view =
-  | Name of Path.t
-  | Structure of Typedtree.structure
-  | Functor of functor_parameter * Typedtree.module_expr
-  | Apply of Typedtree.module_expr * Typedtree.module_expr option
-  | Constraint of Typedtree.module_expr * Types.module_type
-  | Unpack of Types.module_type
-
-let module_view (m : Typedtree.module_expr) =
-  match m.mod_desc with
-  | Tmod_ident (p, _) -> Name p
-  | Tmod_structure s -> Structure s
-  | Tmod_functor (Unit, b) -> Functor ((None, None), b)
-  | Tmod_functor (Named (id, _, mt), b) -> Functor ((id, Some mt.mty_type), b)
-  | Tmod_apply (f, a, _) -> Apply (f, Some a)
-  | Tmod_apply_unit f -> Apply (f, None)
-  | Tmod_constraint (m, mt, _, _) -> Constraint (m, mt)
-  | Tmod_unpack (_, mt) -> Unpack mt
+(* The functor of [F ()]. *)
+let applied_to_unit = function Typedtree.Tmod_apply_unit f -> Some f | _ -> None
 
 (* Translmod gives the parts of [include struct .. end] slots of their own. *)
 let include_has_slots = true

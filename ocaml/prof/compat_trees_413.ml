@@ -7,12 +7,6 @@ let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
   | Tpat_alias (_, id, _) -> Some id
   | _ -> None
 
-let pattern_is_variable (p : Typedtree.pattern) =
-  match p.pat_desc with Tpat_var _ -> true | _ -> false
-
-let is_function (e : Typedtree.expression) =
-  match e.exp_desc with Texp_function _ -> true | _ -> false
-
 let has_attribute name = List.exists (fun (a : Parsetree.attribute) -> a.attr_name.txt = name)
 
 (* The function that a function returns at once belongs to it: [fun x -> fun y -> ..]; defaults of
@@ -40,10 +34,5 @@ let rec arity inner (e : Typedtree.expression) =
 (* Identifiers that a function binds beside those in its patterns. *)
 let function_idents (e : Typedtree.expression) =
   match e.exp_desc with Texp_function { param; _ } -> [ param ] | _ -> []
-
-let array_length (e : Typedtree.expression) =
-  match e.exp_desc with Texp_array l -> Some (List.length l) | _ -> None
-
-let has_omitted_argument args = List.exists (fun (_, a) -> a = None) args
 
 let load_path (c : Cmt_format.cmt_infos) = c.cmt_loadpath

@@ -8,14 +8,6 @@ let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
   | Tpat_alias (_, id, _, _) -> Some id
   | _ -> None
 
-let pattern_is_variable (p : Typedtree.pattern) =
-  match p.pat_desc with Tpat_var _ -> true | _ -> false
-
-let is_function (e : Typedtree.expression) =
-  match e.exp_desc with Texp_function _ -> true | _ -> false
-
-let has_attribute name = List.exists (fun (a : Parsetree.attribute) -> a.attr_name.txt = name)
-
 (* Its number of parameters.  A function that it returns is another one. *)
 let arity _inner (e : Typedtree.expression) =
   match e.exp_desc with
@@ -30,10 +22,5 @@ let function_idents (e : Typedtree.expression) =
       let ids = List.map (fun (p : Typedtree.function_param) -> p.fp_param) params in
       match body with Tfunction_cases c -> c.param :: ids | Tfunction_body _ -> ids)
   | _ -> []
-
-let array_length (e : Typedtree.expression) =
-  match e.exp_desc with Texp_array l -> Some (List.length l) | _ -> None
-
-let has_omitted_argument args = List.exists (fun (_, a) -> a = None) args
 
 let load_path (c : Cmt_format.cmt_infos) = c.cmt_loadpath.visible @ c.cmt_loadpath.hidden

@@ -2,29 +2,10 @@
 
 open Types
 
-type desc =
-  | Variable
-  | Arrow of string * type_expr * type_expr
-  | Tuple of type_expr list
-  | Constructed of Path.t * type_expr list
-  | Object of (string * type_expr) list * (Path.t * type_expr list) option
-  | Variant of (string * type_expr option) list
-  | Poly of type_expr
-  | Package of Path.t
-  | Other
-
-let label = function
-  | Asttypes.Nolabel -> ""
-  | Labelled l -> l
-  | Optional l -> "?" ^ l
-
-let type_id ty = (Btype.repr ty).id
-
-let rec methods acc ty =
-  match (Btype.repr ty).desc with
-  | Tfield (name, kind, t, rest) ->
-      methods (if Btype.field_kind_repr kind = Fabsent then acc else (name, t) :: acc) rest
-  | _ -> List.rev acc
+(* As Types itself has them later. *)
+let get_id ty = (Btype.repr ty).id
+let get_desc ty = (Btype.repr ty).desc
+let field_kind_repr = Btype.field_kind_repr
 
 let row_tags row =
   let row = Btype.row_repr row in
@@ -36,26 +17,6 @@ let row_tags row =
       | Reither _ -> Some (tag, None)
       | Rabsent -> None)
     row.row_fields
-
-let desc ty =
-  match (Btype.repr ty).desc with
-  | Tvar _ | Tunivar _ -> Variable
-  | Tarrow (l, a, b, _) -> Arrow (label l, a, b)
-  | Ttuple l -> Tuple l
-  | Tconstr (p, l, _) -> Constructed (p, l)
-  | Tobject (fields, { contents = Some (p, _ :: l) }) -> Object (methods [] fields, Some (p, l))
-  | Tobject (fields, _) -> Object (methods [] fields, None)
-  | Tvariant row -> Variant (row_tags row)
-  | Tpoly (t, _) -> Poly t
-  | Tpackage (p, _) -> Package p
-  | Tfield _ | Tnil | Tlink _ | Tsubst _ -> Other
-
-let constructor_types (l : type_expr list) = l
-let is_unboxed = function Record_unboxed _ -> true | _ -> false
-
-let class_methods cs = List.map fst (match (Btype.repr cs.csig_self).desc with
-  | Tobject (fields, _) -> methods [] fields
-  | _ -> methods [] cs.csig_self)
 
 (* Identifiers of the instance variables in [{< .. >}]. *)
 let overridden l = List.map (fun (p, _, _) -> Path.head p) l

@@ -292,7 +292,7 @@ and arguments env variables = function
       let field ty : Terms.field =
         { name = ""; is_mutable = false; term = in_declaration env variables ty }
       in
-      (List.map field (Compat.constructor_types l), false)
+      (List.map field l, false)
 
 and constructor env variables c : Terms.constructor =
   let result, variables =

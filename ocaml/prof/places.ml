@@ -61,7 +61,7 @@ let construct s (e : expression) (c : Types.constructor_description) (args : exp
 
 let application s (e : expression) (f : expression) args =
   let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
-  let is_partial = Compat.has_omitted_argument args || is_arrow e.exp_type in
+  let is_partial = List.exists (fun (_, a) -> a = None) args || is_arrow e.exp_type in
   let kind =
     match f.exp_desc with
     | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
@@ -124,8 +124,8 @@ let expression s (e : expression) =
       made "call"
   | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
       if not (Hashtbl.mem s.applied e.exp_loc) then primitive s e.exp_loc e.exp_type p
-  | _ -> (
-      match Compat.array_length e with Some n when n > 0 -> made "array" | _ -> ())
+  | Texp_array (_ :: _) -> made "array"
+  | _ -> ()
 
 (* A functor's argument is made to fit the type of the parameter. *)
 let argument s (f : module_expr) a =
