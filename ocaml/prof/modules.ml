@@ -126,6 +126,18 @@ let interface_at at signature =
       Hashtbl.replace interfaces at.key i;
       i
 
+(* A component of a module, where it is to be understood, and the place of the module. *)
+let component value kind name =
+  let found env at item = (env, at, item) in
+  match value with
+  | Structure (e, s, _) -> Option.map (found e s.at) (find_component s.components kind name)
+  | Signature (e, i, at) -> Option.map (found e at) (find_component i.items kind name)
+  | Closure _ | Nothing _ -> None
+
+let is_known env id =
+  let key = ident_key id in
+  Hashtbl.mem env.u.modules key || List.mem_assoc key env.bound
+
 let rec resolve env path =
   burn ();
   match Compat.path path with
@@ -171,23 +183,13 @@ and unit_value u =
 
 and project value name =
   burn ();
-  let nothing () = Nothing (value_name value ^ "." ^ name) in
-  match value with
-  | Structure (e, s, _) -> (
-      match find_component s.components 'm' name with
-      | Some (Sig_module (id, _, md, _, _)) ->
-          let key = ident_key id in
-          if Hashtbl.mem e.u.modules key || List.mem_assoc key e.bound then resolve e (Pident id)
-          else eval_type e (inside s.at name) md.md_type
-      | _ -> nothing ())
-  | Signature (e, _, at) when at == e.u.root && List.mem name e.u.members ->
+  match (value, component value 'm' name) with
+  | Signature (e, _, at), _ when at == e.u.root && List.mem name e.u.members ->
       let pack = if e.u.pack = "" then e.u.modname else e.u.pack ^ "." ^ e.u.modname in
       unit_named ~pack name
-  | Signature (e, i, at) -> (
-      match find_component i.items 'm' name with
-      | Some (Sig_module (_, _, md, _, _)) -> eval_type e (inside at name) md.md_type
-      | _ -> nothing ())
-  | Closure _ | Nothing _ -> nothing ()
+  | Structure _, Some (e, _, Sig_module (id, _, _, _, _)) when is_known e id -> resolve e (Pident id)
+  | _, Some (e, at, Sig_module (_, _, md, _, _)) -> eval_type e (inside at name) md.md_type
+  | _ -> Nothing (value_name value ^ "." ^ name)
 
 and apply f a =
   burn ();
@@ -263,15 +265,9 @@ and modtype_named env id declared =
   | _ -> None
 
 and project_type value name =
-  let find e components =
-    match find_component components 's' name with
-    | Some (Types.Sig_modtype (id, d, _)) -> modtype_named e id d.mtd_type
-    | _ -> None
-  in
-  match value with
-  | Structure (e, s, _) -> find e s.components
-  | Signature (e, i, _) -> find e i.items
-  | Closure _ | Nothing _ -> None
+  match component value 's' name with
+  | Some (e, _, Sig_modtype (id, d, _)) -> modtype_named e id d.mtd_type
+  | _ -> None
 
 (* Declarations of types. *)
 type declaration = { env : env; decl : Types.type_declaration; key : string; at : place }
@@ -296,19 +292,14 @@ and type_named env id =
 
 and type_in value name =
   burn ();
-  match value with
-  | Structure (e, s, _) -> (
-      match find_component s.components 't' name with
-      | Some (Sig_type (id, d, _, _)) -> (
-          match type_named e id with
-          | Some _ as it -> it
-          | None -> Some (found e e.u id d (inside s.at name)))
-      | _ -> None)
-  | Signature (e, i, at) -> (
-      match find_component i.items 't' name with
-      | Some (Sig_type (id, d, _, _)) -> Some (type_in_signature e id d (inside at name))
-      | _ -> None)
-  | Closure _ | Nothing _ -> None
+  match (value, component value 't' name) with
+  | Signature _, Some (e, at, Sig_type (id, d, _, _)) ->
+      Some (type_in_signature e id d (inside at name))
+  | _, Some (e, at, Sig_type (id, d, _, _)) -> (
+      match type_named e id with
+      | Some _ as it -> it
+      | None -> Some (found e e.u id d (inside at name)))
+  | _ -> None
 
 (* Several modules may have one signature: its types are then told apart by the module. *)
 and type_in_signature e id d at =
@@ -350,9 +341,6 @@ and class_named env id =
 
 and class_in value name =
   burn ();
-  match value with
-  | Structure (e, s, _) -> (
-      match find_component s.components 'c' name with
-      | Some (Sig_class (id, _, _, _)) -> class_named e id
-      | _ -> None)
+  match component value 'c' name with
+  | Some (e, _, Sig_class (id, _, _, _)) -> class_named e id
   | _ -> None
