@@ -132,8 +132,6 @@ let predefined name arguments =
   | Some d -> make (App (d.number, arguments))
   | None -> unknown ("predefined " ^ name)
 
-let is_predefined name = Hashtbl.mem decls_by_key (predef_key name)
-
 (* A type in OCaml's syntax, down to some depth and "_" below: a name for what has none. *)
 let rec outline depth t =
   let sub = outline (depth + 1) in
@@ -193,12 +191,3 @@ let module_block layout_name layout_fields =
       let i = Table.add layouts layout in
       Hashtbl.add layout_numbers layout i;
       make (Module i)
-
-(* Is it a type at all; has it neither variables nor unknown parts. *)
-let is_known t = match get t with Unknown _ | Exist | Var _ -> false | _ -> true
-
-let rec is_fully_known t =
-  match get t with
-  | Unknown _ | Exist | Var _ -> false
-  | App (_, l) | Tuple l -> List.for_all is_fully_known l
-  | _ -> true
