@@ -106,28 +106,6 @@ static void module_of(const char *file, char module[MOST_MODULE])
 		module[0] = (char)(module[0] - 'a' + 'A');
 }
 
-/* Text with the spelling of a function that fills buffers. */
-static void put_type_name(struct rep_text *out, const struct hg_snapshot *snapshot, uint32_t type)
-{
-	size_t length = hg_type_name(snapshot, type, NULL, 0);
-	char *room = rep_text_room(out, length);
-	if (!room)
-		return;
-	hg_type_name(snapshot, type, room, length + 1);
-	rep_text_filled(out, length);
-}
-
-static void put_location_name(
-	struct rep_text *out, const struct hg_snapshot *snapshot, uint32_t location)
-{
-	size_t length = hg_location_name(snapshot, location, NULL, 0);
-	char *room = rep_text_room(out, length);
-	if (!room)
-		return;
-	hg_location_name(snapshot, location, room, length + 1);
-	rep_text_filled(out, length);
-}
-
 /* What hp2ps takes as one word. */
 static char *finish_name(struct rep_text *text)
 {
@@ -221,8 +199,8 @@ static bool read_parts(struct names *names, const struct line *line)
 	rep_text_clear(&names->type);
 	rep_text_clear(&names->location);
 	rep_text_clear(&names->line);
-	put_type_name(&names->type, names->snapshot, line->type);
-	put_location_name(&names->location, names->snapshot, line->location);
+	rep_name_type(&names->type, names->snapshot, line->type);
+	rep_name_location(&names->location, names->snapshot, line->location);
 	return !names->type.failed && !names->location.failed;
 }
 

@@ -30,6 +30,12 @@ void rep_name_type(struct rep_text *text, const struct hg_snapshot *snapshot, ui
 		APPEND_NAME(text, hg_type_name(snapshot, type, buffer, size));
 }
 
+void rep_name_declared(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,
+	enum hg_declared_part part)
+{
+	APPEND_NAME(text, hg_declared_text(snapshot, id, part, buffer, size));
+}
+
 void rep_name_unknown(struct rep_text *text, const struct hg_block *block)
 {
 	if (block->is_continuation)

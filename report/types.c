@@ -12,19 +12,10 @@ static const struct rep_column columns[] = {
 	{"layout", "layout", REP_NAME, REP_LAST | REP_HEAD},
 };
 
-static void name(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,
-	enum hg_declared_part part)
-{
-	size_t length = hg_declared_text(snapshot, id, part, NULL, 0);
-	char *buffer = rep_text_room(text, length + 1);
-	if (buffer)
-		rep_text_filled(text, hg_declared_text(snapshot, id, part, buffer, length + 1));
-}
-
 static void part_cell(struct rep_context *context, uint32_t id, enum hg_declared_part part)
 {
 	struct rep_text text = {0};
-	name(&text, context->snapshot, id, part);
+	rep_name_declared(&text, context->snapshot, id, part);
 	rep_cell_string(context->emitter, rep_text_string(&text));
 	context->emitter->failed |= text.failed;
 	rep_text_release(&text);
@@ -47,7 +38,7 @@ static enum hg_status filter(
 	}
 	for (size_t i = 0; i < types->count; i++) {
 		struct rep_text text = {0};
-		name(&text, context->snapshot, types->rows[i].id, HG_DECLARED_NAME);
+		rep_name_declared(&text, context->snapshot, types->rows[i].id, HG_DECLARED_NAME);
 		if (regexec(&regex, rep_text_string(&text), 0, NULL, 0) == 0)
 			types->rows[kept++] = types->rows[i];
 		rep_text_release(&text);
