@@ -197,25 +197,28 @@ static bool names_locations(const struct cli_run *run)
 /* That there is no profile is what most users have, and no news. */
 #define NO_PROFILE "none: no "
 
+/* "types from FILE; NOTE", or "types: NOTE" without a file. */
+static void print_source(
+	const struct hg_info *info, const char *what, const char *file, const char *note)
+{
+	struct rep_text text = {0};
+	rep_text_printf(&text, "%s%s%s%s%s", what, *file ? " from " : ": ", file,
+		*file && *note ? "; " : "", note);
+	cli_print_note(info->path, rep_text_string(&text));
+	rep_text_release(&text);
+}
+
 /* Types that are not as one would wish are said with every verb, a profile found by itself too. */
 static void say_types(const struct cli_run *run, const struct hg_info *info)
 {
-	struct rep_text note = {0};
 	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0;
 	if (in_report || run->emitter.format != REP_FORMAT_TEXT)
 		return;
-	if (*info->type_profile)
-		rep_text_printf(&note, "types from %s", info->type_profile);
-	else
-		rep_text_put(&note, "types: ");
-	if (*info->type_note)
-		rep_text_printf(&note, "%s%s", *info->type_profile ? "; " : "", info->type_note);
 	bool chosen = *info->type_profile && !run->types;
 	bool odd =
 		*info->type_note && strncmp(info->type_note, NO_PROFILE, strlen(NO_PROFILE)) != 0;
 	if (odd || (chosen && isatty(STDERR_FILENO)))
-		cli_print_note(info->path, rep_text_string(&note));
-	rep_text_release(&note);
+		print_source(info, "types", info->type_profile, info->type_note);
 }
 
 /* What a user has to know about a snapshot and does not find in the report itself. */
@@ -234,16 +237,8 @@ static void say_about(struct cli_run *run, const struct hg_info *info)
 			 strcmp(run->verb->name, "info") == 0;
 	if (in_report || names_locations(run) || !text)
 		return;
-	struct rep_text note = {0};
-	if (*info->profile)
-		rep_text_printf(&note, "locations from %s", info->profile);
-	else
-		rep_text_put(&note, "locations: ");
-	if (*info->profile_note)
-		rep_text_printf(&note, "%s%s", *info->profile ? "; " : "", info->profile_note);
 	if (*info->profile_note || (*info->profile && isatty(STDERR_FILENO)))
-		cli_print_note(info->path, rep_text_string(&note));
-	rep_text_release(&note);
+		print_source(info, "locations", info->profile, info->profile_note);
 }
 
 /* Both kinds of profiles have the same name: the bytes tell. */

@@ -1,5 +1,6 @@
 #include "query/classes.h"
 
+#include "query/aliases.h"
 #include "query/types.h"
 
 #include <stdlib.h>
@@ -7,49 +8,20 @@
 
 enum { TAGS = 256, LONGEST_MODULE = 512 };
 
-struct module {
-	char *name;
-	uint32_t location;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	const struct module *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-	return order ? order : (x->location > y->location) - (x->location < y->location);
-}
-
 /* For each location the first one of the same module, which stands for the module. */
-static void number_modules(struct module *modules, uint32_t count, uint32_t *representative)
-{
-	qsort(modules, count, sizeof(*modules), by_name);
-	uint32_t first = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (strcmp(modules[i].name, modules[first].name) != 0)
-			first = i;
-		representative[modules[i].location] = modules[first].location;
-	}
-}
-
 static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
 {
 	uint32_t count = snapshot->snap.sites.count;
-	struct module *modules = NULL;
+	struct query_aliases aliases = {0};
 	enum hg_status status = query_alloc(snapshot, count, sizeof(**out), (void **)out);
-	if (status == HG_OK)
-		status = query_alloc(snapshot, count, sizeof(*modules), (void **)&modules);
 	for (uint32_t i = 0; i < count && status == HG_OK; i++) {
 		char name[LONGEST_MODULE];
 		hg_class_name(snapshot, HG_BY_MODULE, i, name, sizeof(name));
-		modules[i] = (struct module){strdup(name), i};
-		if (!modules[i].name)
-			status = base_no_memory(&snapshot->session->error, strlen(name));
+		status = query_aliases_add(snapshot, &aliases, name, i);
 	}
 	if (status == HG_OK)
-		number_modules(modules, count, *out);
-	for (uint32_t i = 0; modules && i < count; i++)
-		free(modules[i].name);
-	free(modules);
+		query_aliases_resolve(&aliases, *out);
+	query_aliases_release(&aliases);
 	return status;
 }
 

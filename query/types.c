@@ -1,5 +1,7 @@
 #include "query/types.h"
 
+#include "query/aliases.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,57 +52,24 @@ enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, 
 	return HG_OK;
 }
 
-struct named_type {
-	char *name;
-	uint32_t type;
-};
-
-static int by_name(const void *a, const void *b)
-{
-	const struct named_type *x = a, *y = b;
-	int order = strcmp(x->name, y->name);
-	return order ? order : (x->type > y->type) - (x->type < y->type);
-}
-
-static enum hg_status name_types(struct hg_snapshot *snapshot, const bool *met, uint32_t count,
-	struct named_type *named, uint32_t *named_count)
-{
-	char name[QUERY_LONGEST_NAME];
-	for (uint32_t i = 1; i < count; i++) {
-		if (!met[i])
-			continue;
-		hg_type_name(snapshot, i, name, sizeof(name));
-		named[*named_count] = (struct named_type){strdup(name), i};
-		if (!named[*named_count].name)
-			return base_no_memory(&snapshot->session->error, strlen(name));
-		++*named_count;
-	}
-	return HG_OK;
-}
-
 enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out)
 {
 	bool *met;
-	struct named_type *named = NULL;
-	uint32_t count = retype_term_count(&snapshot->retype.types), named_count = 0, first = 0;
+	char name[QUERY_LONGEST_NAME];
+	struct query_aliases aliases = {0};
+	uint32_t count = retype_term_count(&snapshot->retype.types);
 	BASE_TRY(query_types_met(snapshot, &met));
 	enum hg_status status =
 		query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out);
-	if (status == HG_OK)
-		status =
-			query_alloc(snapshot, (uint64_t)count + 1, sizeof(*named), (void **)&named);
-	if (status == HG_OK)
-		status = name_types(snapshot, met, count, named, &named_count);
-	if (status == HG_OK)
-		qsort(named, named_count, sizeof(*named), by_name);
-	for (uint32_t i = 0; i < named_count && status == HG_OK; i++) {
-		if (strcmp(named[i].name, named[first].name) != 0)
-			first = i;
-		(*out)[named[i].type] = named[first].type;
+	for (uint32_t i = 1; i < count && status == HG_OK; i++) {
+		if (!met[i])
+			continue;
+		hg_type_name(snapshot, i, name, sizeof(name));
+		status = query_aliases_add(snapshot, &aliases, name, i);
 	}
-	for (uint32_t i = 0; i < named_count; i++)
-		free(named[i].name);
-	free(named);
+	if (status == HG_OK)
+		query_aliases_resolve(&aliases, *out);
+	query_aliases_release(&aliases);
 	free(met);
 	return status;
 }
