@@ -316,6 +316,26 @@ with_dune() {
 	check 'dune: builds' nice -n 19 env DUNE_CACHE=disabled dune build --root "$top" \
 		--build-dir "$work/dune.build" @install
 	with_findlib "$work/dune.build/install/default/lib" dune
+	with_dune_rule "$work/dune.build/install/default/bin"
+}
+
+# The rule of docs/exe-prof.md, in a project of a library and a program.
+with_dune_rule() {
+	local project=$work/project
+	mkdir -p "$project/shelf" "$project/program"
+	echo '(lang dune 2.9)' >"$project/dune-project"
+	sed -n '/^    (rule$/,/^$/s/^    //p' docs/exe-prof.md >"$project/dune"
+	echo '(library (name shelf))' >"$project/shelf/dune"
+	printf 'type t\nval make : string -> t\n' >"$project/shelf/item.mli"
+	printf 'type t = { label : string }\nlet make label = { label }\n' >"$project/shelf/item.ml"
+	echo '(executable (name main) (libraries shelf))' >"$project/program/dune"
+	echo 'let all = [ Shelf.Item.make "a" ]' >"$project/program/main.ml"
+	check 'dune: the rule makes exe.prof' nice -n 19 env DUNE_CACHE=disabled PATH="$1:$PATH" \
+		dune build --root "$project" exe.prof
+	cp "$project/_build/default/exe.prof" "$work/exe.prof" || true
+	check 'dune: a type that its interface hides is looked through' \
+		grep -q '^D [0-9]* Shelf\.Item\.t 0/[0-9]*/0 R label:' "$work/exe.prof"
+	check 'dune: the program is in it' grep -q '^g Dune__exe__Main 1 all:' "$work/exe.prof"
 }
 
 if [ -n "${OCAML_PREFIX-}" ]; then
