@@ -272,6 +272,37 @@ static uint64_t hash_of_hashes(
 	return retype_hash_bytes(types, hashes, count * sizeof(*hashes));
 }
 
+/*
+ * What nothing tells apart is one with the fields that all have: local exceptions of one name,
+ * exceptions that hide others, classes with the same methods.
+ */
+static const struct retype_field *common_fields(struct retype_types *types,
+	const struct retype_field *a, const struct retype_field *b, uint32_t count)
+{
+	struct retype_field *common;
+	void *memory;
+	bool differ = false;
+	for (uint32_t i = 0; i < count; i++)
+		differ |= !retype_is(a[i].type, b[i].type) || strcmp(a[i].name, b[i].name) != 0;
+	if (!differ)
+		return a;
+	enum hg_status status =
+		base_pool_alloc(&types->pool, count, sizeof(*common), &memory, types->error);
+	if (status != HG_OK) {
+		retype_failed(types, status);
+		return a;
+	}
+	common = memory;
+	for (uint32_t i = 0; i < count; i++) {
+		common[i] = a[i];
+		if (!retype_is(a[i].type, b[i].type))
+			common[i].type = RETYPE_NOTHING;
+		if (strcmp(a[i].name, b[i].name) != 0)
+			common[i].name = "";
+	}
+	return common;
+}
+
 /* The hashes of a class's methods, ascending, in memory of the caller; NULL: out of memory. */
 static int32_t *method_hashes(const struct retype_class *class)
 {
@@ -283,16 +314,47 @@ static int32_t *method_hashes(const struct retype_class *class)
 	return hashes;
 }
 
+static bool has_methods(const struct retype_class *class, const int32_t *hashes, uint32_t count)
+{
+	if (class->method_count != count)
+		return false;
+	int32_t *own = method_hashes(class);
+	bool equal = own && (count == 0 || memcmp(own, hashes, count * sizeof(*hashes)) == 0);
+	free(own);
+	return equal;
+}
+
+/* Adds what a class has to the first one that looks like it, if there is one. */
+static void merge_class(struct retype_types *types, uint64_t hash, const struct retype_class *class,
+	const int32_t *hashes)
+{
+	const struct retype_memo *memo = &types->terms->classes;
+	uint32_t number;
+	for (uint64_t nth = 0; retype_memo_find(types, memo, hash, nth, &number); nth++) {
+		struct retype_class *first = &types->classes[number];
+		if (first->field_count != class->field_count ||
+			!has_methods(first, hashes, class->method_count))
+			continue;
+		first->fields =
+			common_fields(types, first->fields, class->fields, class->field_count);
+		if (strcmp(first->name, class->name) != 0)
+			first->name = "<object>";
+		return;
+	}
+}
+
 static void index_classes(struct retype_types *types)
 {
 	for (uint32_t i = 0; i < types->class_count; i++) {
 		const struct retype_class *class = &types->classes[i];
 		int32_t *hashes = method_hashes(class);
-		if (hashes)
-			add_hashed(types, &types->terms->classes,
-				hash_of_hashes(types, hashes, class->method_count), i);
-		else
+		if (hashes) {
+			uint64_t hash = hash_of_hashes(types, hashes, class->method_count);
+			merge_class(types, hash, class, hashes);
+			add_hashed(types, &types->terms->classes, hash, i);
+		} else {
 			retype_failed(types, base_no_memory(types->error, class->method_count));
+		}
 		free(hashes);
 	}
 }
@@ -301,6 +363,44 @@ static void index_classes(struct retype_types *types)
 static uint64_t hash_extension(const struct retype_types *types, const char *name)
 {
 	return hash_symbol_part(types->terms->seed, name, false);
+}
+
+static char next_of_name(const char **name)
+{
+	if ((*name)[0] == '_' && (*name)[1] == '_') {
+		*name += 2;
+		return '.';
+	}
+	return *(*name)++;
+}
+
+static bool is_extension_name(const char *a, const char *b)
+{
+	char c;
+	do {
+		c = next_of_name(&a);
+		if (c != next_of_name(&b))
+			return false;
+	} while (c);
+	return true;
+}
+
+static void index_extension(struct retype_types *types, uint32_t number)
+{
+	const struct retype_extension *extension = &types->extensions[number];
+	struct retype_memo *memo = &types->terms->extensions;
+	uint64_t hash = hash_extension(types, extension->name);
+	uint32_t other;
+	for (uint64_t nth = 0; retype_memo_find(types, memo, hash, nth, &other); nth++) {
+		struct retype_extension *first = &types->extensions[other];
+		if (first->field_count != extension->field_count ||
+			!is_extension_name(first->name, extension->name))
+			continue;
+		first->fields = common_fields(
+			types, first->fields, extension->fields, extension->field_count);
+		break;
+	}
+	add_hashed(types, memo, hash, number);
 }
 
 void retype_lookups_make(struct retype_types *types)
@@ -314,8 +414,7 @@ void retype_lookups_make(struct retype_types *types)
 	for (uint32_t i = 0; i < types->unit_count; i++)
 		add_hashed(types, &terms->units, string_hash(types, types->units[i].name), i);
 	for (uint32_t i = 0; i < types->extension_count; i++)
-		add_hashed(types, &terms->extensions,
-			hash_extension(types, types->extensions[i].name), i);
+		index_extension(types, i);
 	for (uint32_t i = 0; i < types->value_count; i++)
 		index_symbol(
 			types, &terms->values, types->values[i].unit, types->values[i].ident, i);
@@ -370,26 +469,6 @@ uint32_t retype_unit_named(const struct retype_types *types, const char *name)
 	return RETYPE_NONE;
 }
 
-static char next_of_name(const char **name)
-{
-	if ((*name)[0] == '_' && (*name)[1] == '_') {
-		*name += 2;
-		return '.';
-	}
-	return *(*name)++;
-}
-
-static bool is_extension_name(const char *a, const char *b)
-{
-	char c;
-	do {
-		c = next_of_name(&a);
-		if (c != next_of_name(&b))
-			return false;
-	} while (c);
-	return true;
-}
-
 const struct retype_extension *retype_extension_named(
 	const struct retype_types *types, const char *name)
 {
@@ -427,16 +506,6 @@ const struct retype_value *retype_value_symbol(const struct retype_types *types,
 			return value;
 	}
 	return NULL;
-}
-
-static bool has_methods(const struct retype_class *class, const int32_t *hashes, uint32_t count)
-{
-	if (class->method_count != count)
-		return false;
-	int32_t *own = method_hashes(class);
-	bool equal = own && (count == 0 || memcmp(own, hashes, count * sizeof(*hashes)) == 0);
-	free(own);
-	return equal;
 }
 
 const struct retype_class *retype_class_of(const struct retype_types *types, const int32_t *hashes,

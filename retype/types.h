@@ -349,7 +349,8 @@ const struct retype_function *retype_function_symbol(
 const struct retype_value *retype_value_symbol(
 	const struct retype_types *types, const char *symbol);
 /* The class with exactly these method names' hashes, ascending; the one with the fewest instance
- * variables >= field_count if several. */
+ * variables >= field_count if several.  Of several classes, or extensions of one name, that have as
+ * many fields a field has a type if it is the same in all. */
 const struct retype_class *retype_class_of(const struct retype_types *types, const int32_t *hashes,
 	uint32_t count, uint64_t field_count);
 

@@ -311,6 +311,36 @@ static void classes_by_their_methods(void **state)
 	profile_close(&p);
 }
 
+/* Where namesakes and classes with the same methods differ, no type is right. */
+static void namesakes_have_what_all_have(void **state)
+{
+	struct profile p;
+	(void)state;
+	open_good(&p, STRINGS "t 1 T 0 0|x E %:0 a:0|x E %:1 b:0|x E %:1|x Test.E %:0|"
+			      "C one get ; x:0 y:0|C two get ; z:0 y:1|C three get ; x:0|"
+			      "C same put ; x:0|C same put ; x:0|");
+	const struct retype_extension *extension = retype_extension_named(&p.types, "E");
+	assert_int_equal(extension->field_count, 2);
+	assert_string_equal(name_of(&p, extension->fields[0].type), "");
+	assert_string_equal(name_of(&p, extension->fields[1].type), "string");
+	assert_string_equal(extension->fields[1].name, "");
+	extension = retype_extension_named(&p.types, "Test.E");
+	assert_string_equal(name_of(&p, extension->fields[0].type), "string");
+	int32_t get = retype_hash_name("get"), put = retype_hash_name("put");
+	const struct retype_class *class = retype_class_of(&p.types, &get, 1, 2);
+	assert_string_equal(class->name, "<object>");
+	assert_string_equal(name_of(&p, class->fields[0].type), "string");
+	assert_string_equal(class->fields[0].name, "");
+	assert_string_equal(name_of(&p, class->fields[1].type), "");
+	assert_string_equal(class->fields[1].name, "y");
+	class = retype_class_of(&p.types, &get, 1, 1);
+	assert_string_equal(class->name, "three");
+	class = retype_class_of(&p.types, &put, 1, 1);
+	assert_string_equal(class->name, "same");
+	assert_string_equal(name_of(&p, class->fields[0].type), "string");
+	profile_close(&p);
+}
+
 static void forms_of_declarations(void **state)
 {
 	struct profile p;
@@ -518,6 +548,7 @@ int main(void)
 		cmocka_unit_test(places_with_large_numbers),
 		cmocka_unit_test(symbols_of_all_kinds),
 		cmocka_unit_test(classes_by_their_methods),
+		cmocka_unit_test(namesakes_have_what_all_have),
 		cmocka_unit_test(forms_of_declarations),
 		cmocka_unit_test(bad_records),
 		cmocka_unit_test(bad_uses),
