@@ -124,11 +124,11 @@ static bool may_be_immediate(const struct retype_types *types, struct retype_ter
 	}
 }
 
-static bool is_immediate_type(const struct retype_types *types, struct retype_term term)
+bool retyping_is_immediate(const struct retyping *r, struct retype_term type)
 {
-	struct retype_view view = retype_view(types, term);
+	struct retype_view view = retype_view(r->types, type);
 	return view.kind == RETYPE_CONSTRUCTED &&
-	       types->declarations[view.number].form == RETYPE_IMMEDIATE;
+	       r->types->declarations[view.number].form == RETYPE_IMMEDIATE;
 }
 
 bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type)
@@ -139,7 +139,7 @@ bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type
 	bool is_infix;
 	if (value & 1)
 		return may_be_immediate(r->types, type);
-	if (is_immediate_type(r->types, type))
+	if (retyping_is_immediate(r, type))
 		return false;
 	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
 		return true;

@@ -209,6 +209,9 @@ unsigned retyping_misfits(
 /* Whether a value may be of a type, by its shape. */
 bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type);
 
+/* Whether its values are integers, all of them. */
+bool retyping_is_immediate(const struct retyping *r, struct retype_term type);
+
 /* strata.c */
 
 /* A seed as it is kept to find whose fault a clash is. */

@@ -5,6 +5,7 @@
 #ifndef SNAPSHOT_ARCH_X86_64_H
 #define SNAPSHOT_ARCH_X86_64_H
 
+#include "snapshot/header.h"
 #include "snapshot/image.h"
 
 /* Numbers of DWARF (System V ABI for AMD64, figure 3.36). */
@@ -87,6 +88,16 @@ struct snap_operand {
  */
 enum hg_status snap_operands(struct snap_image *image, uint64_t function, uint64_t size,
 	struct snap_operand *out, size_t capacity, size_t *count, struct hg_error *error);
+
+/*
+ * Where the words of 'to' are copied from by code that runs once: their addresses, or 0 where the
+ * code does not show that without doubt.  There are (to.end - to.start) / 8 sources.  A copy is a
+ * load from an address that is a constant, and a store to one, or a call of 'initialize' (0: there
+ * is none) with the address in rdi and the word in rsi; no jump leads between, and nothing else
+ * that is seen writes there.  The time it takes grows with the code.
+ */
+enum hg_status snap_copied_from(const struct snap_image *image, struct snap_range code,
+	struct snap_range to, uint64_t initialize, uint64_t *sources, struct hg_error *error);
 
 /*
  * What a function that only returns a constant returns; false if it does more.  Of OCaml's

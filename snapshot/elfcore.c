@@ -235,6 +235,12 @@ static bool word_at(const struct snap *snap, uint64_t address, uint64_t *word)
 	return snap_image_u64(&elfcore_of(snap)->image, address, word);
 }
 
+static enum hg_status unit_sources(const struct snap *snap, const struct snap_unit *unit,
+	uint64_t *sources, struct hg_error *error)
+{
+	return snap_runtime_unit_sources(&elfcore_of(snap)->runtime, unit, sources, error);
+}
+
 const struct snap_format snap_elfcore = {
 	.name = "elfcore",
 	.title = "ELF core of a native OCaml program",
@@ -253,5 +259,6 @@ const struct snap_format snap_elfcore = {
 	.code_symbol = elfcore_code_symbol,
 	.code_places = elfcore_code_places,
 	.code_line = elfcore_code_line,
+	.unit_sources = unit_sources,
 	.ids = SNAP_IDS_NONE,
 };

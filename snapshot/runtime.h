@@ -226,6 +226,13 @@ size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, u
 bool snap_runtime_function(
 	struct snap_runtime *runtime, uint64_t address, char *buffer, size_t size);
 
+/*
+ * For each field of a unit's block the address of the word that the unit's code copies there, or 0
+ * if the code does not show it.
+ */
+enum hg_status snap_runtime_unit_sources(struct snap_runtime *runtime, const struct snap_unit *unit,
+	uint64_t *sources, struct hg_error *error);
+
 /* Custom blocks */
 
 enum snap_custom_data {

@@ -1,6 +1,6 @@
 /*
  * Compilation units: where their blocks are (caml_globals, caml_dyn_globals), and the digests of
- * their interfaces (caml_globals_map, caml_plugin_header).
+ * their interfaces (caml_globals_map, caml_plugin_header); where their values are before.
  */
 #include "snapshot/runtime_parts.h"
 
@@ -251,4 +251,37 @@ enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *er
 		link = snap_word(runtime, link + l->link_next))
 		BASE_TRY(read_list(runtime, snap_word(runtime, link + l->link_data), error));
 	return read_unit_digests(runtime, error);
+}
+
+/* What is not copied yet */
+
+/* The code that runs when a unit is initialised: camlUnit.entry, before 5.1 camlUnit__entry. */
+static bool entry_of(
+	struct snap_runtime *runtime, const struct snap_unit *unit, struct snap_symbol *out)
+{
+	static const char *const separators[] = {".", "__"};
+	char name[512];
+	struct snap_image_file *file = snap_image_file_at(runtime->image, unit->block);
+	for (unsigned i = 0; file && i < sizeof(separators) / sizeof(*separators); i++) {
+		int length =
+			snprintf(name, sizeof(name), "caml%s%sentry", unit->name, separators[i]);
+		if ((size_t)length < sizeof(name) && snap_image_file_symbol(file, name, out))
+			return true;
+	}
+	return false;
+}
+
+enum hg_status snap_runtime_unit_sources(struct snap_runtime *runtime, const struct snap_unit *unit,
+	uint64_t *sources, struct hg_error *error)
+{
+	struct snap_symbol entry, initialize;
+	memset(sources, 0, unit->wosize * sizeof(*sources));
+	if (!entry_of(runtime, unit, &entry) || !snap_spend(runtime, entry.size / 8 + 1))
+		return HG_OK;
+	if (!snap_image_main_symbol(runtime->image, "caml_initialize", &initialize))
+		initialize.address = 0;
+	return snap_copied_from(runtime->image,
+		(struct snap_range){entry.address, entry.address + entry.size},
+		(struct snap_range){unit->block, unit->block + 8 * unit->wosize},
+		initialize.address, sources, error);
 }

@@ -171,6 +171,12 @@ struct snap_format {
 	uint64_t (*code_places)(const struct snap *snap, struct snap_range code,
 		struct snap_location *out, uint64_t capacity);
 	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
+	/*
+	 * The addresses of the words that the code of a unit copies to the fields of its block, or
+	 * 0: 'wosize' of them.  With flambda it does so when it ends; the fields are () until then.
+	 */
+	enum hg_status (*unit_sources)(const struct snap *snap, const struct snap_unit *unit,
+		uint64_t *sources, struct hg_error *error);
 	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
 };
 
