@@ -234,14 +234,14 @@ static void jump(struct copies *c, const cs_insn *insn, const cs_x86_op *to)
 		write_to(c, insn, address, what, 8);
 }
 
-/* Other instructions may write to memory, too. */
+/* Other instructions may write to memory, too; Capstone does not know that of all of them. */
 static void note_writes(struct copies *c, const cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 	const struct content unknown = {.kind = UNKNOWN};
 	for (unsigned i = 0; i < x86->op_count; i++) {
 		const cs_x86_op *op = &x86->operands[i];
-		if (op->type != X86_OP_MEM || !(op->access & CS_AC_WRITE) || op->size == 0)
+		if (op->type != X86_OP_MEM || op->size == 0)
 			continue;
 		struct content address = place_of(c, insn, op);
 		if (address.kind == ADDRESS)
