@@ -115,16 +115,16 @@ static struct content place_of(const struct copies *c, const cs_insn *insn, cons
 static void write_to(struct copies *c, const cs_insn *insn, const struct content *to,
 	const struct content *what, uint64_t bytes)
 {
-	uint64_t size = c->to.end - c->to.start, at = to->address - c->to.start;
-	/* What begins before may end in it. */
-	if (at >= size && at < -bytes + 1)
+	int64_t size = (int64_t)(c->to.end - c->to.start);
+	int64_t at = (int64_t)(to->address - c->to.start);
+	if (at >= size || at + (int64_t)bytes <= 0)
 		return;
-	uint64_t index = at >= size ? 0 : at / 8;
-	bool is_copy = at < size && at % 8 == 0 && bytes == 8 && what->kind == WORD;
+	uint64_t last = (uint64_t)(at + (int64_t)bytes - 1) / 8;
+	uint64_t index = at < 0 ? 0 : (uint64_t)at / 8;
+	bool is_copy = at >= 0 && at % 8 == 0 && bytes == 8 && what->kind == WORD;
 	struct writer *writer = &c->writers[index];
 	if (!is_copy) {
-		uint64_t last = (at + bytes - 1) / 8;
-		for (uint64_t i = index; i <= last && i < size / 8; i++)
+		for (uint64_t i = index; i < (uint64_t)size / 8 && i <= last; i++)
 			c->writers[i].writes = UINT32_MAX;
 		return;
 	}

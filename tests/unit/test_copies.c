@@ -130,6 +130,12 @@ static void by_stores(void **state)
 	EMIT(&c, "\x49\x89\xc0");             /* mov %rax,%r8 */
 	EMIT_TO(&c, "\x4c\x89\x05", TO + 16); /* mov %r8,TO+16(%rip) */
 	EMIT_TO(&c, "\x89\x05", TO);          /* mov %eax,TO(%rip): half a word */
+	/* movb: into what lies before and behind; the distance is one short */
+	EMIT_TO(&c, "\xc6\x05", TO - 2);
+	EMIT(&c, "\x05");
+	EMIT_TO(&c, "\xc6\x05", TO + 8 * WORDS - 1);
+	EMIT(&c, "\x05");
+	EMIT_TO(&c, "\x0f\x11\x05", TO - 16); /* movups %xmm0 */
 	EMIT(&c, "\xc3");
 	follow(t, &c, true);
 	ASSERT_SOURCES(t, 0, FROM, FROM, 0);
