@@ -98,11 +98,13 @@ static const char *unit_name(const struct retype_types *types, uint32_t unit)
 	return unit < types->unit_count ? types->units[unit].name : "";
 }
 
-static void index_symbol(struct retype_types *types, struct retype_memo *memo, uint32_t unit,
-	const char *ident, uint32_t number)
+static void index_function(struct retype_types *types, uint32_t number)
 {
-	uint64_t hash = hash_symbol_part(types->terms->seed, unit_name(types, unit), false);
-	add_hashed(types, memo, hash_symbol_part(hash, ident, false), number);
+	const struct retype_function *function = &types->functions[number];
+	uint64_t hash =
+		hash_symbol_part(types->terms->seed, unit_name(types, function->unit), false);
+	add_hashed(types, &types->terms->functions, hash_symbol_part(hash, function->ident, false),
+		number);
 }
 
 /* Places, those of a file together */
@@ -409,20 +411,15 @@ void retype_lookups_make(struct retype_types *types)
 	if (terms->has_lookups)
 		return;
 	terms->has_lookups = true;
-	retype_memo_reserve(types, &terms->values, types->value_count);
 	retype_memo_reserve(types, &terms->functions, types->function_count);
 	for (uint32_t i = 0; i < types->unit_count; i++)
 		add_hashed(types, &terms->units, string_hash(types, types->units[i].name), i);
 	for (uint32_t i = 0; i < types->extension_count; i++)
 		index_extension(types, i);
-	for (uint32_t i = 0; i < types->value_count; i++)
-		index_symbol(
-			types, &terms->values, types->values[i].unit, types->values[i].ident, i);
 	/* Functions without name have no symbol that could be told from its name. */
 	for (uint32_t i = 0; i < types->function_count; i++)
 		if (strcmp(types->functions[i].ident, "fun") != 0)
-			index_symbol(types, &terms->functions, types->functions[i].unit,
-				types->functions[i].ident, i);
+			index_function(types, i);
 	index_classes(types);
 	index_places(types);
 }
@@ -431,7 +428,6 @@ void retype_lookups_release(struct retype_types *types)
 {
 	struct retype_terms *terms = types->terms;
 	free(terms->functions.slots);
-	free(terms->values.slots);
 	free(terms->units.slots);
 	free(terms->extensions.slots);
 	free(terms->classes.slots);
@@ -442,7 +438,7 @@ void retype_lookups_forget(struct retype_types *types)
 {
 	struct retype_terms *terms = types->terms;
 	retype_lookups_release(types);
-	terms->functions = terms->values = terms->units = terms->extensions = terms->classes =
+	terms->functions = terms->units = terms->extensions = terms->classes =
 		(struct retype_memo){0};
 	terms->place_files = NULL;
 	terms->has_lookups = false;
@@ -491,19 +487,6 @@ const struct retype_function *retype_function_symbol(
 		const struct retype_function *function = &types->functions[number];
 		if (is_symbol_of(symbol, unit_name(types, function->unit), function->ident))
 			return function;
-	}
-	return NULL;
-}
-
-const struct retype_value *retype_value_symbol(const struct retype_types *types, const char *symbol)
-{
-	const struct retype_memo *memo = &lookups(types)->values;
-	uint64_t hash = hash_symbol_part(types->terms->seed, symbol, true);
-	uint32_t number;
-	for (uint64_t nth = 0; retype_memo_find(types, memo, hash, nth, &number); nth++) {
-		const struct retype_value *value = &types->values[number];
-		if (is_symbol_of(symbol, unit_name(types, value->unit), value->ident))
-			return value;
 	}
 	return NULL;
 }

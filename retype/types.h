@@ -343,10 +343,8 @@ size_t retype_name(
 uint32_t retype_unit_named(const struct retype_types *types, const char *name);
 const struct retype_extension *retype_extension_named(
 	const struct retype_types *types, const char *name);
-/* "Unit__ident_12" without "caml", as the symbols of functions and values are, either separator. */
+/* "Unit__ident_12" without "caml", as the symbols of functions are, either separator. */
 const struct retype_function *retype_function_symbol(
-	const struct retype_types *types, const char *symbol);
-const struct retype_value *retype_value_symbol(
 	const struct retype_types *types, const char *symbol);
 /* The class with exactly these method names' hashes, ascending; the one with the fewest instance
  * variables >= field_count if several.  Of several classes, or extensions of one name, that have as

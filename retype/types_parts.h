@@ -73,7 +73,7 @@ struct retype_terms {
 
 	/* lookups.c; made when first needed */
 	bool has_lookups;
-	struct retype_memo functions, values, units, extensions, classes;
+	struct retype_memo functions, units, extensions, classes;
 	struct retype_place_file *place_files; /* by the pointer of the name */
 	uint64_t place_file_mask;
 };

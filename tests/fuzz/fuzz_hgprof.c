@@ -83,19 +83,17 @@ static void join_all(struct retype_types *types)
 
 static void look_up_all(struct retype_types *types)
 {
-	char symbol[600];
 	for (uint32_t i = 0; i < types->unit_count; i++)
 		CHECK(retype_unit_named(types, types->units[i].name) != RETYPE_NONE);
 	for (uint32_t i = 0; i < types->extension_count && i < 50; i++)
 		CHECK(retype_extension_named(types, types->extensions[i].name));
-	for (uint32_t i = 0; i < types->value_count; i++) {
-		snprintf(symbol, sizeof(symbol), "%s.%s", types->units[types->values[i].unit].name,
-			types->values[i].ident);
-		const struct retype_value *found = retype_value_symbol(types, symbol);
+	for (uint32_t i = 0; i < types->function_count; i++) {
+		char symbol[600];
+		snprintf(symbol, sizeof(symbol), "%s.%s",
+			types->units[types->functions[i].unit].name, types->functions[i].ident);
+		const struct retype_function *found = retype_function_symbol(types, symbol);
 		CHECK(!found || found->unit < types->unit_count);
 	}
-	for (uint32_t i = 0; i < types->function_count; i++)
-		retype_function_symbol(types, types->functions[i].ident);
 	retype_class_of(types, NULL, 0, 0);
 	for (uint32_t i = 0; i < types->place_count && i < MOST_PLACES; i++) {
 		const struct retype_place *place = &types->places[i];

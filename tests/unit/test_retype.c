@@ -526,6 +526,19 @@ static void refuses_bad_profiles(void **state)
 	heap_release(&h);
 }
 
+/* A program with these units and little else, and a profile that may be of it. */
+static void start_program(struct heap *h, struct snap_unit *units, uint64_t count, const char *text,
+	struct retype_options *options)
+{
+	heap_start(h);
+	h->root = heap_pair(h, 1, 1);
+	heap_load(h);
+	write_profile(h, text, true);
+	options->profile = h->profile_path;
+	h->snap.units = units;
+	h->snap.unit_count = count;
+}
+
 /* Of another program, by the digests of interfaces; or built again, by the sizes of blocks. */
 static void compares_units(void **state)
 {
@@ -535,13 +548,7 @@ static void compares_units(void **state)
 	struct retype_options options = {0};
 	struct retype retype;
 	struct heap h;
-	heap_start(&h);
-	h.root = heap_pair(&h, 1, 1);
-	heap_load(&h);
-	write_profile(&h, profile_of_units, true);
-	options.profile = h.profile_path;
-	h.snap.units = units;
-	h.snap.unit_count = 2;
+	start_program(&h, units, 2, profile_of_units, &options);
 	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_OK);
 	assert_string_equal(retype.note, "");
 	retype_release(&retype);
@@ -609,13 +616,7 @@ static void distrusts_stale_units(void **state)
 	struct retype_options options = {0};
 	struct retype retype;
 	struct heap h;
-	heap_start(&h);
-	h.root = heap_pair(&h, 1, 1);
-	heap_load(&h);
-	write_profile(&h, profile_of_parts, true);
-	options.profile = h.profile_path;
-	h.snap.units = units;
-	h.snap.unit_count = 2;
+	start_program(&h, units, 2, profile_of_parts, &options);
 	for (unsigned is_stale = 0; is_stale < 2; is_stale++) {
 		enum retype_form form = is_stale ? RETYPE_ABSTRACT : RETYPE_RECORD;
 		units[1].crc = is_stale ? "ffffffffffffffffffffffffffffffff" : same;
