@@ -261,6 +261,8 @@ enum hg_status retyping_seed_recognised(struct retyping *r);
 enum hg_status retyping_seed_places(struct retyping *r);
 enum hg_status retyping_seed_closures(struct retyping *r);
 enum hg_status retyping_seed_objects(struct retyping *r);
+/* Gives objects that are known by their methods the name of their class. */
+enum hg_status retyping_name_objects(struct retyping *r);
 enum hg_status retyping_seed_exceptions(struct retyping *r);
 enum hg_status retyping_seed_slots(struct retyping *r);
 enum hg_status retyping_seed_customs(struct retyping *r);

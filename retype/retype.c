@@ -185,6 +185,7 @@ static enum hg_status count_conflicts(struct retyping *r)
 static enum hg_status propagate(struct retyping *r)
 {
 	BASE_TRY(retyping_run_strata(r));
+	BASE_TRY(retyping_name_objects(r));
 	BASE_TRY(count_conflicts(r));
 	r->retype->counts = r->counts;
 	return r->types->status;

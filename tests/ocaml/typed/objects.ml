@@ -99,6 +99,8 @@ let list_boxes = times 5 (fun i -> let b = new box (list int) [ i; i ] in b#set 
 let cache = new cache string (option int)
 let () = for i = 1 to 30 do cache#add (text i) (if i mod 4 = 0 then None else Some i) done
 let boths = times 6 (fun i -> let b = new both (text i) in b#renumber i; b)
+(* The same objects as of a class that theirs inherits from: they have the name of their own. *)
+let seen_as_named = List.map (fun b -> (b :> named)) boths
 let moved = times 6 (fun i -> (new point i)#move 2)
 
 let chain =
