@@ -289,9 +289,8 @@ static void add_type(struct retyping *r, uint32_t rank, uint64_t word, struct re
 	struct retype_term old = {r->blocks[rank].type};
 	struct retype_term joined = retyping_join(r, old, type);
 	bool is_closure = (r->blocks[rank].shape & 255) == SNAP_TAG_CLOSURE;
-	if (retyping_bit(r->disputed, rank))
-		retyping_dispute(r, rank, word, type);
-	else if (is_closure || retype_is(joined, old) || retype_is(joined, type))
+	bool is_agreed = is_closure || retype_is(joined, old) || retype_is(joined, type);
+	if (is_agreed && !retyping_bit(r->disputed, rank))
 		retyping_change(r, rank, word, joined);
 	else
 		retyping_dispute(r, rank, word, type);
