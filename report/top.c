@@ -114,6 +114,19 @@ static void write_headline(struct rep_context *context, const struct hg_top *top
 	rep_text_release(&escaped);
 }
 
+/* A core of which one row would say that nothing is known of any block. */
+static void write_hint(struct rep_context *context, enum hg_key key, const struct hg_totals *totals)
+{
+	struct hg_info info;
+	hg_snapshot_info(context->snapshot, &info);
+	if (info.has_types || totals->located_blocks || key == HG_BY_TAG || key == HG_BY_ROOT ||
+		strcmp(info.format, "elfcore") != 0)
+		return;
+	rep_prose(context->emitter, REP_PLAIN,
+		"neither types nor locations are known: heapgraph-prof writes exe.prof, which "
+		"tells types; Heapgraph.sample notes locations\n");
+}
+
 static void write_values(
 	struct rep_emitter *emitter, const struct hg_top *top, const struct hg_totals *totals)
 {
@@ -145,6 +158,7 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 		size_t shown = limit && limit < top.count ? (size_t)limit : top.count;
 		rep_begin(context, "top", NULL);
 		write_headline(context, &top, request->type, &totals);
+		write_hint(context, top.key, &totals);
 		write_values(context->emitter, &top, &totals);
 		write_rows(context, &top, ranked, shown, &totals);
 		rep_more_rows(

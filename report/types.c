@@ -58,7 +58,9 @@ static void write_head(struct rep_context *context, const struct hg_totals *tota
 	rep_prose(emitter, REP_BOLD, "Declared types");
 	rep_prose(emitter, REP_PLAIN, ": they type %s\n", rep_text_string(&line));
 	if (!info.has_types)
-		rep_prose(emitter, REP_PLAIN, "no type profile: only what blocks say themselves\n");
+		rep_prose(emitter, REP_PLAIN,
+			"no type profile, which heapgraph-prof writes: only what blocks say "
+			"themselves\n");
 	if (emitter->format == REP_FORMAT_JSON) {
 		rep_value_number(emitter, "blocks", NULL, REP_COUNT, totals->blocks);
 		rep_value_number(emitter, "bytes", NULL, REP_BYTES, totals->bytes);

@@ -225,6 +225,11 @@ run top --by type --format csv $core
 check 'without a profile, blocks that describe themselves' grep -q '^string,[0-9]*,' "$work/out"
 run why 'Tiny.item' $core
 check 'and why says that there are no types' grep -q 'nothing matches; the types are not known' "$work/out"
+run top $core
+check 'and top how to get types and locations' \
+	grep -q '^neither types nor locations are known: heapgraph-prof ' "$work/out"
+run top --by tag $core
+check_equal 'but only where one is asked for' "$(grep -c 'heapgraph-prof' "$work/out")" 0
 refuses 'required types that nobody made' 3 top --require-types $core
 check 'and where they were looked for' grep -q 'has no types: no exe\.prof' "$work/err"
 refuses 'a profile that is none' 3 top --prof README.md $core
