@@ -100,9 +100,12 @@ let module_expr s (super : Tast_iterator.iterator) self (m : module_expr) =
   match Compat.module_view m with
   | Functor ((id, mt), _) ->
       (match (id, mt) with
-      | Some id, Some mt ->
-          set s.u.modules (ident_key id)
-            (Parameter (mt, s.scope, formal (inside s.at (Ident.name id))))
+      | Some id, Some mt -> (
+          let at = formal (inside s.at (Ident.name id)) in
+          set s.u.modules (ident_key id) (Parameter (mt, s.scope, at));
+          match mt with
+          | Mty_signature signature -> Modules.register s.u s.scope at signature
+          | _ -> ())
       | _ -> ());
       let { scope; at; _ } = s in
       s.scope <- parameter_key id :: scope;

@@ -59,3 +59,13 @@ let lists : With_lists.t list ref = ref []
 let options : With_options.t list ref = ref []
 let refs : With_refs.t list ref = ref []
 let own : With_own.t list ref = ref []
+
+(* The parameter is captured: what is abstract in its signature can be anything, and is no type. *)
+module Values (X : sig
+  type t
+
+  val all : t list
+end) =
+struct
+  let get () = X.all
+end
