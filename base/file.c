@@ -210,6 +210,21 @@ void base_file_sequential(const struct base_file *file)
 		madvise((void *)(uintptr_t)file->bytes, file->size, MADV_SEQUENTIAL);
 }
 
+const char *base_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+void base_file_folder(const char *path, char *folder, size_t size)
+{
+	const char *slash = strrchr(path, '/');
+	if (!slash)
+		snprintf(folder, size, ".");
+	else
+		snprintf(folder, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
 enum hg_status base_output_open(
 	struct base_output *output, const char *path, struct hg_error *error)
 {

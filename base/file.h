@@ -32,6 +32,12 @@ void base_file_sequential(const struct base_file *file);
 /* What a path names, for messages: "a directory", "a FIFO", ...; NULL for a regular file. */
 enum hg_status base_file_kind(const char *path, const char **kind, struct hg_error *error);
 
+/* What stands behind the last slash of a path: a part of it. */
+const char *base_file_name(const char *path);
+
+/* The folder that a path is in, "." if it names none; cut if it has 'size' characters or more. */
+void base_file_folder(const char *path, char *folder, size_t size);
+
 /*
  * An output file under a temporary name in the same folder until base_output_commit() gives it its
  * own; base_output_abandon() removes it.  Not committed means not there: a file of that name that

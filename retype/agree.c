@@ -24,7 +24,7 @@ static bool ends_with_method_cache(const struct snap_unit *block, const struct s
 	return true;
 }
 
-enum retype_agreement retype_unit_agrees(
+static enum retype_agreement compare(
 	const struct retype_unit *unit, const struct snap_unit *block, const struct snap *snap)
 {
 	if (unit->crc[0] && block->crc[0] && strcmp(unit->crc, block->crc) != 0)
@@ -46,8 +46,11 @@ struct tally {
 static void count_unit(struct retype_unit *unit, const struct snap_unit *block,
 	const struct snap *snap, struct tally *tally)
 {
-	unit->agreement = retype_unit_agrees(unit, block, snap);
-	switch (unit->agreement) {
+	enum retype_agreement agreement = compare(unit, block, snap);
+	/* Units of one name, as of a plugin, are believed if all of them agree. */
+	if (agreement > unit->agreement)
+		unit->agreement = agreement;
+	switch (agreement) {
 	case RETYPE_UNIT_SAME:
 		tally->same++;
 		break;

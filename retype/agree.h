@@ -7,9 +7,6 @@
 
 #include "retype/retype.h"
 
-enum retype_agreement retype_unit_agrees(
-	const struct retype_unit *unit, const struct snap_unit *block, const struct snap *snap);
-
 /*
  * Notes which units agree.  HG_ERROR_INPUT if most units of the program that the profile has are
  * other ones.  What is odd about the others goes into 'note', "" if nothing is.

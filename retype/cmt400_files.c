@@ -139,15 +139,6 @@ static enum hg_status search_root(struct cmt_reader *r, struct retype_map *inode
 	return HG_OK;
 }
 
-static void folder_of(const char *path, char out[PATH_MAX])
-{
-	const char *slash = strrchr(path, '/');
-	if (!slash)
-		snprintf(out, PATH_MAX, ".");
-	else
-		snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directories, size_t count)
 {
 	struct retype_map inodes = {0};
@@ -155,7 +146,7 @@ enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directori
 	enum hg_status status = HG_OK;
 	for (size_t i = 0; status == HG_OK && i < count; i++)
 		status = search_root(r, &inodes, directories[i], DEPTH, (uint32_t)i);
-	folder_of(r->snap->path, beside);
+	base_file_folder(r->snap->path, beside, PATH_MAX);
 	if (status == HG_OK)
 		status = search_root(r, &inodes, beside, 0, (uint32_t)count);
 	if (status == HG_OK)

@@ -5,31 +5,17 @@
 
 /* Where functions are */
 
-static uint64_t hash(uint64_t h, const void *bytes, size_t size)
-{
-	const uint8_t *b = bytes;
-	for (size_t i = 0; i < size; i++)
-		h = (h ^ b[i]) * UINT64_C(0x100000001b3);
-	return h;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* Keys of the maps; 64 bits of a hash do not collide. */
 static uint64_t place_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
 {
-	uint32_t numbers[3] = {line, start, end};
-	return hash(hash(1, file, strlen(file)), numbers, sizeof(numbers)) | 1;
+	uint64_t place = retype_map_hash(retype_map_hash(line, start), end);
+	return retype_map_hash_string(place, file, strlen(file));
 }
 
 static uint64_t line_key(const char *file, uint32_t line)
 {
-	const char *name = base_name(file);
-	return hash(hash(2, name, strlen(name)), &line, sizeof(line)) | 1;
+	const char *name = base_file_name(file);
+	return retype_map_hash_string(line, name, strlen(name));
 }
 
 /* Of two functions with the same key neither is found. */

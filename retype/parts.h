@@ -177,6 +177,11 @@ bool retyping_is_static(const struct retyping *r, uint64_t word);
 /* Whether a type is several types that do not go together. */
 bool retyping_is_set(const struct retyping *r, struct retype_term type);
 
+/* Words of the bits by rank. */
+static inline uint64_t retyping_bit_words(const struct retyping *r)
+{
+	return r->snap->block_count / 64 + 1;
+}
 static inline bool retyping_bit(const uint64_t *bits, uint32_t rank)
 {
 	return bits[rank >> 6] >> (rank & 63) & 1;

@@ -10,21 +10,6 @@
 /* The profile of a million lines has some 40 MB. */
 #define MOST_BYTES ((uint64_t)4 << 30)
 
-static void folder_of(const char *path, char *out, size_t size)
-{
-	const char *slash = strrchr(path, '/');
-	if (!slash)
-		snprintf(out, size, ".");
-	else
-		snprintf(out, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 enum hg_status retype_open_profile(
 	const char *named, struct base_file *file, struct hg_error *error)
 {
@@ -70,12 +55,12 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 	struct base_file *file, const char **path, const char **note, struct hg_error *error)
 {
 	char folders[3][PATH_MAX], found[PATH_MAX], other[PATH_MAX] = "", text[PATH_MAX + 512];
-	const char *program = name_of(snap->program);
+	const char *program = base_file_name(snap->program);
 	unsigned count = 0;
 	*path = *note = "";
-	folder_of(snap->path, folders[count++], PATH_MAX);
+	base_file_folder(snap->path, folders[count++], PATH_MAX);
 	if (snap->executable[0])
-		folder_of(snap->executable, folders[count++], PATH_MAX);
+		base_file_folder(snap->executable, folders[count++], PATH_MAX);
 	snprintf(folders[count++], PATH_MAX, ".");
 	for (unsigned i = 0; i < count; i++)
 		if (try_folder(folders[i], program, file, found, other))

@@ -16,14 +16,10 @@ enum { LISTED_PART = 64, LISTED_LEAST = 1024 };
 /* A short-cut leads to another one at most so often. */
 enum { MOST_SHORT_CUTS = 20 };
 
-static uint64_t bit_words(const struct retyping *r)
-{
-	return r->snap->block_count / 64 + 1;
-}
-
 static enum hg_status make_bits(struct retyping *r, uint64_t **bits)
 {
-	return base_arena_zalloc(&r->arena, bit_words(r), sizeof(**bits), (void **)bits, r->error);
+	return base_arena_zalloc(
+		&r->arena, retyping_bit_words(r), sizeof(**bits), (void **)bits, r->error);
 }
 
 static enum hg_status make_arrays(struct retyping *r)
@@ -581,7 +577,7 @@ static enum hg_status round_dense(struct retyping *r)
 	r->is_short = false;
 	BASE_TRY(retyping_sweep(r, r->now.bits, visit_dense, NULL));
 	end_waiting(r);
-	memset(r->now.bits, 0, bit_words(r) * sizeof(*r->now.bits));
+	memset(r->now.bits, 0, retyping_bit_words(r) * sizeof(*r->now.bits));
 	retype_map_clear(&r->round_types);
 	retyping_settle_disputes(r);
 	return HG_OK;

@@ -30,10 +30,7 @@ static size_t without_number(const char *name)
 
 static uint64_t key_of(const struct definition *definition)
 {
-	uint64_t hash = definition->unit;
-	for (size_t i = 0; i < definition->length; i++)
-		hash = (hash ^ (uint8_t)definition->name[i]) * UINT64_C(0x100000001b3);
-	return hash | 1;
+	return retype_map_hash_string(definition->unit, definition->name, definition->length);
 }
 
 static enum hg_status add_once(struct definitions *d, struct retype_map *map,

@@ -52,7 +52,7 @@ static void seed_fields(struct retyping *r, const struct snap_unit *block, uint3
 		seed_waiting(r, block, origin, fields, count);
 }
 
-/* As far as the block is that of the profile; see retype_unit_agrees(). */
+/* As far as the block is that of the profile; see agree.c. */
 static void seed_unit(struct retyping *r, const struct snap_unit *block, uint32_t number)
 {
 	const struct retype_unit *unit = &r->types->units[number];
@@ -60,7 +60,7 @@ static void seed_unit(struct retyping *r, const struct snap_unit *block, uint32_
 	uint64_t count = unit->field_count;
 	if (!unit->fields)
 		return;
-	switch (retype_unit_agrees(unit, block, r->snap)) {
+	switch (unit->agreement) {
 	case RETYPE_UNIT_SAME:
 		break;
 	case RETYPE_UNIT_REBUILT:

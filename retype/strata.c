@@ -87,36 +87,31 @@ void retyping_seed_value(struct retyping *r, enum hg_confidence sure, uint32_t o
 
 /* Changed blocks, by their bits */
 
-static uint64_t bit_words(const struct retyping *r)
-{
-	return r->snap->block_count / 64 + 1;
-}
-
 static void accept_changes(struct retyping *r, enum hg_confidence sure)
 {
-	for (uint64_t i = 0; i < bit_words(r); i++)
+	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1)
 			r->blocks[64 * i + (uint64_t)__builtin_ctzll(left)].confidence =
 				(uint8_t)sure;
 	retype_map_clear(&r->types_before);
-	memset(r->changed, 0, bit_words(r) * sizeof(*r->changed));
+	memset(r->changed, 0, retyping_bit_words(r) * sizeof(*r->changed));
 }
 
 static void undo_changes(struct retyping *r)
 {
-	for (uint64_t i = 0; i < bit_words(r); i++)
+	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
 			r->blocks[rank].type = retyping_type_before(r, (uint32_t)rank);
 		}
 	retype_map_clear(&r->lies);
 	retype_map_clear(&r->types_before);
-	memset(r->changed, 0, bit_words(r) * sizeof(*r->changed));
+	memset(r->changed, 0, retyping_bit_words(r) * sizeof(*r->changed));
 }
 
 static bool any_conflict(struct retyping *r)
 {
-	for (uint64_t i = 0; i < bit_words(r); i++)
+	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
 		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
 			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
 			if (!retyping_is_set(r, (struct retype_term){r->blocks[rank].type}))

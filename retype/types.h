@@ -131,6 +131,7 @@ struct retype_definition {
 	bool is_unknown; /* any number of values */
 };
 
+/* The worse the later. */
 enum retype_agreement {
 	RETYPE_UNIT_SAME,
 	RETYPE_UNIT_REBUILT, /* its interface is the same, its other values may not be */

@@ -189,18 +189,12 @@ static bool use_copy(struct search *search)
 	return true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 /* The core itself, the folder that the user named, the path in the core, the folder of the core. */
 static bool find_file(struct search *search)
 {
-	const char *path = search->file->path, *name = base_name(path);
+	const char *path = search->file->path, *name = base_file_name(path);
 	const char *core = search->options->core, *libraries = search->options->libraries;
-	int folder = (int)(base_name(core) - core);
+	int folder = (int)(base_file_name(core) - core);
 	if (*name == '\0')
 		return false;
 	if (use_copy(search))
@@ -424,7 +418,7 @@ static enum hg_status open_main(
 		BASE_TRY(open_listed_main(image, options, error));
 	struct snap_image_file *file = image->main;
 	char folder[PATH_MAX];
-	int length = (int)(base_name(file->found) - file->found);
+	int length = (int)(base_file_name(file->found) - file->found);
 	snprintf(folder, sizeof(folder), "%.*s.", length, file->found);
 	snap_elf_add_debug(&file->elf, folder, options->max_size);
 	if (!snap_elf_has_symbols(&file->elf)) {
@@ -433,7 +427,7 @@ static enum hg_status open_main(
 		base_error_file(error, file->found);
 		return HG_ERROR_INPUT;
 	}
-	image->program = base_name(file->path);
+	image->program = base_file_name(file->path);
 	return HG_OK;
 }
 

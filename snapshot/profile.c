@@ -86,15 +86,6 @@ static void look_in(struct search *search, const char *folder, unsigned levels)
 		closedir(stream);
 }
 
-static void folder_of(const char *path, char *out)
-{
-	const char *slash = strrchr(path, '/');
-	if (!slash)
-		snprintf(out, PATH_MAX, ".");
-	else
-		snprintf(out, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
 /* Without a pid, as in a file that was renamed, any file with the suffix will do. */
 static void wanted_by_pid(const struct snap *snap, struct search *search, const char *suffix)
 {
@@ -152,7 +143,7 @@ static enum hg_status discover(struct snap *snap, char *path, struct hg_error *e
 {
 	struct search search = {0};
 	char folder[PATH_MAX];
-	folder_of(snap->path, folder);
+	base_file_folder(snap->path, folder, PATH_MAX);
 	wanted_name(snap, &search);
 	look_in(&search, folder, 0);
 	if (!search.found[0])

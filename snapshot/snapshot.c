@@ -254,15 +254,9 @@ uint32_t snap_sampled_site(const struct snap *snap, uint64_t address)
 	return found ? snap->sampled[low].site : 0;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static enum hg_status choose_format(struct snap *snap, const char *named, struct hg_error *error)
 {
-	const char *name = base_name(snap->path);
+	const char *name = base_file_name(snap->path);
 	for (unsigned i = 0; formats[i]; i++) {
 		if (named ? strcmp(named, formats[i]->name) == 0
 			  : formats[i]->recognise(name, &snap->file)) {
