@@ -252,6 +252,8 @@ static const char *amid(const char *function)
 		{"caml_make_vect", filling},
 		{"caml_array_gather", filling},
 		{"caml_array_make", filling},
+		{"caml_uniform_array_gather", filling},
+		{"caml_uniform_array_make", filling},
 		{"caml_obj_with_tag", filling},
 	};
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)

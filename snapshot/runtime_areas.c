@@ -124,7 +124,8 @@ enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain
 	/* OCaml code keeps the pointer in r15, and what is saved lags behind. */
 	if (d->top && d->top->is_repaired && snap_frame_knows(&d->top->frame, SNAP_R15)) {
 		uint64_t r15 = d->top->frame.registers[SNAP_R15];
-		if (r15 % 8 == 0 && r15 >= d->minor.start && r15 <= young_ptr)
+		if (r15 % 8 == 0 && r15 <= young_ptr &&
+			r15 + 8 * MOST_SKIPPED_WORDS >= d->minor.start)
 			area.start = r15;
 	}
 	/* The pointer may run past the start before anybody notices that the heap is full. */

@@ -18,6 +18,7 @@ static enum hg_status read_stack(struct snap_runtime *runtime, uint32_t systhrea
 		BASE_TRY(snap_add_conservative(runtime, &walk, top, error));
 		sp = top->start_sp;
 		return_address = top->start_return;
+		gc_regs = top->is_leaving ? 0 : gc_regs;
 	}
 	BASE_TRY(snap_walk_stack4(runtime, &walk, sp, return_address, gc_regs, &complete, error));
 	struct snap_stack *stack = &runtime->stacks[index];

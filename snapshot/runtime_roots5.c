@@ -23,8 +23,9 @@ static enum hg_status read_stack(
 	bool complete, repaired = top && top->is_repaired;
 	if (repaired)
 		BASE_TRY(snap_add_conservative(runtime, &walk, top, error));
-	BASE_TRY(snap_walk_stack5(runtime, &walk, source->stack, source->gc_regs,
-		repaired ? top : NULL, &complete, error));
+	uint64_t gc_regs = repaired && top->is_leaving ? 0 : source->gc_regs;
+	BASE_TRY(snap_walk_stack5(
+		runtime, &walk, source->stack, gc_regs, repaired ? top : NULL, &complete, error));
 	struct snap_stack *stack = &runtime->stacks[index];
 	stack->frames = walk.frames;
 	stack->fibers = walk.fibers;

@@ -6,7 +6,12 @@
  */
 #include "snapshot/runtime_parts.h"
 
-enum { MOST_C_FRAMES = 512, MOST_ODD_FRAMES = 64 };
+enum {
+	MOST_C_FRAMES = 512,
+	MOST_ODD_FRAMES = 64,
+	SAVED_REGISTERS = 13, /* besides those for floats */
+	MOST_PUSHED_WORDS = 64
+};
 
 static bool begins_with_any(const char *name, const char *const *prefixes)
 {
@@ -17,37 +22,34 @@ static bool begins_with_any(const char *name, const char *const *prefixes)
 }
 
 /* What the function of a frame says about the process. */
-static void look_at_function(
-	struct snap_runtime *runtime, uint64_t rip, struct snap_thread_top *top)
+static void look_at_function(struct snap_runtime *runtime, uint64_t rip)
 {
 	static const char *const minor[] = {"caml_empty_minor_heap", "caml_oldify", "oldify_",
 		"caml_minor_collection", "empty_minor_heap", NULL};
 	static const char *const compaction[] = {
 		"caml_compact_heap", "do_compaction", "compact_", NULL};
-	static const char *const entries[] = {"caml_c_call", "caml_call_gc", "caml_alloc1",
-		"caml_alloc2", "caml_alloc3", "caml_allocN", NULL};
 	struct snap_symbol symbol;
 	uint64_t offset;
 	if (!snap_image_symbol_at(runtime->image, rip, &symbol, &offset))
 		return;
 	runtime->in_minor_collection |= begins_with_any(symbol.name, minor);
 	runtime->in_compaction |= begins_with_any(symbol.name, compaction);
-	top->entered |= begins_with_any(symbol.name, entries);
 }
 
 static void find_top(
 	struct snap_runtime *runtime, const struct snap_thread *thread, struct snap_thread_top *top)
 {
 	struct snap_frame frame, caller;
-	snap_frame_of_thread(thread, &frame);
+	snap_frame_of_thread(thread, &top->stopped);
+	frame = top->stopped;
 	for (unsigned n = 0; n < MOST_C_FRAMES; n++) {
 		if (snap_runtime_is_code(runtime, frame.registers[SNAP_RIP])) {
 			top->has_ocaml = true;
-			top->in_ocaml = n == 0;
+			top->c_frames = n;
 			top->frame = frame;
 			return;
 		}
-		look_at_function(runtime, frame.registers[SNAP_RIP], top);
+		look_at_function(runtime, frame.registers[SNAP_RIP]);
 		if (snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return;
 		frame = caller;
@@ -76,12 +78,48 @@ static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top
 
 static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
 {
-	if (find_start(runtime, top))
+	if (find_start(runtime, top)) {
 		top->is_repaired = true;
-	else
+		top->registers = top->frame;
+	} else {
 		snap_note_line(runtime, "a running thread was not unwound to a frame with a "
 					"descriptor: roots on its "
 					"stack may be missing");
+	}
+}
+
+/*
+ * Whether OCaml code was left by a call that saves where: only such calls, and those of OCaml
+ * functions, have a descriptor.
+ */
+static bool left_by_call(struct snap_runtime *runtime, const struct snap_thread_top *top,
+	struct snap_descriptor *descriptor)
+{
+	return top->c_frames > 0 &&
+	       snap_find_descriptor(runtime, top->frame.registers[SNAP_RIP], descriptor);
+}
+
+/*
+ * The thread is on the way out or back, in caml_c_call or caml_call_gc: frames begin where OCaml
+ * code was left, whatever is saved.  Values that are live in registers are there, or just where
+ * they were pushed to: below the frame (4.x), or in a block of words that r15 points to (5.x,
+ * SAVE_ALL_REGS of runtime/amd64.S).
+ */
+static void start_at_call(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	uint64_t pushed = top->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
+	uint64_t end = runtime->is_5 ? pushed + 8 * SAVED_REGISTERS : sp - 8;
+	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
+	top->is_repaired = top->is_leaving = true;
+	top->registers = top->stopped;
+	top->start_sp = sp;
+	top->start_return = top->frame.registers[SNAP_RIP];
+	if (pushed % 8 || end < pushed || end - pushed > 8 * MOST_PUSHED_WORDS || is_young)
+		return;
+	top->words_start = pushed;
+	top->words_end = end;
 }
 
 /* 4.x: whether an address is on the stack of a thread that waits for the master lock. */
@@ -112,11 +150,18 @@ static bool is_current4(
 	uint64_t saved_return =
 		snap_word(runtime, domain->state + l->caml_domain_state_last_return_address);
 	uint64_t sp = top->frame.registers[SNAP_RSP];
+	struct snap_descriptor descriptor;
 	if (on_waiting_stack(runtime, sp))
 		return false;
-	if (!top->in_ocaml && sp == saved_sp && top->frame.registers[SNAP_RIP] == saved_return)
+	if (!left_by_call(runtime, top, &descriptor)) {
+		repair(runtime, top);
 		return true;
-	repair(runtime, top);
+	}
+	/* caml_c_call jumps to the C function; only caml_call_gc saves registers, too. */
+	bool is_saved = sp == saved_sp && top->frame.registers[SNAP_RIP] == saved_return;
+	bool by_gc = descriptor.frame_size & SNAP_FRAME_ALLOCATIONS;
+	if (!is_saved || (by_gc && top->c_frames == 1))
+		start_at_call(runtime, domain, top);
 	return true;
 }
 
@@ -133,7 +178,7 @@ static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *
 	uint64_t sp = top->frame.registers[SNAP_RSP];
 	if (sp > stack && sp <= handler)
 		return true;
-	if (top->in_ocaml ||
+	if (top->c_frames == 0 ||
 		sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
 		!snap_frame_knows(&top->frame, keeper))
 		return false;
@@ -151,11 +196,14 @@ static bool is_current5(
 	uint64_t stack = snap_word(runtime, domain->state + l->caml_domain_state_current_stack);
 	uint64_t saved_sp = snap_word(runtime, stack + l->stack_info_sp);
 	uint64_t handler = snap_word(runtime, stack + l->stack_info_handler);
+	struct snap_descriptor descriptor;
 	if (!switch_back(runtime, domain, top, stack, handler))
 		return false;
 	/* Behind the return address is where the saved frame begins. */
-	if (!top->entered && (top->in_ocaml || top->frame.registers[SNAP_RSP] != saved_sp + 8))
+	if (!left_by_call(runtime, top, &descriptor))
 		repair(runtime, top);
+	else if (top->c_frames == 1 || top->frame.registers[SNAP_RSP] != saved_sp + 8)
+		start_at_call(runtime, domain, top);
 	return true;
 }
 
