@@ -99,7 +99,7 @@ struct snap_thread_top {
 	bool has_ocaml;                  /* unwinding came to a frame of OCaml code */
 	unsigned c_frames;               /* inside of it; 0: was stopped right in OCaml code */
 	bool is_repaired;                /* saved state is stale: use what follows */
-	bool is_leaving;                 /* gc_regs, too */
+	bool is_leaving;                 /* or coming back: gc_regs is stale, too */
 	struct snap_frame stopped;       /* the innermost frame */
 	struct snap_frame frame;         /* the innermost OCaml frame; rsp of its own stack */
 	struct snap_frame registers;     /* that may hold values */

@@ -112,7 +112,8 @@ static void start_at_call(
 	uint64_t pushed = top->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
 	uint64_t end = runtime->is_5 ? pushed + 8 * SAVED_REGISTERS : sp - 8;
 	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
-	top->is_repaired = top->is_leaving = true;
+	top->is_repaired = true;
+	top->is_leaving = top->c_frames == 1;
 	top->registers = top->stopped;
 	top->start_sp = sp;
 	top->start_return = top->frame.registers[SNAP_RIP];
