@@ -576,3 +576,30 @@ bool snap_constant_function(struct snap_image *image, uint64_t function, uint64_
 	cs_close(&handle);
 	return found;
 }
+
+/* Allocations */
+
+uint64_t snap_taken_by_code(const struct snap_image *image, uint64_t rip)
+{
+	/* Bytes behind the sub: none, cmp, then jb of 2 or 6 bytes, then lea. */
+	static const uint8_t distances[] = {0, 3, 3 + 2, 3 + 6, 3 + 2 + 4, 3 + 6 + 4};
+	static const uint8_t sub8[] = {0x49, 0x83, 0xef}, sub32[] = {0x49, 0x81, 0xef},
+			     cmp[] = {0x4d, 0x3b, 0x3e};
+	enum { LONGEST = 7 + 3 + 6 + 4 };
+	uint8_t code[LONGEST];
+	uint32_t taken;
+	if (!snap_image_read(image, rip - LONGEST, code, sizeof(code)))
+		return 0;
+	for (size_t i = 0; i < sizeof(distances); i++) {
+		const uint8_t *end = code + LONGEST - distances[i];
+		if (distances[i] && memcmp(end, cmp, sizeof(cmp)) != 0)
+			continue;
+		if (memcmp(end - 4, sub8, sizeof(sub8)) == 0)
+			return end[-1];
+		if (memcmp(end - 7, sub32, sizeof(sub32)) == 0) {
+			memcpy(&taken, end - sizeof(taken), sizeof(taken));
+			return taken;
+		}
+	}
+	return 0;
+}

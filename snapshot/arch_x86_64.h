@@ -105,4 +105,11 @@ enum hg_status snap_copied_from(const struct snap_image *image, struct snap_rang
  */
 bool snap_constant_function(struct snap_image *image, uint64_t function, uint64_t *value);
 
+/*
+ * Bytes of the minor heap that OCaml code stopped at 'rip' has taken, by moving r15, for blocks of
+ * which it has written no header yet; 0 if it is not in these few instructions, which are sub, cmp,
+ * jb and lea (asmcomp/amd64/emit.mlp, Ialloc).
+ */
+uint64_t snap_taken_by_code(const struct snap_image *image, uint64_t rip);
+
 #endif

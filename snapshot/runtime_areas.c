@@ -111,23 +111,34 @@ static enum hg_status find_first(const struct snap_runtime *runtime, const struc
 	return HG_OK;
 }
 
+/* OCaml code keeps the pointer in r15, and what is saved lags behind. */
+static uint64_t used_from(
+	const struct snap_runtime *runtime, const struct snap_domain *domain, uint64_t young_ptr)
+{
+	const struct snap_thread_top *top = domain->top;
+	if (!top || !top->is_repaired || !snap_frame_knows(&top->frame, SNAP_R15))
+		return young_ptr;
+	uint64_t r15 = top->frame.registers[SNAP_R15];
+	if (r15 % 8 || r15 > young_ptr || r15 + 8 * MOST_SKIPPED_WORDS < domain->minor.start)
+		return young_ptr;
+	uint64_t taken =
+		top->c_frames ? 0
+			      : snap_taken_by_code(runtime->image, top->frame.registers[SNAP_RIP]);
+	return taken % 8 == 0 && taken <= young_ptr - r15 ? r15 + taken : r15;
+}
+
 /*
- * Where the blocks begin.  A thread that was stopped between moving the pointer and writing the
+ * Where the blocks begin.  A thread that was stopped between moving the pointer and writing a
  * header has left words in front of the first block.
  */
 enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain,
 	uint64_t young_ptr, uint64_t end, struct hg_error *error)
 {
 	const struct snap_domain *d = &runtime->domains[domain];
-	struct snap_area area = {
-		.start = young_ptr, .end = end, .kind = SNAP_AREA_MINOR, .domain = domain};
-	/* OCaml code keeps the pointer in r15, and what is saved lags behind. */
-	if (d->top && d->top->is_repaired && snap_frame_knows(&d->top->frame, SNAP_R15)) {
-		uint64_t r15 = d->top->frame.registers[SNAP_R15];
-		if (r15 % 8 == 0 && r15 <= young_ptr &&
-			r15 + 8 * MOST_SKIPPED_WORDS >= d->minor.start)
-			area.start = r15;
-	}
+	struct snap_area area = {.start = used_from(runtime, d, young_ptr),
+		.end = end,
+		.kind = SNAP_AREA_MINOR,
+		.domain = domain};
 	/* The pointer may run past the start before anybody notices that the heap is full. */
 	if (area.start < d->minor.start && d->minor.start - area.start <= 8 * MOST_SKIPPED_WORDS)
 		area.start = d->minor.start;

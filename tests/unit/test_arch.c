@@ -366,6 +366,47 @@ static void constant_functions(void **state)
 	process_release(&p);
 }
 
+/* Allocations, as compiled: the place behind each instruction, and what is taken there. */
+static const struct {
+	uint8_t code[32];
+	uint8_t ends[5]; /* of sub, cmp, jb, lea and what follows */
+	uint64_t taken;
+} allocations[] = {
+	{{0x49, 0x83, 0xef, 0x18, 0x4d, 0x3b, 0x3e, 0x72, 0x10, 0x49, 0x8d, 0x7f, 0x08, 0x48, 0xc7,
+		 0x47, 0xf8, 0x00, 0x08, 0x00, 0x00},
+		{4, 7, 9, 13, 21}, 0x18},
+	{{0x49, 0x81, 0xef, 0x08, 0x04, 0x00, 0x00, 0x4d, 0x3b, 0x3e, 0x0f, 0x82, 0xb2, 0x00, 0x00,
+		 0x00, 0x49, 0x8d, 0x47, 0x08, 0x48, 0xc7, 0x40, 0xf8, 0x00, 0x00, 0x02, 0x00},
+		{7, 10, 16, 20, 28}, 0x408},
+};
+
+static void taken_by_code(void **state)
+{
+	(void)state;
+	struct process p;
+	struct snap_image image;
+	process_start(&p);
+	for (size_t i = 0; i < LENGTH(allocations); i++)
+		put(&p.exe, EXE_TEXT + 64 * i + 32, allocations[i].code,
+			sizeof(allocations[i].code));
+	core_build(&p, NULL);
+	process_write(&p);
+	must_open(&image, p.core_path, NULL);
+	for (size_t i = 0; i < LENGTH(allocations); i++) {
+		uint64_t start = CORE_BIAS + EXE_TEXT + 64 * i + 32;
+		assert_int_equal(snap_taken_by_code(&image, start), 0);
+		for (size_t k = 0; k < 4; k++)
+			assert_int_equal(snap_taken_by_code(&image, start + allocations[i].ends[k]),
+				allocations[i].taken);
+		/* A header is written: from here on the blocks themselves tell. */
+		assert_int_equal(snap_taken_by_code(&image, start + allocations[i].ends[4]), 0);
+	}
+	assert_int_equal(snap_taken_by_code(&image, 0x1000), 0);
+	assert_int_equal(snap_taken_by_code(&image, 0), 0);
+	snap_image_close(&image);
+	process_release(&p);
+}
+
 /* Stacks of real programs */
 
 static bool is_ocaml(struct snap_image *image, const struct snap_frame *frame)
@@ -612,6 +653,7 @@ int main(void)
 		cmocka_unit_test(operands),
 		cmocka_unit_test(operands_of_fixed_programs),
 		cmocka_unit_test(constant_functions),
+		cmocka_unit_test(taken_by_code),
 		cmocka_unit_test(stacks_of_real_programs),
 		cmocka_unit_test(saved_state_of_413),
 		cmocka_unit_test(switched_stack_of_53),
