@@ -115,7 +115,6 @@ static bool arguments_for(struct retype_types *types, const struct retype_constr
 static struct retype_fit close_fields(struct retype_types *types, const char *constructor,
 	const struct retype_field *fields, uint32_t count, struct retype_term arguments)
 {
-	void *memory;
 	bool is_open = false;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct retype_node *node = retype_node(types, fields[i].type);
@@ -127,13 +126,9 @@ static struct retype_fit close_fields(struct retype_types *types, const char *co
 		.fields = fields};
 	if (!is_open)
 		return fit;
-	enum hg_status status =
-		base_pool_alloc(&types->pool, count, sizeof(*fields), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	struct retype_field *closed = retype_new_fields(types, count);
+	if (!closed)
 		return untold;
-	}
-	struct retype_field *closed = memory;
 	for (uint32_t i = 0; i < count; i++) {
 		closed[i] = fields[i];
 		closed[i].type = retype_apply(types, fields[i].type, arguments, RETYPE_DEEPEST);
@@ -144,37 +139,33 @@ static struct retype_fit close_fields(struct retype_types *types, const char *co
 
 static struct retype_fit one_field(struct retype_types *types, struct retype_term type)
 {
-	struct retype_field field = {.name = "", .type = type};
-	void *memory;
-	enum hg_status status =
-		base_pool_alloc(&types->pool, 1, sizeof(field), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	struct retype_field *field = retype_new_fields(types, 1);
+	if (!field)
 		return untold;
-	}
-	memcpy(memory, &field, sizeof(field));
+	*field = (struct retype_field){.name = "", .type = type};
 	return (struct retype_fit){
-		.match = RETYPE_FIELDS, .constructor = "", .field_count = 1, .fields = memory};
+		.match = RETYPE_FIELDS, .constructor = "", .field_count = 1, .fields = field};
+}
+
+/* The first 'count' arguments of a term; NULL without memory. */
+static const struct retype_field *argument_fields(
+	struct retype_types *types, struct retype_term term, uint32_t count)
+{
+	struct retype_field *fields = retype_new_fields(types, count);
+	for (uint32_t i = 0; fields && i < count; i++)
+		fields[i] =
+			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
+	return fields;
 }
 
 static struct retype_fit fit_tuple(struct retype_types *types, struct retype_term term)
 {
-	struct retype_node node = *retype_node(types, term);
-	void *memory;
-	enum hg_status status = base_pool_alloc(
-		&types->pool, node.count, sizeof(struct retype_field), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	uint32_t count = retype_node(types, term)->count;
+	const struct retype_field *fields = argument_fields(types, term, count);
+	if (!fields)
 		return untold;
-	}
-	struct retype_field *fields = memory;
-	for (uint32_t i = 0; i < node.count; i++)
-		fields[i] =
-			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
-	return (struct retype_fit){.match = RETYPE_FIELDS,
-		.constructor = "",
-		.field_count = node.count,
-		.fields = fields};
+	return (struct retype_fit){
+		.match = RETYPE_FIELDS, .constructor = "", .field_count = count, .fields = fields};
 }
 
 static struct retype_fit fit_variant(struct retype_types *types,
@@ -298,20 +289,11 @@ static struct retype_fit fit_ephemeron(
 	uint32_t count = retype_node(types, term)->count,
 		 keys = has_data && count ? count - 1 : count;
 	struct retype_fit fit = fit_if(shape.tag == SNAP_TAG_ABSTRACT, RETYPE_LEAF);
-	struct retype_field *fields;
-	void *memory;
 	if (fit.match == RETYPE_MISFIT || keys == 0)
 		return fit;
-	enum hg_status status =
-		base_pool_alloc(&types->pool, keys, sizeof(*fields), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	const struct retype_field *fields = argument_fields(types, term, keys);
+	if (!fields)
 		return untold;
-	}
-	fields = memory;
-	for (uint32_t i = 0; i < keys; i++)
-		fields[i] =
-			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
 	return (struct retype_fit){.match = RETYPE_WEAKLY,
 		.constructor = "",
 		.field_count = keys,
@@ -412,14 +394,9 @@ static struct retype_fit join_fits(
 			joined.inner = retype_join(types, joined.inner, all[i].inner, NULL);
 	if (!with_fields || count == 1)
 		return joined;
-	void *memory;
-	enum hg_status status = base_pool_alloc(
-		&types->pool, joined.field_count, sizeof(*joined.fields), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	struct retype_field *fields = retype_new_fields(types, joined.field_count);
+	if (!fields)
 		return untold;
-	}
-	struct retype_field *fields = memory;
 	for (uint32_t f = 0; f < joined.field_count; f++) {
 		fields[f] = joined.fields[f];
 		for (unsigned i = 0; i < count; i++)

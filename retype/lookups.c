@@ -281,20 +281,14 @@ static uint64_t hash_of_hashes(
 static const struct retype_field *common_fields(struct retype_types *types,
 	const struct retype_field *a, const struct retype_field *b, uint32_t count)
 {
-	struct retype_field *common;
-	void *memory;
 	bool differ = false;
 	for (uint32_t i = 0; i < count; i++)
 		differ |= !retype_is(a[i].type, b[i].type) || strcmp(a[i].name, b[i].name) != 0;
 	if (!differ)
 		return a;
-	enum hg_status status =
-		base_pool_alloc(&types->pool, count, sizeof(*common), &memory, types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
+	struct retype_field *common = retype_new_fields(types, count);
+	if (!common)
 		return a;
-	}
-	common = memory;
 	for (uint32_t i = 0; i < count; i++) {
 		common[i] = a[i];
 		if (!retype_is(a[i].type, b[i].type))

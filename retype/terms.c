@@ -19,6 +19,17 @@ void retype_failed(struct retype_types *types, enum hg_status status)
 		types->status = status;
 }
 
+struct retype_field *retype_new_fields(struct retype_types *types, uint32_t count)
+{
+	void *fields;
+	enum hg_status status = base_pool_alloc(
+		&types->pool, count, sizeof(struct retype_field), &fields, types->error);
+	if (status == HG_OK)
+		return fields;
+	retype_failed(types, status);
+	return NULL;
+}
+
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	__extension__ unsigned __int128 product = (unsigned __int128)a * b;

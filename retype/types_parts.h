@@ -84,6 +84,8 @@ struct retype_terms {
 const char *retype_interned(const struct retype_types *types, const char *string);
 
 void retype_failed(struct retype_types *types, enum hg_status status);
+/* In the pool of the types, not yet set; NULL, and the types have failed, without memory. */
+struct retype_field *retype_new_fields(struct retype_types *types, uint32_t count);
 uint64_t retype_mix(const struct retype_types *types, uint64_t a, uint64_t b);
 uint64_t retype_hash_bytes(const struct retype_types *types, const void *bytes, size_t length);
 bool retype_memo_find(const struct retype_types *types, const struct retype_memo *memo, uint64_t a,

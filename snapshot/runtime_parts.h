@@ -96,15 +96,15 @@ void snap_release_strings(struct snap_runtime *runtime);
 
 /* What a thread of the image was doing. */
 struct snap_thread_top {
-	bool has_ocaml;                  /* unwinding came to a frame of OCaml code */
-	unsigned c_frames;               /* inside of it; 0: was stopped right in OCaml code */
-	bool is_repaired;                /* saved state is stale: use what follows */
-	bool is_leaving;                 /* or coming back: gc_regs is stale, too */
-	struct snap_frame stopped;       /* the innermost frame */
-	struct snap_frame frame;         /* the innermost OCaml frame; rsp of its own stack */
-	struct snap_frame registers;     /* that may hold values */
-	uint64_t start_sp, start_return; /* where frames with descriptors begin */
-	uint64_t words_start, words_end; /* besides: words that may hold values */
+	bool has_ocaml;                     /* unwinding came to a frame of OCaml code */
+	unsigned c_frames;                  /* inside of it; 0: was stopped right in OCaml code */
+	bool is_repaired;                   /* saved state is stale: use what follows */
+	bool is_leaving;                    /* or coming back: gc_regs is stale, too */
+	struct snap_frame stopped;          /* the innermost frame */
+	struct snap_frame frame;            /* the innermost OCaml frame; rsp of its own stack */
+	const struct snap_frame *registers; /* that may hold values */
+	uint64_t start_sp, start_return;    /* where frames with descriptors begin */
+	uint64_t words_start, words_end;    /* besides: words that may hold values */
 };
 enum hg_status snap_read_tops(struct snap_runtime *runtime, struct hg_error *error);
 

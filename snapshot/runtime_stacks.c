@@ -216,8 +216,8 @@ enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_s
 	uint64_t value;
 	for (enum snap_register r = 0; r < SNAP_RIP; r++)
 		if (r != SNAP_RSP && r != SNAP_R14 && r != SNAP_R15 &&
-			snap_frame_knows(&top->registers, r))
-			BASE_TRY(add_word(runtime, walk, top->registers.registers[r], HG_UNKNOWN,
+			snap_frame_knows(top->registers, r))
+			BASE_TRY(add_word(runtime, walk, top->registers->registers[r], HG_UNKNOWN,
 				name, error));
 	for (uint64_t at = top->words_start; at < top->words_end; at += 8) {
 		if (!snap_image_u64(runtime->image, at, &value))

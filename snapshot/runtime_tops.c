@@ -80,7 +80,7 @@ static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
 {
 	if (find_start(runtime, top)) {
 		top->is_repaired = true;
-		top->registers = top->frame;
+		top->registers = &top->frame;
 	} else {
 		snap_note_line(runtime, "a running thread was not unwound to a frame with a "
 					"descriptor: roots on its "
@@ -114,7 +114,7 @@ static void start_at_call(
 	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
 	top->is_repaired = true;
 	top->is_leaving = top->c_frames == 1;
-	top->registers = top->stopped;
+	top->registers = &top->stopped;
 	top->start_sp = sp;
 	top->start_return = top->frame.registers[SNAP_RIP];
 	if (pushed % 8 || end < pushed || end - pushed > 8 * MOST_PUSHED_WORDS || is_young)
