@@ -16,19 +16,26 @@ let skipped : (string, unit) Hashtbl.t = Hashtbl.create 1
 let careful = ref false
 
 let is_skipped file = Hashtbl.mem skipped file
-let parent : out_channel option ref = ref None
+
+(* Of a child: to its parent, and back. *)
+let parent : (out_channel * in_channel) option ref = ref None
+
 let most_words = ref max_int
 
-(* A letter, a length, a text: 'f' the file that the child is at, "" none; 'm' a message; 'x' an
-   exception that ends it. *)
-let tell kind text =
-  let write channel =
-    output_char channel kind;
-    output_binary_int channel (String.length text);
-    output_string channel text;
-    flush channel
-  in
-  Option.iter write !parent
+(* A letter, a length, a text. *)
+let send channel kind text =
+  output_char channel kind;
+  output_binary_int channel (String.length text);
+  output_string channel text;
+  flush channel
+
+let receive channel =
+  let kind = input_char channel in
+  (kind, really_input_string channel (input_binary_int channel))
+
+(* 'f' the file that the child is at, "" none; 't' a file to be tried; 'm' a message; 'x' an exception
+   that ends it. *)
+let tell kind text = Option.iter (fun (channel, _) -> send channel kind text) !parent
 
 let limit seconds = ignore (Unix.setitimer ITIMER_PROF { it_interval = 0.; it_value = seconds })
 
@@ -55,30 +62,17 @@ let silence () =
   Unix.dup2 null Unix.stderr;
   Unix.close null
 
-let child output work =
-  if not !Messages.verbose then silence ();
-  parent := Some (Unix.out_channel_of_descr output);
-  Messages.print := tell 'm';
+let limit_memory () =
   ignore
     (Gc.create_alarm (fun () ->
-         if (Gc.quick_stat ()).heap_words > !most_words then crash "it needs too much memory"));
+         if (Gc.quick_stat ()).heap_words > !most_words then crash "it needs too much memory"))
+
+let child output input work =
+  if not !Messages.verbose then silence ();
+  parent := Some (Unix.out_channel_of_descr output, Unix.in_channel_of_descr input);
+  Messages.print := tell 'm';
+  limit_memory ();
   match work () with () -> exit 0 | exception e -> crash (Printexc.to_string e)
-
-(* What a child told: the file that it was at last, why it ended, and the messages, last first. *)
-type told = { file : string; why : string; messages : string list }
-
-let follow channel =
-  let rec go told =
-    match
-      let kind = input_char channel in
-      (kind, really_input_string channel (input_binary_int channel))
-    with
-    | exception (End_of_file | Invalid_argument _) -> told
-    | 'f', file -> go { told with file }
-    | 'x', why -> go { told with why }
-    | _, message -> go { told with messages = message :: told.messages }
-  in
-  go { file = ""; why = ""; messages = [] }
 
 (* Signals that a fault of the program itself sends. *)
 let faults =
@@ -102,37 +96,70 @@ let ending why : Unix.process_status -> ending = function
 let rec wait pid =
   try snd (Unix.waitpid [] pid) with Unix.Unix_error (Unix.EINTR, _, _) -> wait pid
 
-let once work =
-  let input, output = Unix.pipe ~cloexec:true () in
+(* Why a process of its own cannot try a file out: one that has read a damaged file may have damaged
+   memory.  It comes from the parent, whose memory is small, so that collecting all of it is cheap. *)
+let trial file try_out =
   match Unix.fork () with
   | 0 ->
-      Unix.close input;
-      child output work
-  | pid ->
-      Unix.close output;
-      let channel = Unix.in_channel_of_descr input in
-      let told = follow channel in
-      close_in channel;
-      (told, ending told.why (wait pid))
-
-(* Why a child of its own cannot do this with a file; the memory of a process that has read a damaged
-   file may be damaged, too. *)
-let trial file work =
-  match Unix.fork () with
-  | 0 ->
-      parent := None;
       silence ();
+      limit_memory ();
       about file;
-      (match work () with () -> Unix._exit 0 | exception _ -> Unix._exit exit_crash)
+      (match try_out file with () -> Unix._exit 0 | exception _ -> Unix._exit exit_crash)
   | pid -> (
       match ending "it cannot be read" (wait pid) with Status _ -> None | Crash why -> Some why)
 
-(* The exit status of the work; [clean_up] removes what a child that crashed has left.  Its messages
-   are those of the last child. *)
-let run ~clean_up work =
+(* Of a child that is careful: what a trial says of this file. *)
+let tried file =
+  match !parent with
+  | None -> None
+  | Some (_, answers) -> (
+      tell 't' file;
+      match receive answers with '-', why -> Some why | _ -> None)
+
+let answer channel = function None -> send channel '+' "" | Some why -> send channel '-' why
+
+(* What a child told: the file that it was at last, why it ended, and the messages, last first. *)
+type told = { file : string; why : string; messages : string list }
+
+let follow input output try_out =
+  let rec go told =
+    match receive input with
+    | exception (End_of_file | Invalid_argument _) -> told
+    | 'f', file -> go { told with file }
+    | 't', file ->
+        (try answer output (trial file try_out) with Sys_error _ -> ());
+        go told
+    | 'x', why -> go { told with why }
+    | _, message -> go { told with messages = message :: told.messages }
+  in
+  go { file = ""; why = ""; messages = [] }
+
+let once work try_out =
+  let from_child, to_parent = Unix.pipe ~cloexec:true () in
+  let from_parent, to_child = Unix.pipe ~cloexec:true () in
+  match Unix.fork () with
+  | 0 ->
+      Unix.close from_child;
+      Unix.close to_child;
+      child to_parent from_parent work
+  | pid ->
+      Unix.close to_parent;
+      Unix.close from_parent;
+      let input = Unix.in_channel_of_descr from_child in
+      let output = Unix.out_channel_of_descr to_child in
+      let sigpipe = Sys.signal Sys.sigpipe Signal_ignore in
+      let told = follow input output try_out in
+      close_in input;
+      close_out_noerr output;
+      Sys.set_signal Sys.sigpipe sigpipe;
+      (told, ending told.why (wait pid))
+
+(* The exit status of the work; [try_out] reads one file and looks at all of it; [clean_up] removes what
+   a child that crashed has left.  The messages are those of the last child. *)
+let run ~try_out ~clean_up work =
   let skips = ref [] in
   let rec go restarts =
-    match once work with
+    match once work try_out with
     | told, Status status ->
         List.iter (Messages.say "%s") (List.rev_append !skips (List.rev told.messages));
         status

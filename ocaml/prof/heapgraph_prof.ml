@@ -82,7 +82,6 @@ let load o =
   List.iter Load.load_import unnamed;
   Option.iter (fun exe -> List.iter Load.load_import (Executable.linked exe)) !Load.executable;
   Load.load_imports ();
-  Guard.about "";
   Load.check_interfaces ();
   let units = Units.sorted () in
   List.iter
@@ -100,7 +99,7 @@ let globals t (u : Units.t) block =
 
 (* The second pass, for one unit; types are filled in last, when places have been met. *)
 let export t (u : Units.t) =
-  Guard.about (if u.cmt <> "" then u.cmt else u.interface_file);
+  Guard.about (Units.file_of u);
   Convert.forget_values ();
   (match Load.structure u with
   | None -> globals t u (Globals.of_interface u)
@@ -115,7 +114,11 @@ let export t (u : Units.t) =
   Memory.tidy ()
 
 let write t units =
-  List.iter (Output.unit_record t) units;
+  List.iter
+    (fun u ->
+      Guard.about (Units.file_of u);
+      Output.unit_record t u)
+    units;
   List.iter (fun u -> if is_linked u then export t u) units;
   Guard.about "";
   Output.types t
@@ -145,4 +148,4 @@ let () =
     write_file o.output units;
     Summary.print o.output (List.filter is_linked units)
   in
-  exit (Guard.run work ~clean_up:(fun () -> remove (beside o.output)))
+  exit (Guard.run work ~try_out:Load.try_out ~clean_up:(fun () -> remove (beside o.output)))

@@ -50,7 +50,7 @@ let reason = function
   | Cmi_format.Error e -> Format.asprintf "%a" Cmi_format.report_error e
   | Cmt_format.Error (Not_a_typedtree _) -> "it has no typed tree"
   | End_of_file -> "damaged, or cut short"
-  | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ s
+  | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ String.escaped s
   | e -> "damaged: " ^ Printexc.to_string e
 
 let refuse file why = Messages.warn "%s: skipped: %s" file why
@@ -71,14 +71,30 @@ let look_closely ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_inf
   | Some { cmt_annots = Packed (signature, _); _ } -> look signature
   | _ -> ()
 
-let try_out file () = look_closely (Cmt_format.read file)
+(* Compressed values cannot be looked at before they are read, so that damaged ones may refer to what is
+   no block, or lie across others: the collector then ends it here, rather than later at another file. *)
+let try_out file =
+  let contents = Cmt_format.read file in
+  look_closely contents;
+  Gc.full_major ();
+  ignore (Sys.opaque_identity contents)
+
+(* Of a file that is whole; what is not one is damaged. *)
+let are_digests ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
+  let fits = Option.fold ~none:true ~some:(fun d -> String.length d = 16) in
+  let all_fit = List.for_all (fun (_, digest) -> fits digest) in
+  Option.fold ~none:true ~some:(fun (c : Cmi_format.cmi_infos) -> all_fit c.cmi_crcs) cmi
+  && Option.fold ~none:true
+       ~some:(fun (c : Cmt_format.cmt_infos) ->
+         fits c.cmt_source_digest && fits c.cmt_interface_digest && all_fit c.cmt_imports)
+       cmt
 
 (* The file's contents, or a warning. *)
 let read file =
   Guard.about file;
   let fault =
     match unfit file with
-    | None when !Guard.careful -> Option.map (( ^ ) "damaged: ") (Guard.trial file (try_out file))
+    | None when !Guard.careful -> Option.map (( ^ ) "damaged: ") (Guard.tried file)
     | fault -> fault
   in
   match fault with
@@ -89,6 +105,9 @@ let read file =
       match Cmt_format.read file with
       | _, None when not (Filename.check_suffix file ".cmi") ->
           refuse file "damaged, or cut short";
+          None
+      | contents when not (are_digests contents) ->
+          refuse file "damaged: a digest has another length";
           None
       | contents -> Some contents
       | exception ((Out_of_memory | Sys.Break) as e) -> raise e
@@ -291,6 +310,7 @@ let load_all directories =
 let check_interfaces () =
   Hashtbl.iter
     (fun _ u ->
+      Guard.about (file_of u);
       (match (u.crc, u.interface_crc) with
       | Some a, Some b when u.cmt <> "" && a <> b ->
           Messages.detail "%s is of another interface than %s" u.cmt u.interface_file;

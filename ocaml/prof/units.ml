@@ -136,6 +136,9 @@ let create ~pack modname =
     classes = Hashtbl.create 1; class_records = [];
     identities = [] }
 
+(* Where what is known of it comes from, first of all. *)
+let file_of u = if u.cmt <> "" then u.cmt else u.interface_file
+
 (* What was read of its implementation. *)
 let forget u =
   Hashtbl.reset u.types;
