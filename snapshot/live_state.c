@@ -2,15 +2,13 @@
 
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
+#include "snapshot/runtime_moments.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char clean[] = "clean", minor_collection[] = "minor-collection",
-		  compaction[] = "compaction", filling[] = "filling";
 
 static bool read_words(
 	const struct snap_live *live, uint64_t address, uint64_t *words, size_t count)
@@ -231,38 +229,7 @@ uint64_t snap_live_heap_bytes(const struct snap_live *live)
 
 /* Consistency */
 
-/*
- * What a function of the runtime is part of; NULL if it does not matter.  Those in which a domain
- * of 5.x waits for the others to begin a collection do not: nothing has been moved yet, and with
- * more domains than processors that is where they mostly are.
- */
-static const char *amid(const char *function)
-{
-	static const struct {
-		const char *prefix, *what;
-	} functions[] = {
-		{"caml_empty_minor_heap_", minor_collection},
-		{"caml_stw_empty_minor_heap", minor_collection},
-		{"caml_oldify", minor_collection},
-		{"oldify_", minor_collection},
-		{"caml_compact_heap", compaction},
-		{"do_compaction", compaction},
-		{"compact_", compaction},
-		/* Arrays that a local root holds before all of their fields are written. */
-		{"caml_make_vect", filling},
-		{"caml_array_gather", filling},
-		{"caml_array_make", filling},
-		{"caml_uniform_array_gather", filling},
-		{"caml_uniform_array_make", filling},
-		{"caml_obj_with_tag", filling},
-	};
-	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
-		if (strncmp(function, functions[i].prefix, strlen(functions[i].prefix)) == 0)
-			return functions[i].what;
-	return NULL;
-}
-
-static const char *amid_address(struct snap_live *live, uint64_t address)
+static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
 {
 	struct snap_elf_symbol symbol;
 	Elf64_Phdr segment;
@@ -270,44 +237,50 @@ static const char *amid_address(struct snap_live *live, uint64_t address)
 	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
 		!(segment.p_flags & PF_X) ||
 		!snap_elf_symbol_at(&live->executable, inside, &symbol))
-		return NULL;
-	return amid(symbol.name);
+		return SNAP_MOMENT_NONE;
+	bool is_ahead;
+	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	return is_ahead ? SNAP_MOMENT_NONE : moment;
 }
 
 /*
  * Looks at the innermost frames only, as far as the collector's own reach: what lies deeper may be
  * left over from earlier calls.
  */
-static const char *thread_consistency(struct snap_live *live, const struct snap_core_thread *thread)
+static enum snap_moment thread_moment(struct snap_live *live, const struct snap_core_thread *thread)
 {
 	enum { WORDS = 256, LEAF_WORDS = 4 };
 	uint64_t words[WORDS] = {0};
 	pid_t process = live->process;
-	const char *what = amid_address(live, thread->registers[SNAP_USER_RIP]);
+	enum snap_moment moment = amid_address(live, thread->registers[SNAP_USER_RIP]);
 	size_t got = snap_core_read_process(
 		&process, thread->registers[SNAP_USER_RSP], words, sizeof(words));
 	/* A function that fills a block does so itself, or calls memcpy to do it. */
-	for (size_t i = 0; !what && i < got / sizeof(*words); i++) {
-		what = amid_address(live, words[i]);
-		if (what == filling && i >= LEAF_WORDS)
-			what = NULL;
+	for (size_t i = 0; !moment && i < got / sizeof(*words); i++) {
+		moment = amid_address(live, words[i]);
+		if (moment == SNAP_MOMENT_FILLING && i >= LEAF_WORDS)
+			moment = SNAP_MOMENT_NONE;
 	}
-	return what ? what : clean;
+	return moment;
 }
 
 const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace)
 {
+	static const char *const words[] = {[SNAP_MOMENT_NONE] = "clean",
+		[SNAP_MOMENT_MINOR_COLLECTION] = "minor-collection",
+		[SNAP_MOMENT_COMPACTION] = "compaction",
+		[SNAP_MOMENT_FILLING] = "filling"};
 	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
 	uint64_t flag = state_word(live, layout->caml_domain_state_in_minor_collection);
-	const char *what = clean;
-	for (uint64_t i = 0; what == clean && i < trace->count; i++)
-		what = thread_consistency(live, &trace->registers[i]);
+	enum snap_moment moment = SNAP_MOMENT_NONE;
+	for (uint64_t i = 0; !moment && i < trace->count; i++)
+		moment = thread_moment(live, &trace->registers[i]);
 	/* The runtime of 4.x knows about minor collections itself. */
-	if (flag != HG_UNKNOWN && what != compaction) {
+	if (flag != HG_UNKNOWN && moment != SNAP_MOMENT_COMPACTION) {
 		if ((uint32_t)flag)
-			what = minor_collection;
-		else if (what == minor_collection)
-			what = clean;
+			moment = SNAP_MOMENT_MINOR_COLLECTION;
+		else if (moment == SNAP_MOMENT_MINOR_COLLECTION)
+			moment = SNAP_MOMENT_NONE;
 	}
-	return what;
+	return words[moment];
 }

@@ -37,7 +37,7 @@ uint64_t snap_live_major_collections(const struct snap_live *live);
 /* Bytes: of the major heap on 4.x, of private memory in use on 5.x. */
 uint64_t snap_live_heap_bytes(const struct snap_live *live);
 
-/* What the stopped process is amid: "clean", "minor-collection", "compaction". */
+/* What the stopped process is amid: "clean", "minor-collection", "compaction", "filling". */
 const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace);
 
 #endif

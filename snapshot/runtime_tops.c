@@ -4,6 +4,7 @@
  * they do not allocate, what it has saved is stale.  Then the unwinding tables of the compiler
  * tell.
  */
+#include "snapshot/runtime_moments.h"
 #include "snapshot/runtime_parts.h"
 
 enum {
@@ -13,27 +14,17 @@ enum {
 	MOST_PUSHED_WORDS = 64
 };
 
-static bool begins_with_any(const char *name, const char *const *prefixes)
-{
-	for (; *prefixes; prefixes++)
-		if (strncmp(name, *prefixes, strlen(*prefixes)) == 0)
-			return true;
-	return false;
-}
-
 /* What the function of a frame says about the process. */
 static void look_at_function(struct snap_runtime *runtime, uint64_t rip)
 {
-	static const char *const minor[] = {"caml_empty_minor_heap", "caml_oldify", "oldify_",
-		"caml_minor_collection", "empty_minor_heap", NULL};
-	static const char *const compaction[] = {
-		"caml_compact_heap", "do_compaction", "compact_", NULL};
 	struct snap_symbol symbol;
 	uint64_t offset;
+	bool is_ahead;
 	if (!snap_image_symbol_at(runtime->image, rip, &symbol, &offset))
 		return;
-	runtime->in_minor_collection |= begins_with_any(symbol.name, minor);
-	runtime->in_compaction |= begins_with_any(symbol.name, compaction);
+	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	runtime->in_minor_collection |= moment == SNAP_MOMENT_MINOR_COLLECTION;
+	runtime->in_compaction |= moment == SNAP_MOMENT_COMPACTION;
 }
 
 static void find_top(

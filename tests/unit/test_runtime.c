@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
+#include "snapshot/runtime_moments.h"
 #include "snapshot/runtime_parts.h"
 #include "tests/unit/core.h"
 #include "tests/unit/subject.h"
@@ -504,6 +505,33 @@ static void refuses_others(void **state)
 	must_refuse(unclear, LENGTH(unclear), "layout of headers cannot be told");
 }
 
+/* What waits to begin has a name that begins like what has begun. */
+static void tells_moments(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		enum snap_moment moment;
+		bool is_ahead;
+	} functions[] = {
+		{"caml_empty_minor_heap_promote", SNAP_MOMENT_MINOR_COLLECTION, false},
+		{"caml_empty_minor_heaps_once", SNAP_MOMENT_MINOR_COLLECTION, true},
+		{"caml_empty_minor_heap", SNAP_MOMENT_MINOR_COLLECTION, true},
+		{"oldify_mopup", SNAP_MOMENT_MINOR_COLLECTION, false},
+		{"compact_update_ephe_list", SNAP_MOMENT_COMPACTION, false},
+		{"caml_uniform_array_make", SNAP_MOMENT_FILLING, false},
+		{"caml_alloc_shr", SNAP_MOMENT_NONE, false},
+		{"caml_empty_minor", SNAP_MOMENT_NONE, false},
+		{"", SNAP_MOMENT_NONE, false},
+	};
+	for (size_t i = 0; i < LENGTH(functions); i++) {
+		bool is_ahead = !functions[i].is_ahead;
+		assert_int_equal(
+			snap_moment_of_function(functions[i].name, &is_ahead), functions[i].moment);
+		assert_int_equal(is_ahead, functions[i].is_ahead);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +547,7 @@ int main(void)
 		cmocka_unit_test(names_code),
 		cmocka_unit_test(frame_tables),
 		cmocka_unit_test(refuses_others),
+		cmocka_unit_test(tells_moments),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
