@@ -67,7 +67,7 @@ let limit_memory () =
     (Gc.create_alarm (fun () ->
          if (Gc.quick_stat ()).heap_words > !most_words then crash "it needs too much memory"))
 
-let child output input work =
+let child input output work =
   if not !Messages.verbose then silence ();
   parent := Some (Unix.out_channel_of_descr output, Unix.in_channel_of_descr input);
   Messages.print := tell 'm';
@@ -108,6 +108,17 @@ let trial file try_out =
   | pid -> (
       match ending "it cannot be read" (wait pid) with Status _ -> None | Crash why -> Some why)
 
+(* Each file is tried once, however often children start again. *)
+let trials : (string, string option) Hashtbl.t = Hashtbl.create 100
+
+let trial_once file try_out =
+  match Hashtbl.find_opt trials file with
+  | Some outcome -> outcome
+  | None ->
+      let outcome = trial file try_out in
+      Hashtbl.add trials file outcome;
+      outcome
+
 (* Of a child that is careful: what a trial says of this file. *)
 let tried file =
   match !parent with
@@ -127,7 +138,7 @@ let follow input output try_out =
     | exception (End_of_file | Invalid_argument _) -> told
     | 'f', file -> go { told with file }
     | 't', file ->
-        (try answer output (trial file try_out) with Sys_error _ -> ());
+        (try answer output (trial_once file try_out) with Sys_error _ -> ());
         go told
     | 'x', why -> go { told with why }
     | _, message -> go { told with messages = message :: told.messages }
@@ -141,7 +152,7 @@ let once work try_out =
   | 0 ->
       Unix.close from_child;
       Unix.close to_child;
-      child to_parent from_parent work
+      child from_parent to_parent work
   | pid ->
       Unix.close to_parent;
       Unix.close from_parent;

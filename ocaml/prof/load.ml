@@ -50,7 +50,8 @@ let reason = function
   | Cmi_format.Error e -> Format.asprintf "%a" Cmi_format.report_error e
   | Cmt_format.Error (Not_a_typedtree _) -> "it has no typed tree"
   | End_of_file -> "damaged, or cut short"
-  | Failure s | Sys_error s | Invalid_argument s -> "damaged: " ^ String.escaped s
+  | Failure s | Invalid_argument s -> "damaged: " ^ String.escaped s
+  | Sys_error s -> "damaged: " ^ s
   | e -> "damaged: " ^ Printexc.to_string e
 
 let refuse file why = Messages.warn "%s: skipped: %s" file why
@@ -79,8 +80,8 @@ let try_out file =
   Gc.full_major ();
   ignore (Sys.opaque_identity contents)
 
-(* Of a file that is whole; what is not one is damaged. *)
-let are_digests ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
+(* Whether all its digests are as long as digests are; others would be met when they are written. *)
+let has_digests ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
   let fits = Option.fold ~none:true ~some:(fun d -> String.length d = 16) in
   let all_fit = List.for_all (fun (_, digest) -> fits digest) in
   Option.fold ~none:true ~some:(fun (c : Cmi_format.cmi_infos) -> all_fit c.cmi_crcs) cmi
@@ -106,7 +107,7 @@ let read file =
       | _, None when not (Filename.check_suffix file ".cmi") ->
           refuse file "damaged, or cut short";
           None
-      | contents when not (are_digests contents) ->
+      | contents when not (has_digests contents) ->
           refuse file "damaged: a digest has another length";
           None
       | contents -> Some contents
