@@ -70,6 +70,12 @@ static bool has(struct snap_image *image, const char *name)
 	return snap_image_symbol(image, name, &symbol);
 }
 
+/* runtime/interp.c: the interpreter of bytecode, by its name up to 5.1 and that of 5.3. */
+static bool has_interpreter(struct snap_image *image)
+{
+	return has(image, "caml_interprete") || has(image, "caml_bytecode_interpreter");
+}
+
 /* Why a program has none of the symbols of a native runtime with a domain state. */
 static enum hg_status no_runtime(struct snap_image *image, struct hg_error *error)
 {
@@ -85,7 +91,7 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 {
 	struct snap_image *image = runtime->image;
 	struct snap_symbol symbol;
-	if (has(image, "caml_interprete") && !has(image, "caml_frametable"))
+	if (has_interpreter(image) && !has(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' runs OCaml bytecode; only programs of ocamlopt can be read",
 			image->program);
@@ -139,7 +145,9 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 {
 	struct snap_symbol symbol;
 	uint64_t field, header;
-	if (!snap_image_symbol(runtime->image, "camlStdlib__Sys", &symbol))
+	/* Before 4.13 its file is stdlib__sys.ml (stdlib/Makefile). */
+	if (!snap_image_symbol(runtime->image, "camlStdlib__Sys", &symbol) &&
+		!snap_image_symbol(runtime->image, "camlStdlib__sys", &symbol))
 		return false;
 	for (uint64_t i = 0; i < 64; i++) {
 		if (!snap_image_u64(runtime->image, symbol.address + 8 * i, &field))
@@ -163,6 +171,7 @@ static const struct {
 	{"caml_alloc_shr_reserved", "5.1"},
 	{"caml_alloc_stack", "5.0"},
 	{"caml_ephe_list_pure", "4.14"},
+	{"caml_do_exit", "4.13"},
 };
 
 static const char *version_of_symbols(struct snap_runtime *runtime)
@@ -171,7 +180,8 @@ static const char *version_of_symbols(struct snap_runtime *runtime)
 		if ((fingerprints[i].version[0] == '5') == runtime->is_5 &&
 			has(runtime->image, fingerprints[i].symbol))
 			return fingerprints[i].version;
-	return runtime->is_5 ? "5.0" : "4.13";
+	/* Caml_state and caml_state, by which the family is known, are new in these. */
+	return runtime->is_5 ? "5.0" : "4.10 to 4.12";
 }
 
 static enum hg_status find_version(struct snap_runtime *runtime, struct hg_error *error)

@@ -49,6 +49,12 @@ check_equal 'control: blocks of 5.3' "$(wc -l <"$work/objects-5.3")" 12
 # Versions
 printf '4.12.1' | patched 4.13 "$(version_at 4.13 4.13.1)"
 says 'OCaml 4.12' 3 "$bad: 'program' is of OCaml 4.12.1; $supported" summary --exe $four "$bad"
+sed 's/camlStdlib__Sys/camlStdlib__sys/' $four >"$work/lower"
+says 'OCaml 4.12, whose Stdlib.Sys has another symbol' 3 "$bad: 'program' is of OCaml 4.12.1; \
+$supported" summary --exe "$work/lower" "$bad"
+sed 's/camlStdlib__Sys/camlStdlib__Fun/' $four >"$work/unsaid"
+says 'before 4.13, without Stdlib.Sys' 3 "$bad: 'program' is of OCaml 4.10 to 4.12; $supported" \
+	summary --exe "$work/unsaid" "$bad"
 printf '5.4.0' | patched 5.3 "$(version_at 5.3 5.3.0)"
 says 'OCaml 5.4' 3 "$bad: 'program' is of OCaml 5.4.0; $supported" summary --exe $five "$bad"
 

@@ -483,6 +483,8 @@ static void refuses_others(void **state)
 	const struct exe_symbol bytecode[] = {
 		{"Caml_state", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
 		{"caml_interprete", EXE_TEXT, 16, STT_FUNC, STB_GLOBAL, 1}};
+	const struct exe_symbol bytecode5[] = {{"caml_state", 0x10, 8, STT_TLS, STB_GLOBAL, 2},
+		{"caml_bytecode_interpreter", EXE_TEXT, 16, STT_FUNC, STB_GLOBAL, 1}};
 	const struct exe_symbol old[] = {
 		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2}};
 	const struct exe_symbol library[] = {
@@ -491,14 +493,20 @@ static void refuses_others(void **state)
 		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
 		{"caml_free_domains", EXE_TEXT + 0x40, 16, STT_FUNC, STB_GLOBAL, 1},
 		{"caml_sys_const_max_wosize", EXE_TEXT, 16, STT_FUNC, STB_GLOBAL, 1}};
+	const struct exe_symbol older[] = {{"Caml_state", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
+		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
+		{"caml_sys_const_max_wosize", EXE_TEXT, 16, STT_FUNC, STB_GLOBAL, 1}};
 	const struct exe_symbol fresh[] = {{"Caml_state", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
 		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
+		{"caml_do_exit", EXE_TEXT + 0x40, 16, STT_FUNC, STB_GLOBAL, 1},
 		{"caml_sys_const_max_wosize", EXE_TEXT, 16, STT_FUNC, STB_GLOBAL, 1}};
 	const struct exe_symbol unclear[] = {{"Caml_state", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
 		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2}};
 	must_refuse(none, LENGTH(none), "is no OCaml program");
 	must_refuse(bytecode, LENGTH(bytecode), "runs OCaml bytecode");
+	must_refuse(bytecode5, LENGTH(bytecode5), "runs OCaml bytecode");
 	must_refuse(old, LENGTH(old), "before 4.10");
+	must_refuse(older, LENGTH(older), "is of OCaml 4.10 to 4.12; supported are");
 	must_refuse(library, LENGTH(library), "no code of ocamlopt");
 	must_refuse(newer, LENGTH(newer), "is of OCaml 5.4; supported are");
 	must_refuse(fresh, LENGTH(fresh), "has not started");
