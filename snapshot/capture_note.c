@@ -96,7 +96,7 @@ static bool skip_space(struct text *line)
 
 /* "OFFSET SIZE BUILD-ID PATH" */
 static enum hg_status read_file(struct snap_image *image, struct snap_capture *capture,
-	struct text line, uint64_t note_offset, struct hg_error *error)
+	struct text line, uint64_t note_offset, bool partial, struct hg_error *error)
 {
 	struct snap_capture_file file;
 	if (!read_number(&line, &file.offset) || !skip_space(&line) ||
@@ -104,10 +104,16 @@ static enum hg_status read_file(struct snap_image *image, struct snap_capture *c
 		!read_build_id(&line, &file.build_id))
 		return base_corrupt(error, note_offset, "the table of files is damaged");
 	if (file.offset > image->core.size || file.size > image->core.size - file.offset) {
-		if (image->cut_offset != HG_NO_OFFSET)
+		/* The copies lie behind the memory, of which nothing need be missing. */
+		if (partial && image->cut_offset == HG_NO_OFFSET) {
+			image->cut_offset = image->core.size;
+			image->cut_part = "the copies of the program's files";
+		}
+		if (partial)
 			return HG_OK;
 		return base_corrupt(error, note_offset,
-			"the core is cut short: a file is to end at offset %llu",
+			"the core is cut short: a file is to end at offset %llu "
+			"(--partial reads what is there)",
 			(unsigned long long)(file.offset + file.size));
 	}
 	BASE_TRY(read_value(image, line, &file.path, error));
@@ -118,7 +124,7 @@ static enum hg_status read_file(struct snap_image *image, struct snap_capture *c
 }
 
 static enum hg_status read_line(struct snap_image *image, struct snap_capture *capture,
-	struct text line, uint64_t note_offset, struct hg_error *error)
+	struct text line, uint64_t note_offset, bool partial, struct hg_error *error)
 {
 	const struct {
 		const char *key;
@@ -134,7 +140,7 @@ static enum hg_status read_line(struct snap_image *image, struct snap_capture *c
 		{"ocaml", NULL, &capture->ocaml_version},
 	};
 	if (skip_key(&line, "file"))
-		return read_file(image, capture, line, note_offset, error);
+		return read_file(image, capture, line, note_offset, partial, error);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		if (!skip_key(&line, keys[i].key))
 			continue;
@@ -153,8 +159,8 @@ static int compare_files(const void *left, const void *right)
 	return order ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-enum hg_status snap_capture_read(
-	struct snap_image *image, struct snap_capture *capture, struct hg_error *error)
+enum hg_status snap_capture_read(struct snap_image *image, struct snap_capture *capture,
+	bool partial, struct hg_error *error)
 {
 	struct snap_note note;
 	*capture = (struct snap_capture){.index = HG_UNKNOWN,
@@ -170,7 +176,7 @@ enum hg_status snap_capture_read(
 	struct text text = {start, start + note.desc_size};
 	capture->is_ours = true;
 	while (text.at < text.end)
-		BASE_TRY(read_line(image, capture, next_line(&text), offset, error));
+		BASE_TRY(read_line(image, capture, next_line(&text), offset, partial, error));
 	if (capture->version != SNAP_CORE_VERSION)
 		return base_corrupt(error, offset,
 			"was written by a heapgraph with format %llu, "

@@ -24,11 +24,11 @@ struct snap_capture {
 
 /*
  * Reads the note, if there is one, into memory of the image.  A note of a later version, or one
- * that tells of files beyond the end of the core, is HG_ERROR_INPUT; such files are left out if the
- * core has been cut short.
+ * that tells of files beyond the end of the core, is HG_ERROR_INPUT; with 'partial' such files are
+ * left out, and the image is one that was cut short.
  */
-enum hg_status snap_capture_read(
-	struct snap_image *image, struct snap_capture *capture, struct hg_error *error);
+enum hg_status snap_capture_read(struct snap_image *image, struct snap_capture *capture,
+	bool partial, struct hg_error *error);
 void snap_capture_release(struct snap_capture *capture);
 
 /* The copy of a path with a build-id (size 0: any), or NULL. */

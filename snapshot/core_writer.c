@@ -62,6 +62,25 @@ void *snap_core_alloc(struct snap_core *core, uint64_t size)
 
 /* The file */
 
+/* What is behind a link is replaced, and the link stays. */
+static int follow_links(struct snap_core *core)
+{
+	enum { MOST_LINKS = 40 };
+	char target[PATH_MAX];
+	for (unsigned i = 0; i < MOST_LINKS; i++) {
+		ssize_t length = readlink(core->path, target, sizeof(target));
+		if (length < 0)
+			return 0;
+		const char *slash = strrchr(core->path, '/');
+		size_t folder = slash && target[0] != '/' ? (size_t)(slash - core->path) + 1 : 0;
+		if (folder + (size_t)length > sizeof(core->path) - 3)
+			return snap_core_failed(core, "cannot be written", ENAMETOOLONG);
+		memcpy(core->path + folder, target, (size_t)length);
+		core->path[folder + (size_t)length] = '\0';
+	}
+	return snap_core_failed(core, "cannot be written", ELOOP);
+}
+
 static int check_target(struct snap_core *core)
 {
 	struct stat about;
@@ -73,16 +92,39 @@ static int check_target(struct snap_core *core)
 		return snap_core_failed(core, "cannot be written: not a regular file", EINVAL);
 	if (!core->replace)
 		return snap_core_failed(core, "is there already", EEXIST);
+	/* Who may read a file of somebody else is not for him to say. */
+	if (about.st_uid == geteuid() && about.st_gid == getegid())
+		core->mode = about.st_mode & 0777;
 	return 0;
 }
 
-/* The name the file has on its way, if it needs one. */
-static void name_temporary(struct snap_core *core)
+/* The name the file has on its way, if it needs one; false when all have been tried. */
+static bool name_temporary(struct snap_core *core, unsigned attempt)
 {
+	enum { MOST_ATTEMPTS = 1000 };
 	struct snap_core_text text = {.start = core->temporary, .size = sizeof(core->temporary)};
 	snap_core_text(&text, core->path);
 	snap_core_text(&text, ".part-");
 	snap_core_number(&text, (uint64_t)getpid(), 10);
+	if (attempt) {
+		snap_core_text(&text, "-");
+		snap_core_number(&text, attempt, 10);
+	}
+	return attempt < MOST_ATTEMPTS;
+}
+
+/*
+ * A file that is there already is one that a process left which was killed and had our number, or,
+ * in a folder that several machines share, of one that has it now: leave it and take another name.
+ */
+static int open_named(struct snap_core *core)
+{
+	for (unsigned attempt = 0; name_temporary(core, attempt); attempt++) {
+		core->fd = open(core->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+		if (core->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return core->fd < 0 ? errno : 0;
 }
 
 static int open_file(struct snap_core *core)
@@ -94,9 +136,8 @@ static int open_file(struct snap_core *core)
 	memcpy(folder + length, ".", sizeof("."));
 	core->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	core->unnamed = core->fd >= 0;
-	if (core->fd < 0)
-		core->fd = open(core->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	return core->fd < 0 ? snap_core_failed(core, "cannot be written", errno) : 0;
+	int status = core->unnamed ? 0 : open_named(core);
+	return status ? snap_core_failed(core, "cannot be written", status) : 0;
 }
 
 int snap_core_open(struct snap_core *core, const char *path, bool replace)
@@ -107,7 +148,7 @@ int snap_core_open(struct snap_core *core, const char *path, bool replace)
 	if (length == 0 || length > sizeof(core->path) - 3)
 		return snap_core_failed(core, "cannot be written", ENAMETOOLONG);
 	memcpy(core->path, path, length + 1);
-	name_temporary(core);
+	SNAP_CORE_TRY(follow_links(core));
 	SNAP_CORE_TRY(check_target(core));
 	SNAP_CORE_TRY(map_arena(core));
 	return open_file(core);
@@ -156,14 +197,24 @@ static int link_unnamed(const struct snap_core *core, const char *name)
 	return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
 
+/* A name on its way for what has none: nothing can be linked over a file that is there. */
+static int link_temporary(struct snap_core *core)
+{
+	int status = EEXIST;
+	for (unsigned attempt = 0; status == EEXIST && name_temporary(core, attempt); attempt++)
+		status = link_unnamed(core, core->temporary);
+	core->unnamed = status != 0;
+	return status;
+}
+
 static int give_name(struct snap_core *core)
 {
 	int status = 0;
 	if (core->unnamed) {
-		status = link_unnamed(core, core->replace ? core->temporary : core->path);
-		if (status || !core->replace)
+		status = link_unnamed(core, core->path);
+		if (status != EEXIST || !core->replace)
 			return status;
-		core->unnamed = false;
+		SNAP_CORE_TRY(link_temporary(core));
 	}
 	if (core->replace)
 		return rename(core->temporary, core->path) == 0 ? 0 : errno;
@@ -173,9 +224,26 @@ static int give_name(struct snap_core *core)
 	return status;
 }
 
+/* What cannot sync keeps nothing beyond a crash anyway. */
+static int sync_file(const struct snap_core *core)
+{
+	while (fsync(core->fd) != 0) {
+		if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+			return 0;
+		if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
 int snap_core_commit(struct snap_core *core)
 {
-	int status = give_name(core);
+	int status = sync_file(core);
+	if (status == 0 && core->mode && fchmod(core->fd, core->mode) != 0)
+		status = errno;
+	/* After a crash of the machine a file of that name is whole, or the one before. */
+	if (status == 0)
+		status = give_name(core);
 	if (status)
 		return snap_core_failed(
 			core, status == EEXIST ? "is there already" : "cannot be written", status);

@@ -99,6 +99,7 @@ struct snap_core {
 	int fd;
 	bool unnamed; /* O_TMPFILE */
 	bool replace;
+	mode_t mode; /* of the file that is replaced; 0: for the owner only */
 	char path[PATH_MAX];
 	char temporary[PATH_MAX + 32];
 
@@ -131,7 +132,7 @@ struct snap_core {
 
 /*
  * Begins the file beside where it is to appear; 'path' is copied.  A file of that name is replaced
- * at the commit, or makes it fail with EEXIST.
+ * at the commit, or makes it fail with EEXIST; of a symbolic link it is the file behind it.
  */
 int snap_core_open(struct snap_core *core, const char *path, bool replace);
 /* The same into an open file that the caller keeps (a memfd); there is nothing to commit. */
@@ -149,7 +150,7 @@ int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts
 /* Takes the bytes of another, finished core, as snap_core_open_fd() makes in memory. */
 int snap_core_take(struct snap_core *core, const struct snap_core *other);
 
-/* Gives the file its name, and frees. */
+/* Syncs the file, gives it its name, and frees.  A file that is replaced hands on its mode. */
 int snap_core_commit(struct snap_core *core);
 /* Frees, and removes what has not been committed. */
 void snap_core_abandon(struct snap_core *core);

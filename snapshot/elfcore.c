@@ -39,7 +39,7 @@ static enum hg_status open_process(
 	BASE_TRY(snap_runtime_open(&core->runtime, &core->image, error));
 	core->has_runtime = true;
 	if (core->image.cut_offset != HG_NO_OFFSET) {
-		snap->partial = "the memory of the process";
+		snap->partial = core->image.cut_part;
 		snap->partial_offset = core->image.cut_offset;
 	}
 	return HG_OK;

@@ -52,6 +52,7 @@ static enum hg_status held_bytes(struct snap_image *image, const Elf64_Phdr *phd
 			(unsigned long long)(phdr->p_offset + phdr->p_filesz));
 	*held = left;
 	image->cut_offset = size;
+	image->cut_part = "the memory of the process";
 	return HG_OK;
 }
 
@@ -354,7 +355,7 @@ static enum hg_status read_core(
 	void *capture;
 	BASE_TRY(base_pool_alloc(&image->pool, 1, sizeof(*image->capture), &capture, error));
 	image->capture = capture;
-	return snap_capture_read(image, image->capture, error);
+	return snap_capture_read(image, image->capture, options->partial, error);
 }
 
 enum hg_status snap_image_open(

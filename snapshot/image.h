@@ -134,6 +134,7 @@ struct snap_image {
 	const char *program;   /* name without folder */
 	const char *arguments; /* the first 79 bytes of the command line, or "" */
 	uint64_t cut_offset;   /* where the first bytes are missing; HG_NO_OFFSET: none are */
+	const char *cut_part;  /* what they are of */
 	struct snap_capture *capture; /* what a core of ours says of itself; never NULL */
 };
 

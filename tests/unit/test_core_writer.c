@@ -390,6 +390,102 @@ static void test_existing_file(void **state)
 	assert_int_equal(files_in_folder(), 1);
 }
 
+/*
+ * Runs in a child: with what a process of its number left lying, and the core to be written in its
+ * place through a link.
+ */
+static int write_beside_leftover(void)
+{
+	char left[sizeof(path) + 32], target[sizeof(path) + 8];
+	struct stat about;
+	struct snap_core_thread thread = {.id = (uint32_t)getpid()};
+	snprintf(left, sizeof(left), "%s.old.part-%d", path, getpid());
+	snprintf(target, sizeof(target), "%s.old", path);
+	int fd = open(left, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+	if (fd < 0 || write(fd, "left", 4) != 4 || close(fd) != 0 || symlink("core.old", path))
+		return 101;
+	for (int i = 0; i < 2; i++) {
+		int status = write_core(&thread, 1, getpid(), true);
+		if (status)
+			return status;
+		if (chmod(target, 0640))
+			return 102;
+	}
+	if (lstat(path, &about) || !S_ISLNK(about.st_mode) || stat(path, &about) ||
+		(about.st_mode & 0777) != 0640 || about.st_size < PAGE)
+		return 103;
+	if (write_core(&thread, 1, getpid(), true) || stat(target, &about) ||
+		(about.st_mode & 0777) != 0640)
+		return 104;
+	if (files_in_folder() != 3 || stat(left, &about) || about.st_size != 4)
+		return 105;
+	return unlink(left) || unlink(path) || rename(target, path) ? 106 : 0;
+}
+
+static void test_leftover(void **state)
+{
+	int status = -1;
+	(void)state;
+	unlink(path);
+	pid_t child = fork();
+	if (child == 0)
+		_exit(write_beside_leftover());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(files_in_folder(), 1);
+}
+
+/* Where the copies begin: behind the last byte of memory. */
+static uint64_t end_of_memory(const struct snap_image *image)
+{
+	uint64_t end = 0;
+	for (uint64_t i = 0; i < image->load_count; i++)
+		if (image->loads[i].held && image->loads[i].offset + image->loads[i].held > end)
+			end = image->loads[i].offset + image->loads[i].held;
+	return end;
+}
+
+static uint64_t end_of_copies(const struct snap_image *image)
+{
+	uint64_t end = 0;
+	for (uint64_t i = 0; i < image->capture->file_count; i++) {
+		const struct snap_capture_file *file = &image->capture->files[i];
+		if (file->offset + file->size > end)
+			end = file->offset + file->size;
+	}
+	return end;
+}
+
+/* A core of ours that ends anywhere is read as far as it goes, as those of the kernel are. */
+static void test_cut_core(void **state)
+{
+	struct snap_image image;
+	struct hg_error error = {0};
+	(void)state;
+	assert_int_equal(fork_and_write(1, true), 0);
+	open_image(&image);
+	uint64_t size = end_of_copies(&image), memory = end_of_memory(&image);
+	uint64_t start = image.loads[0].offset;
+	snap_image_close(&image);
+	assert_true(start < memory && memory < size);
+	for (uint64_t i = 31; i > 0; i--) {
+		/* Half of the places in the copies. */
+		uint64_t cut = i >= 16 ? memory + (size - memory) * (i - 16) / 15 - (i == 31)
+				       : start + (memory - start) * i / 16;
+		assert_int_equal(truncate(path, (off_t)cut), 0);
+		struct snap_image_options options = {.core = path};
+		assert_int_equal(snap_image_open(&image, &options, &error), HG_ERROR_INPUT);
+		assert_non_null(strstr(error.message, "--partial"));
+		options.partial = true;
+		if (snap_image_open(&image, &options, &error) != HG_OK)
+			fail_msg("cut at %llu of %llu: %s", (unsigned long long)cut,
+				(unsigned long long)size, error.message);
+		assert_int_equal(image.cut_offset, cut);
+		assert_non_null(strstr(image.cut_part, cut >= memory ? "copies" : "memory"));
+		snap_image_close(&image);
+	}
+}
+
 /* What fails midway leaves nothing behind. */
 static void test_no_room(void **state)
 {
@@ -436,6 +532,8 @@ int main(int count, char **arguments)
 		cmocka_unit_test(test_deleted_program),
 		cmocka_unit_test(test_lying_notes),
 		cmocka_unit_test(test_existing_file),
+		cmocka_unit_test(test_leftover),
+		cmocka_unit_test(test_cut_core),
 		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_bad_targets),
 	};
