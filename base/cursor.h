@@ -17,9 +17,11 @@ struct base_cursor {
 	const uint8_t *end;
 };
 
+/* NULL and no bytes give an empty window, whose pointers lead somewhere: 0 is added to them. */
 static inline struct base_cursor base_cursor_over(const void *bytes, size_t size)
 {
-	const uint8_t *start = bytes;
+	static const uint8_t none[1];
+	const uint8_t *start = bytes ? bytes : none;
 	return (struct base_cursor){start, start, start + size};
 }
 

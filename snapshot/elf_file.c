@@ -7,6 +7,7 @@
 
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <gelf.h>
 #include <libelf.h>
 
 /* Of an executable or library; linkers make a dozen.  They are gone through for every mapping. */
@@ -169,7 +170,10 @@ bool snap_elf_segment(const struct snap_elf_view *view, uint32_t type, Elf64_Phd
 	return false;
 }
 
-/* Sections: tables of symbols */
+/*
+ * Sections: tables of symbols.  Their headers are copied out by gelf_getshdr(): what
+ * elf64_getshdr() gives lies where the file has it, at any address.
+ */
 
 static Elf64_Sym entry(const struct snap_symbol_table *table, uint32_t index)
 {
@@ -179,7 +183,7 @@ static Elf64_Sym entry(const struct snap_symbol_table *table, uint32_t index)
 }
 
 /* Adds a table if both it and its strings lie in the file; a damaged one does not count. */
-static void add_table(struct snap_elf *elf, Elf *source, Elf_Scn *section, const Elf64_Shdr *header)
+static void add_table(struct snap_elf *elf, Elf *source, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *entries = elf_getdata(section, NULL);
 	Elf_Data *strings = elf_getdata(elf_getscn(source, header->sh_link), NULL);
@@ -206,9 +210,9 @@ static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 	uint32_t before = elf->table_count;
 	Elf_Scn *section = NULL;
 	while ((section = elf_nextscn(source, section))) {
-		const Elf64_Shdr *header = elf64_getshdr(section);
-		if (header && header->sh_type == type)
-			add_table(elf, source, section, header);
+		GElf_Shdr header;
+		if (gelf_getshdr(section, &header) && header.sh_type == type)
+			add_table(elf, source, section, &header);
 	}
 	return elf->table_count > before;
 }
@@ -474,8 +478,9 @@ static uint32_t places_below(const struct snap_elf *elf, uint64_t address)
 static bool in_section(const struct snap_elf *elf, uint32_t index, uint64_t address)
 {
 	Elf_Scn *section = elf_getscn(elf->elf, index);
-	const Elf64_Shdr *header = section ? elf64_getshdr(section) : NULL;
-	return header && address >= header->sh_addr && address - header->sh_addr < header->sh_size;
+	GElf_Shdr header;
+	return section && gelf_getshdr(section, &header) && address >= header.sh_addr &&
+	       address - header.sh_addr < header.sh_size;
 }
 
 bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_symbol *out)

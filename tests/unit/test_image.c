@@ -686,9 +686,34 @@ static void pool_freelist_on_two_segments(void **state)
 	snap_image_close(&image);
 }
 
+/* Nothing says that the headers of sections lie at multiples of 8: UBSan looks at this one. */
+static void file_at_an_odd_address(void **state)
+{
+	(void)state;
+	struct bytes exe = {0};
+	struct snap_elf elf;
+	struct snap_elf_symbol symbol;
+	struct hg_error error;
+	exe_start(&exe, 0xab);
+	uint8_t *memory = malloc(exe.size + 1);
+	assert_non_null(memory);
+	memcpy(memory + 1, exe.data, exe.size);
+	base_error_clear(&error);
+	assert_int_equal(snap_elf_over(&elf, memory + 1, exe.size, &error), HG_OK);
+	assert_true(snap_elf_symbol(&elf, "caml_start", &symbol));
+	assert_int_equal(symbol.value, EXE_TEXT);
+	/* A label ends with its section, whose header tells where that is. */
+	assert_true(snap_elf_symbol_at(&elf, EXE_TEXT + 0x90, &symbol));
+	assert_string_equal(symbol.name, "caml_tail");
+	snap_elf_close(&elf);
+	free(memory);
+	free(exe.data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(file_at_an_odd_address),
 		cmocka_unit_test(whole_process),
 		cmocka_unit_test(bytes_of_core_and_file),
 		cmocka_unit_test(object_on_two_segments),
