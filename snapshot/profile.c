@@ -1,9 +1,11 @@
 /*
  * Finds the file that says what location ids mean: named by the user, or beside the snapshot by
- * program name or pid, then in the current folder, as the original profiler looked there (*.prof,
- * three levels deep).  Two sources are never merged.
+ * program name or pid, then in the current folder, for 0.1 as its profiler looked there (*.prof,
+ * three levels deep).  One of another name is used only if it has the ids of all blocks.  Two
+ * sources are never merged.
  */
 #include "snapshot/snapshot.h"
+#include "snapshot/walk.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -138,8 +140,12 @@ static enum hg_status note(struct snap *snap, struct hg_error *error, const char
 	return base_pool_string(&snap->pool, text, (uint64_t)length, &snap->profile_note, error);
 }
 
-/* The path of the source, or "" and a note that says why there is none. */
-static enum hg_status discover(struct snap *snap, char *path, struct hg_error *error)
+/*
+ * The path of the source, or "" and a note that says why there is none.  'is_stray': nothing but
+ * its suffix says that it is this program's.
+ */
+static enum hg_status discover(
+	struct snap *snap, char *path, bool *is_stray, struct hg_error *error)
 {
 	struct search search = {0};
 	char folder[PATH_MAX];
@@ -147,8 +153,9 @@ static enum hg_status discover(struct snap *snap, char *path, struct hg_error *e
 	wanted_name(snap, &search);
 	look_in(&search, folder, 0);
 	if (!search.found[0])
-		look_in(&search, ".", search.suffix ? DEPTH - 1 : 0);
+		look_in(&search, ".", snap->format->ids == SNAP_IDS_MEMPROF01 ? DEPTH - 1 : 0);
 	path[0] = '\0';
+	*is_stray = !search.found[0];
 	if (search.found[0]) {
 		memcpy(path, search.found, PATH_MAX);
 		return HG_OK;
@@ -194,14 +201,66 @@ static enum hg_status check_unneeded(const char *named, struct hg_error *error)
 	return HG_ERROR_INPUT;
 }
 
+/* Blocks with ids of allocation sites, and those of them whose ids the source does not have. */
+struct tally {
+	uint64_t blocks, strangers;
+};
+
+static enum hg_status count_strangers(
+	const struct snap *snap, struct tally *tally, struct hg_error *error)
+{
+	struct snap_walk walk;
+	struct snap_run run;
+	struct snap_cell cell;
+	*tally = (struct tally){0};
+	BASE_TRY(snap_walk_init(&walk, snap, error));
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		while (snap_scan_next(&scan, &cell)) {
+			uint32_t id = snap_header_reserved(cell.header, snap->reserved);
+			tally->blocks++;
+			tally->strangers += id && !snap_sites_knows(&snap->sites, id);
+		}
+	}
+	snap_walk_release(&walk);
+	return HG_OK;
+}
+
+static enum hg_status forget(struct snap *snap, struct hg_error *error)
+{
+	snap_sites_release(&snap->sites);
+	snap->profile = "";
+	return snap_sites_init(&snap->sites, snap->format->ids, snap->native, error);
+}
+
+/*
+ * A source of another name may be that of the same program, renamed: then it has the ids of all
+ * blocks.  Those of other programs lack most of them, but not all: the compilers of 0.1 drew the
+ * ids of equal units alike, and 0.2 and OCP count from the same number.
+ */
+static enum hg_status drop_foreign(struct snap *snap, const char *path, struct hg_error *error)
+{
+	struct tally tally;
+	BASE_TRY(count_strangers(snap, &tally, error));
+	if (!tally.strangers)
+		return HG_OK;
+	BASE_TRY(forget(snap, error));
+	return note(snap, error,
+		"none: %s is of another program: of %llu blocks it lacks the ids of %llu; name one "
+		"with --prof",
+		path, (unsigned long long)tally.blocks, (unsigned long long)tally.strangers);
+}
+
 enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error)
 {
 	char path[PATH_MAX];
+	bool is_stray;
 	if (snap->format->ids == SNAP_IDS_NONE)
 		return named ? check_unneeded(named, error) : HG_OK;
 	if (named)
 		return read_profile(snap, named, error);
-	BASE_TRY(discover(snap, path, error));
+	BASE_TRY(discover(snap, path, &is_stray, error));
 	if (!path[0])
 		return HG_OK;
 	struct hg_error trouble;
@@ -210,13 +269,13 @@ enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg
 	/* What the file says is at an offset; a want of memory is not. */
 	bool is_unusable = status == HG_ERROR_INPUT ||
 			   (status == HG_ERROR_LIMIT && trouble.offset != HG_NO_OFFSET);
+	if (status == HG_OK)
+		return is_stray ? drop_foreign(snap, path, error) : HG_OK;
 	if (!is_unusable) {
-		if (status != HG_OK)
-			*error = trouble;
+		*error = trouble;
 		return status;
 	}
 	/* A file nobody named must not keep the snapshot from being read. */
-	snap_sites_release(&snap->sites);
-	BASE_TRY(snap_sites_init(&snap->sites, snap->format->ids, snap->native, error));
+	BASE_TRY(forget(snap, error));
 	return note(snap, error, "none: %s is unusable: %s", path, trouble.message);
 }

@@ -8,6 +8,8 @@
 
 #define KEY_LIMIT_01 (1 << 22)          /* keys of a 0.1 source lie below */
 #define LOST_BIT_01 (UINT32_C(1) << 21) /* bit of the key that block headers do not hold */
+/* Below are those of the runtime (byterun/profiling_ids.h). */
+#define FIRST_ID_01 256u
 #define FIRST_ID_02 1024u
 /* Native 0.2 code without debug information, and every closure, carries base of the unit + 3. */
 #define STRAY_ENTRY_02 3u
@@ -584,4 +586,14 @@ uint32_t snap_sites_find(
 		 id >= FIRST_ID_02)
 		*confidence = HG_GUESSED;
 	return location;
+}
+
+bool snap_sites_knows(const struct snap_sites *sites, uint32_t id)
+{
+	static const uint32_t first[] = {[SNAP_IDS_NONE] = UINT32_MAX,
+		[SNAP_IDS_MEMPROF01] = FIRST_ID_01,
+		[SNAP_IDS_MEMPROF02] = FIRST_ID_02,
+		[SNAP_IDS_OCP2014] = 0};
+	return id < first[sites->ids] ||
+	       (sites->by_id.slots && slot_of(&sites->by_id, id)->value != 0);
 }

@@ -84,4 +84,8 @@ enum hg_status snap_sites_add(struct snap_sites *sites, const struct snap_locati
 uint32_t snap_sites_find(
 	const struct snap_sites *sites, uint32_t id, unsigned tag, enum hg_confidence *confidence);
 
+/* Whether the id belongs to the runtime, or the source has an entry for it, with a location or not.
+ */
+bool snap_sites_knows(const struct snap_sites *sites, uint32_t id);
+
 #endif

@@ -39,6 +39,34 @@ cd "$work/run"
 run -loc -heap dumps/heap.dump.29370.0
 check 'without -prof: found below the current folder' grep -q 't1.ml:6:25-35' "$work/out"
 check 'without -prof: its name is printed' grep -q 'a/b/t1.prof' "$work/out"
+# One of another name: only if it has the numbers of this program's blocks.
+mv a/b/t1.prof a/b/renamed.prof
+run -loc -heap dumps/heap.dump.29370.0
+check 'without -prof: renamed, it is found' grep -q 't1.ml:6:25-35' "$work/out"
+check 'without -prof: renamed, its name is printed' grep -q 'a/b/renamed.prof' "$work/out"
+for other in "$top/$v01"/*/*.prof; do
+	[ "$(basename "$other")" != t1.prof ] || continue
+	cp "$other" a/b/renamed.prof
+	run -loc -heap dumps/heap.dump.29370.0
+	check "without -prof: $other is of another program" grep -qE \
+		'none: a/b/renamed.prof is of another program: of 247 blocks it lacks the ids of' \
+		"$work/out"
+	check "without -prof: $other tells no location" bash -c "! grep -q '[.]ml:' '$work/out'"
+done
+# Copies of dumps of 0.2: the number of the process in their names is gone.
+rm a/b/renamed.prof
+locations=memprof.28910.locations
+cp "$top/$fixtures/v02/objs-byte/memprof.28910.0.dump" copied.dump
+cp "$top/$fixtures/v02/objs-byte/$locations" a/b
+run info --as memprof02 copied.dump
+check 'a copy of a dump of 0.2: nothing from below' grep -q '^  note  *none: no ' "$work/out"
+mv a/b/$locations .
+run info --as memprof02 copied.dump
+check 'a copy of a dump of 0.2: its locations' grep -q "^  source  *$locations" "$work/out"
+cp "$top/$fixtures/v02/objs-opt/memprof.28958.locations" $locations
+run info --as memprof02 copied.dump
+check 'a copy of a dump of 0.2: locations of another program' grep -q \
+	"none: $locations is of another program: of 2168 blocks it lacks the ids of 1038" "$work/out"
 cd "$top"
 
 mkdir "$work/series"
