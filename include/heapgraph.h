@@ -249,6 +249,11 @@ struct hg_totals {
 	uint64_t shape_clashes;    /* a type led to a block that none of its values can be */
 	uint64_t type_conflicts;   /* blocks of the heap with types that do not go together */
 	uint64_t static_conflicts; /* the same in static data: constants that types share */
+	/*
+	 * Blocks without a type that were given up: what leads to them contradicted what others
+	 * say, or led to the same as what does, which was not told apart to the end.
+	 */
+	uint64_t given_up_blocks;
 };
 
 HG_API enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out);

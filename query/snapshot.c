@@ -315,6 +315,7 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	out->shape_clashes = snapshot->retype.counts.shape_clashes;
 	out->type_conflicts = snapshot->retype.counts.type_conflicts;
 	out->static_conflicts = snapshot->retype.counts.static_conflicts;
+	out->given_up_blocks = snapshot->retype.counts.given_up;
 	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;

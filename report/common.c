@@ -223,6 +223,10 @@ void rep_coverage(struct rep_text *text, const struct hg_totals *totals)
 		rep_name_amount(
 			text, totals->type_conflicts, "block of two types", "blocks of two types");
 	}
+	if (totals->given_up_blocks) {
+		rep_text_put(text, ", ");
+		rep_name_amount(text, totals->given_up_blocks, "block given up", "blocks given up");
+	}
 }
 
 static int compare_ranked(const void *left, const void *right)

@@ -308,6 +308,7 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"shape_clashes", totals->shape_clashes},
 		{"type_conflicts", totals->type_conflicts},
 		{"static_type_conflicts", totals->static_conflicts},
+		{"given_up_blocks", totals->given_up_blocks},
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)

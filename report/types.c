@@ -69,6 +69,8 @@ static void write_head(struct rep_context *context, const struct hg_totals *tota
 		rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
 		rep_value_number(
 			emitter, "type_conflicts", NULL, REP_COUNT, totals->type_conflicts);
+		rep_value_number(
+			emitter, "given_up_blocks", NULL, REP_COUNT, totals->given_up_blocks);
 	}
 	rep_text_release(&line);
 }

@@ -1,7 +1,8 @@
 /*
  * Whose fault a clash is: from the origins of seeds in order of their numbers, each block that the
  * stratum changed is reached by the first origin that leads to it; what its fields then run into is
- * the fault of that origin.
+ * the fault of that origin.  So an origin that led to the same is found only when the stratum is
+ * run again; when that has been too often, it is given up with the first one.
  */
 #include "retype/parts.h"
 
@@ -25,11 +26,22 @@ static void accuse(struct retyping *r)
 		r->status = retype_map_set(&s->guilty, s->origin, 1, r->error);
 }
 
+static bool is_guilty(const struct retype_stratum *s, uint32_t origin)
+{
+	uint64_t guilty;
+	return retype_map_get(&s->guilty, origin, &guilty);
+}
+
 static void reach(struct retyping *r, uint32_t rank, uint64_t word)
 {
 	struct retype_stratum *s = r->stratum;
 	if (retyping_is_conflict(r, rank, word))
 		accuse(r);
+	if (s->is_strict && s->origins[rank] && is_guilty(s, s->origins[rank]) &&
+		!is_guilty(s, s->origin)) {
+		s->gave_up = true;
+		accuse(r);
+	}
 	if (!retyping_bit(r->changed, rank) || s->origins[rank] || r->status != HG_OK)
 		return;
 	s->origins[rank] = s->origin;

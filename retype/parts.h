@@ -81,6 +81,7 @@ struct retyping {
 	bool undoable;
 	uint64_t *changed;              /* bits by rank */
 	struct retype_map types_before; /* by rank, of those changed that had a type */
+	uint64_t *given_up; /* bits by rank: had a type until its origins were given up; or NULL */
 
 	/* Proposals are looked at by this instead of being taken; see blame.c. */
 	void (*watch)(struct retyping *r, uint32_t rank, uint64_t word, bool fits);
@@ -238,6 +239,9 @@ struct retype_stratum {
 	uint64_t queue_count, queue_capacity;
 	uint32_t *origins; /* by rank: the first that leads there; 0 none */
 	uint32_t origin;
+	/* Too many runs found somebody guilty: who leads to what a guilty one leads to is, too. */
+	bool is_strict;
+	bool gave_up; /* somebody was found guilty for that only, in this run */
 };
 
 enum hg_status retyping_run_strata(struct retyping *r);

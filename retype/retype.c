@@ -182,11 +182,22 @@ static enum hg_status count_conflicts(struct retyping *r)
 	return HG_OK;
 }
 
+/* Another stratum may have given them a type, or their tag tells. */
+static void count_given_up(struct retyping *r)
+{
+	for (uint32_t rank = 0; r->given_up && rank < r->snap->block_count; rank++) {
+		const struct retype_block *block = &r->blocks[rank];
+		r->counts.given_up += retyping_bit(r->given_up, rank) && !block->type &&
+				      !r->retype->by_tag[block->shape & 255];
+	}
+}
+
 static enum hg_status propagate(struct retyping *r)
 {
 	BASE_TRY(retyping_run_strata(r));
 	BASE_TRY(retyping_name_objects(r));
 	BASE_TRY(count_conflicts(r));
+	count_given_up(r);
 	r->retype->counts = r->counts;
 	return r->types->status;
 }

@@ -25,6 +25,7 @@ struct retype_counts {
 	uint64_t type_conflicts;   /* blocks of the heap with types that do not go together */
 	uint64_t static_conflicts; /* the same in static data: shared constants, legitimate */
 	uint64_t seeds, undone_seeds;
+	uint64_t given_up; /* blocks without a type, that had one until too much was wrong */
 	uint64_t edges, rounds;
 };
 

@@ -2,7 +2,8 @@
  * Strata: seeds of one sureness are proposed and followed to the end before less sure ones are.
  *
  * Seeds that are not exact are undone when they lead to a block of another shape, or make a block
- * of the heap two types at once: the stratum is run again without what they are from.
+ * of the heap two types at once: the stratum is run again without what they are from.  After many
+ * runs whatever leads to the same blocks as what is wrong is given up with it, and counted.
  */
 #include "retype/parts.h"
 
@@ -10,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_RUNS = 16, FAMILY_SHIFT = 27 };
+enum { MOST_RUNS = 16, MOST_STRICT_RUNS = 4, FAMILY_SHIFT = 27 };
 
 struct family {
 	const char *name;
@@ -109,6 +110,17 @@ static void undo_changes(struct retyping *r)
 	memset(r->changed, 0, retyping_bit_words(r) * sizeof(*r->changed));
 }
 
+/* What changed is undone although nobody may be wrong who led there. */
+static enum hg_status give_up_changes(struct retyping *r)
+{
+	if (!r->given_up)
+		BASE_TRY(base_arena_zalloc(&r->arena, retyping_bit_words(r), sizeof(*r->given_up),
+			(void **)&r->given_up, r->error));
+	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
+		r->given_up[i] |= r->changed[i];
+	return HG_OK;
+}
+
 static bool any_conflict(struct retyping *r)
 {
 	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
@@ -155,8 +167,11 @@ static enum hg_status find_guilty(struct retyping *r, unsigned stratum, bool *mo
 static enum hg_status run_undoable(struct retyping *r, unsigned stratum)
 {
 	const struct retype_counts before = r->counts;
-	for (unsigned run = 0; run < MOST_RUNS; run++) {
+	enum { RUNS = MOST_RUNS + MOST_STRICT_RUNS };
+	for (unsigned run = 0; run < RUNS; run++) {
 		bool more = false;
+		r->stratum->is_strict = run + 1 >= MOST_RUNS;
+		r->stratum->gave_up = run + 1 == RUNS;
 		BASE_TRY(propose_all(r, stratum));
 		BASE_TRY(retyping_settle(r));
 		if (r->counts.shape_clashes != before.shape_clashes || any_conflict(r))
@@ -165,6 +180,8 @@ static enum hg_status run_undoable(struct retyping *r, unsigned stratum)
 			accept_changes(r, strata[stratum].sure);
 			return HG_OK;
 		}
+		if (r->stratum->gave_up)
+			BASE_TRY(give_up_changes(r));
 		undo_changes(r);
 		r->counts.shape_clashes = before.shape_clashes;
 		r->counts.seeds = before.seeds;

@@ -18,8 +18,10 @@
 /*
  * Lines 1 to 8 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
  * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned, 8
- * a list of records, 9 several types, as the '# line' of a generated parser have it.
+ * a list of records, 9 several types, as the '# line' of a generated parser have it; from 10 on
+ * each is a call that returns a string with a pair of strings.
  */
+enum { LINES = 64, FIRST_CALL = 10 };
 static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "u Test 00000000000000000000000000000000 test.ml /src cmt\n"
 			      "D 0 string 0/0/0 B string\n"
@@ -53,6 +55,7 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "t 15 ? abstract\n"
 			      "t 16 c 2 15\n"
 			      "t 17 T 0 0 0\n"
+			      "t 18 T 0 12\n"
 			      "f 0 test.ml Test\n"
 			      "L 0 1 0 5 1 5 @-1 con.%3a%3a:2\n"
 			      "L 0 2 0 5 2 5 @-1 tuple:5\n"
@@ -139,6 +142,8 @@ static void write_profile(struct heap *h, const char *text, bool is_whole)
 	if (!file)
 		abort();
 	fputs(text, file);
+	for (unsigned line = FIRST_CALL; text == profile && line < LINES; line++, lines++)
+		fprintf(file, "L 0 %u 0 5 %u 5 @-1 call:18\n", line, line);
 	if (is_whole)
 		fprintf(file, "z %zu\n", lines);
 	fclose(file);
@@ -148,14 +153,14 @@ static void write_profile(struct heap *h, const char *text, bool is_whole)
 static void heap_load(struct heap *h)
 {
 	struct hg_input input = {.size = sizeof(input), .format = "memprof01"};
-	uint32_t sites[10];
+	uint32_t sites[LINES];
 	dump_roots(&h->dump, 1, &h->root, 1, NULL, 0);
 	dump_write(&h->dump);
 	input.path = h->dump.path;
 	assert_int_equal(hg_session_open(NULL, &h->session), HG_OK);
 	assert_int_equal(snap_open(&h->snap, h->session, &input, &h->error), HG_OK);
 	assert_int_equal(snap_rank(&h->snap, &h->error), HG_OK);
-	for (unsigned line = 1; line < 10; line++) {
+	for (unsigned line = 1; line < LINES; line++) {
 		struct snap_location at = {.file = "test.ml", .line = (int32_t)line, .end = 5};
 		assert_int_equal(
 			snap_sites_add(&h->snap.sites, &at, &sites[line], &h->error), HG_OK);
@@ -413,6 +418,75 @@ static void undoes_wrong_seeds(void **state)
 	assert_type(&h, text, "string", HG_EXACT);
 	assert_int_equal(h.retype.counts.undone_seeds, 1);
 	assert_int_equal(h.retype.counts.shape_clashes, 0);
+	heap_release(&h);
+}
+
+/*
+ * Many calls lead to one block of another shape; that they do is found of one after the other, 16
+ * times.  What then is given up is all that leads there, and nothing else.
+ */
+static void gives_up_what_leads_to_wrong_shapes(void **state)
+{
+	enum { MOST = 16, MOST_WRONG = 40 };
+	(void)state;
+	for (unsigned wrong = MOST - 2; wrong <= MOST_WRONG; wrong += wrong <= MOST ? 1 : 23) {
+		struct heap h;
+		uint64_t others[MOST_WRONG];
+		heap_start(&h);
+		uint64_t text = heap_string(&h), number = heap_block(&h, 253, 1);
+		uint64_t good = heap_pair(&h, text, text), shared = heap_pair(&h, text, number);
+		uint64_t apart = heap_pair(&h, text, heap_pair(&h, text, text));
+		for (unsigned i = 0; i < wrong; i++) {
+			others[i] = heap_pair(&h, text, shared);
+			heap_sample(&h, others[i], FIRST_CALL + i);
+		}
+		heap_sample(&h, good, 7);
+		heap_sample(&h, apart, LINES - 1);
+		h.root = shared;
+		heap_type(&h);
+		assert_type(&h, good, "string * string", HG_INFERRED);
+		assert_type(&h, apart, "string * (string * string)", HG_INFERRED);
+		assert_type(&h, shared, "", HG_UNKNOWN_ORIGIN);
+		for (unsigned i = 0; i < wrong; i++)
+			assert_type(&h, others[i], "", HG_UNKNOWN_ORIGIN);
+		assert_int_equal(h.retype.counts.shape_clashes, 0);
+		assert_int_equal(h.retype.counts.undone_seeds, wrong);
+		/* Those that were left in the last of these runs, and what they share. */
+		assert_int_equal(h.retype.counts.given_up, wrong > MOST ? wrong - MOST + 1 + 1 : 0);
+		heap_release(&h);
+	}
+}
+
+/* What leads to the same block as what is wrong is given up too, and counted. */
+static void counts_what_was_given_up(void **state)
+{
+	enum { WRONG = 17 };
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h), number = heap_block(&h, 253, 1);
+	uint64_t shared = heap_pair(&h, text, number);
+	uint64_t touched = heap_pair(&h, text, text);
+	uint64_t innocent = heap_pair(&h, text, touched);
+	for (unsigned i = 0; i < WRONG; i++)
+		heap_sample(&h, heap_pair(&h, text, shared), FIRST_CALL + i);
+	/* The 16th that is found leads there first. */
+	heap_sample(&h, heap_pair(&h, text, touched), FIRST_CALL + WRONG - 2);
+	heap_sample(&h, innocent, LINES - 1);
+	h.root = shared;
+	heap_type(&h);
+	assert_type(&h, innocent, "", HG_UNKNOWN_ORIGIN);
+	assert_type(&h, touched, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(h.retype.counts.undone_seeds, WRONG + 1);
+	/* Two wrong ones and what they share; the other one of the 16th place. */
+	assert_int_equal(h.retype.counts.given_up, 3 + 1 + 2);
+	for (unsigned order = 1; order < 4; order++) {
+		retype_release(&h.retype);
+		heap_type_with(&h, (struct retype_options){
+					   .reversed = order & 1, .shuffled = order / 2 * 7919});
+		assert_type(&h, innocent, "", HG_UNKNOWN_ORIGIN);
+		assert_int_equal(h.retype.counts.given_up, 3 + 1 + 2);
+	}
 	heap_release(&h);
 }
 
@@ -674,6 +748,8 @@ int main(void)
 		cmocka_unit_test(sureness_of_places),
 		cmocka_unit_test(shapes_choose_between_types),
 		cmocka_unit_test(undoes_wrong_seeds),
+		cmocka_unit_test(gives_up_what_leads_to_wrong_shapes),
+		cmocka_unit_test(counts_what_was_given_up),
 		cmocka_unit_test(long_lists_and_wide_arrays),
 		cmocka_unit_test(same_in_any_order),
 		cmocka_unit_test(refuses_bad_profiles),
