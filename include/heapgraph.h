@@ -17,6 +17,12 @@
  * structs filled by a function hg_X() and freed by hg_X_release(); releasing one twice, or one that
  * is zero, is harmless.  They hold numbers only: names are asked for with hg_*_name().
  *
+ * Arguments: structs of options may be NULL, or shorter than this header has them: the rest is as
+ * if zero, or what their comments say (hg_input needs its path).  Values that no enum has, strings
+ * and selections that are NULL where the comment does not allow it, are HG_ERROR_USAGE; of names
+ * of such values, and of nodes, types and locations that there are not, the text is "", of
+ * constants "?".  Handles and places for results must be there.
+ *
  * Threads: one session is used by one thread at a time; sessions do not share anything.
  */
 #ifndef HEAPGRAPH_H
@@ -295,8 +301,8 @@ HG_API hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address);
 
 /*
  * Text of names, as snprintf(3) counts and cuts: a location "file:line:start-end", "[name]" for a
- * predefined id, "" for none; the module of a location; a node, "0x..." for a block and
- * "kind name" for a root; kind and name of a root apart.
+ * predefined id, "" for none; the module of a location; a node, "0x..." for a block, "kind name"
+ * for a root and "root" for the virtual one; kind and name of a root apart.
  */
 HG_API size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size);
@@ -688,7 +694,7 @@ enum hg_capture_method {
 	HG_CAPTURE_ANY /* the first, if the system allows it */
 };
 
-/* "fork", "vmread" */
+/* "fork", "vmread"; NULL for anything else */
 HG_API const char *hg_capture_method_name(enum hg_capture_method method);
 
 struct hg_capture_options {
@@ -716,7 +722,7 @@ struct hg_capture {
 /*
  * Writes a core file of the process, which goes on unharmed; also after every failure.  While it
  * works, signals of the calling thread wait; SIGINT, SIGTERM and SIGHUP end it as
- * HG_ERROR_CANCELLED.
+ * HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into the current folder.
  */
 HG_API enum hg_status hg_capture(struct hg_process *process,
 	const struct hg_capture_options *options, struct hg_capture *out);

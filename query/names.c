@@ -33,7 +33,7 @@ const char *hg_key_name(enum hg_key key)
 
 bool hg_key_parse(const char *name, enum hg_key *out)
 {
-	for (unsigned i = 0; i < HG_KEYS; i++) {
+	for (unsigned i = 0; name && i < HG_KEYS; i++) {
 		if (strcmp(name, key_names[i]) == 0) {
 			*out = (enum hg_key)i;
 			return true;
@@ -133,7 +133,8 @@ size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 		size_t used = text_length(kind) < size ? text_length(kind) : size;
 		return text_length(kind) + hg_root_name(snapshot, node, buffer + used, size - used);
 	}
-	return text_length(snprintf(buffer, size, "%s", "root"));
+	bool is_virtual_root = node == snap_virtual_root(snap);
+	return text_length(snprintf(buffer, size, "%s", is_virtual_root ? "root" : ""));
 }
 
 /* "dir/hashtbl.ml" -> "Hashtbl": the unit the compiler makes of a source file. */
@@ -187,8 +188,10 @@ size_t hg_class_name(
 		return hg_type_name(snapshot, id, buffer, size);
 	case HG_BY_TYPE_LOCATION:
 		return class_name(snapshot, id, buffer, size);
-	default:
+	case HG_BY_ROOT:
 		return hg_node_name(snapshot, id, buffer, size);
+	default:
+		return text_length(snprintf(buffer, size, "%s", ""));
 	}
 }
 

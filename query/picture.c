@@ -308,6 +308,8 @@ enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"the block is not reachable, so it is not in the dominator tree");
 	p.max_nodes = o.max_nodes ? o.max_nodes : MOST_NODES;
+	if (p.max_nodes > snapshot->graph.node_count)
+		p.max_nodes = (uint32_t)snapshot->graph.node_count;
 	p.min_bytes = o.min_bytes;
 	out->total_bytes = graph_retained(&snapshot->graph, (struct graph_position){0});
 	enum hg_status status =

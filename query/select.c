@@ -251,6 +251,9 @@ enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct 
 	struct pattern pattern = {0};
 	*out = (struct hg_selection){0};
 	BASE_TRY(query_begin(snapshot));
+	if (!text)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no pattern is given");
 	BASE_TRY(parse(snapshot, text, &pattern));
 	enum hg_status status = select_by(&s, &pattern);
 	if (status == HG_OK && pattern.what == BY_TYPE && !out->count &&

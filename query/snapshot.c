@@ -26,6 +26,10 @@ static enum hg_status keep_options(struct hg_snapshot *snapshot, const struct hg
 {
 	struct retype_options *options = &snapshot->retype_options;
 	const char **directories;
+	for (size_t i = 0; i < in->directory_count; i++)
+		if (!in->directories || !in->directories[i])
+			return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+				"a directory of .cmt files is missing");
 	BASE_TRY(base_pool_alloc(&snapshot->snap.pool, in->directory_count + 1, sizeof(char *),
 		(void **)&directories, &snapshot->session->error));
 	for (size_t i = 0; i < in->directory_count; i++)
@@ -68,6 +72,8 @@ enum hg_status hg_profile_kind(
 {
 	struct base_file file;
 	base_error_clear(&session->error);
+	if (!path)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
 	BASE_TRY(base_file_open(&file, path, 0, &session->error));
 	*out = retype_is_hgprof(file.bytes, file.size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
 	base_file_close(&file);

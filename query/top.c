@@ -123,10 +123,20 @@ static enum hg_status root_rows(
 	return HG_OK;
 }
 
+static enum hg_status check_key(struct hg_snapshot *snapshot, enum hg_key key)
+{
+	if ((unsigned)key < HG_KEYS)
+		return HG_OK;
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"there is no key %u", (unsigned)key);
+}
+
 static enum hg_status table_open(
 	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	*table = (struct table){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(check_key(snapshot, key));
 	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, wanted, table)
 						  : class_rows(snapshot, key, wanted, table);
 	if (status != HG_OK)

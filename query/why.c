@@ -307,8 +307,11 @@ enum hg_status hg_why(
 	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out)
 {
 	struct graph_paths paths;
-	*out = (struct hg_why){.selected = selection->count};
+	*out = (struct hg_why){.selected = selection ? selection->count : 0};
 	BASE_TRY(query_begin(snapshot));
+	if (!selection)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no selection is given");
 	BASE_TRY(graph_paths_open(&paths, &snapshot->graph, &snapshot->session->error));
 	enum hg_status status = explain(snapshot, &paths, selection, out);
 	graph_paths_close(&paths);

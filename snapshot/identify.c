@@ -383,12 +383,15 @@ static enum hg_status identify(const char *path, struct line *line, struct hg_er
 enum hg_status hg_identify(struct hg_session *session, const char *path, char *buffer, size_t size)
 {
 	struct line line = {buffer, size, 0};
+	base_error_clear(&session->error);
+	if (!path)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
 	if (size)
 		buffer[0] = '\0';
 	enum hg_status status = identify(path, &line, &session->error);
 	if (status != HG_OK)
 		base_error_file(&session->error, path);
-	else if (strstr(buffer, "ELF core file"))
+	else if (size && strstr(buffer, "ELF core file"))
 		snap_core_describe(path, buffer, size);
 	return status;
 }

@@ -428,10 +428,16 @@ enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_op
 	struct hg_capture *out)
 {
 	struct hg_error *error = &process->session->error;
-	struct work work = {.process = process, .options = options, .result = out};
+	struct hg_capture_options o = {.method = HG_CAPTURE_ANY};
+	struct work work = {.process = process, .options = &o, .result = out};
 	sigset_t all, before, too_big;
 	base_error_clear(error);
 	*out = (struct hg_capture){0};
+	if (options)
+		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
+	if (o.method != HG_CAPTURE_ANY && !hg_capture_method_name(o.method))
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"there is no capture method %u", (unsigned)o.method);
 	/* Were we stopped or ended now, the program would stand still or be torn. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
