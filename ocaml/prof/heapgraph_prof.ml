@@ -91,9 +91,6 @@ let load o =
     units;
   units
 
-let is_linked (u : Units.t) =
-  match !Load.executable with None -> true | Some exe -> Executable.links exe u.name
-
 let globals t (u : Units.t) block =
   if u.interface <> None || u.implementation <> None then Output.globals t u block
 
@@ -117,9 +114,9 @@ let write t units =
   List.iter
     (fun u ->
       Guard.about (Units.file_of u);
-      Output.unit_record t u)
+      if Load.is_named u then Output.unit_record t u)
     units;
-  List.iter (fun u -> if is_linked u then export t u) units;
+  List.iter (fun u -> if Load.is_linked u then export t u) units;
   Guard.about "";
   Output.types t
 
@@ -146,6 +143,6 @@ let () =
   let work () =
     let units = load o in
     write_file o.output units;
-    Summary.print o.output (List.filter is_linked units)
+    Summary.print o.output (List.filter Load.is_linked units)
   in
   exit (Guard.run work ~try_out:Load.try_out ~clean_up:(fun () -> remove (beside o.output)))

@@ -7,6 +7,15 @@ let suffixes = [ ".cmt"; ".cmi"; ".cmti" ]
 
 let deepest = 64
 
+(* What units with code of their own have, and those with an interface only have not. *)
+let suffixes_of_code = [ ".cmx"; ".cmo"; ".ml" ]
+
+(* Units with code, by the names of such files, wherever they are: dune has folders for each kind. *)
+let compiled : (string, unit) Hashtbl.t = Hashtbl.create 100
+
+let unit_of_file path = String.capitalize_ascii Filename.(remove_extension (basename path))
+let has_suffix suffixes path = List.exists (Filename.check_suffix path) suffixes
+
 let rec walk depth found path =
   if depth > deepest then found
   else if try Sys.is_directory path with Sys_error _ -> false then (
@@ -17,8 +26,9 @@ let rec walk depth found path =
     | names ->
         Array.sort compare names;
         Array.fold_left (fun found name -> walk (depth + 1) found (Filename.concat path name)) found names)
-  else if List.exists (Filename.check_suffix path) suffixes then path :: found
-  else found
+  else (
+    if has_suffix suffixes_of_code path then Hashtbl.replace compiled (unit_of_file path) ();
+    if has_suffix suffixes path then path :: found else found)
 
 let files_below path = List.rev (walk 0 [] path)
 
@@ -80,15 +90,27 @@ let try_out file =
   Gc.full_major ();
   ignore (Sys.opaque_identity contents)
 
-(* Whether all its digests are as long as digests are; others would be met when they are written. *)
-let has_digests ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
-  let fits = Option.fold ~none:true ~some:(fun d -> String.length d = 16) in
-  let all_fit = List.for_all (fun (_, digest) -> fits digest) in
-  Option.fold ~none:true ~some:(fun (c : Cmi_format.cmi_infos) -> all_fit c.cmi_crcs) cmi
-  && Option.fold ~none:true
-       ~some:(fun (c : Cmt_format.cmt_infos) ->
-         fits c.cmt_source_digest && fits c.cmt_interface_digest && all_fit c.cmt_imports)
-       cmt
+(* The units and digests that it names; what they are not would be met when they are written. *)
+let named ((cmi : Cmi_format.cmi_infos option), (cmt : Cmt_format.cmt_infos option)) =
+  Option.fold ~none:[] ~some:(fun (c : Cmi_format.cmi_infos) -> (c.cmi_name, None) :: c.cmi_crcs) cmi
+  @ Option.fold ~none:[]
+      ~some:(fun (c : Cmt_format.cmt_infos) ->
+        (c.cmt_modname, c.cmt_source_digest)
+        :: (c.cmt_modname, c.cmt_interface_digest)
+        :: c.cmt_imports)
+      cmt
+
+(* What no compiler has written in it. *)
+let flaw contents =
+  let is_digest d = String.length d = 16 in
+  let is_name s = s <> "" && String.for_all (fun c -> c >= ' ' && c <> '\127') s in
+  let named = named contents in
+  if not (List.for_all (fun (_, digest) -> Option.fold ~none:true ~some:is_digest digest) named) then
+    Some "a digest has another length"
+  else
+    Option.map
+      (fun (name, _) -> Printf.sprintf "%S is no name of a unit" name)
+      (List.find_opt (fun (name, _) -> not (is_name name)) named)
 
 (* The file's contents, or a warning. *)
 let read file =
@@ -107,10 +129,12 @@ let read file =
       | _, None when not (Filename.check_suffix file ".cmi") ->
           refuse file "damaged, or cut short";
           None
-      | contents when not (has_digests contents) ->
-          refuse file "damaged: a digest has another length";
-          None
-      | contents -> Some contents
+      | contents -> (
+          match flaw contents with
+          | None -> Some contents
+          | Some what ->
+              refuse file ("damaged: " ^ what);
+              None)
       | exception ((Out_of_memory | Sys.Break) as e) -> raise e
       | exception e ->
           refuse file (reason e);
@@ -206,16 +230,26 @@ let common_prefix a b =
   let rec go i = if i < n && a.[i] = b.[i] then go (i + 1) else i in
   go 0
 
-let score (exe : Executable.t) name file crc (str : Typedtree.structure) =
-  let same_crc =
-    match (Hashtbl.find_opt exe.crcs name, crc) with
-    | Some (Some a), Some b when a = b -> 1
-    | _ -> 0
+(* The file with another suffix beside it; dune keeps native code in a folder of its own. *)
+let beside file suffix =
+  let dir = Filename.dirname file in
+  let base = Filename.(remove_extension (basename file)) ^ suffix in
+  let native =
+    if Filename.basename dir = "byte" then [ Filename.(concat (concat (dirname dir) "native") base) ]
+    else []
   in
+  Filename.concat dir base :: native
+
+(* What tells most comes first: the very code, the interface, and what fits its symbols and path. *)
+let score (exe : Executable.t) name file crc (str : Typedtree.structure) =
+  let same_code = List.exists (Executable.has_code exe name) (beside file ".cmx") in
   let idents = Globals.defined_idents str.str_items in
   let has id = Executable.has_symbol exe ~unit_name:name (ident_key id) in
   let symbols = List.length (List.filter has idents) in
-  (same_crc, symbols - List.length idents, common_prefix exe.path file)
+  ( same_code,
+    Executable.has_interface exe name crc,
+    symbols - List.length idents,
+    common_prefix exe.path file )
 
 let read_structure file =
   match read file with
@@ -256,14 +290,21 @@ let cmt_contents file (c : Cmt_format.cmt_infos) =
   | Interface s -> if u.interface = None then set_interface u file s.sig_type
   | Packed (signature, files) ->
       set_interface u file signature;
-      u.members <-
-        List.map (fun f -> String.capitalize_ascii Filename.(remove_extension (basename f))) files
+      u.members <- List.map unit_of_file files
   | Partial_implementation _ | Partial_interface _ ->
       refuse file "of a module that could not be compiled");
   if u.imports = [] then u.imports <- c.cmt_imports;
   u
 
-(* Of several interfaces that is taken which the implementation was compiled with. *)
+(* This one, and not what was read before, is of the interface that the executable has. *)
+let is_chosen u crc =
+  let known = if u.cmt <> "" then u.crc else u.interface_crc in
+  match !executable with
+  | Some exe -> Executable.has_interface exe u.name crc && not (Executable.agrees exe u.name known)
+  | None -> false
+
+(* Of several interfaces that is taken which the executable has, else that which the implementation
+   was compiled with. *)
 let interface_contents u file (c : Cmi_format.cmi_infos) =
   let crc, imports =
     match c.cmi_crcs with
@@ -272,6 +313,10 @@ let interface_contents u file (c : Cmi_format.cmi_infos) =
   in
   let fits = u.cmt <> "" && crc <> None && crc = u.crc in
   let is_of_pack = u.members <> [] && u.interface_crc = None in
+  if is_chosen u crc then (
+    if u.cmt <> "" then
+      Messages.detail "%s: %s is of another program; of this one is %s" u.name u.cmt file;
+    Units.forget_all u);
   if u.interface = None || is_of_pack || (fits && u.interface_crc <> u.crc) then (
     set_interface u file c.cmi_sign;
     u.interface_crc <- crc;
@@ -293,7 +338,7 @@ let load file =
 let has_interface file =
   let base = Filename.remove_extension file in
   let is_read u = u.interface <> None && (u.members = [] || u.interface_crc <> None) && Filename.remove_extension u.interface_file = base in
-  match Hashtbl.find_opt all (String.capitalize_ascii (Filename.basename base)) with
+  match Hashtbl.find_opt all (unit_of_file file) with
   | Some u -> is_read u
   | None -> false
 
@@ -307,26 +352,37 @@ let load_all directories =
   List.iter (fun file -> if rank file = 0 || not (has_interface file) then load file) files;
   List.length files
 
+(* With code in the executable; there, if only as an interface. *)
+let of_executable p u = Option.fold ~none:true ~some:(fun exe -> p exe u.name) !executable
+let is_linked = of_executable Executable.links
+let is_named = of_executable Executable.names
+
+let check_interface u =
+  Guard.about (file_of u);
+  match (u.crc, u.interface_crc) with
+  | Some a, Some b when u.cmt <> "" && a <> b ->
+      Messages.detail "%s is of another interface than %s" u.cmt u.interface_file;
+      note mismatched u.name
+  | _, (Some _ as crc) -> u.crc <- crc
+  | _ -> ()
+
+(* Of several units of one name, only those that were taken are known here. *)
+let check_imports u =
+  List.iter
+    (fun (name, crc) ->
+      match (Units.find ~pack:u.pack name, crc) with
+      | Some v, Some crc
+        when v != u && v.crc <> None && v.crc <> Some crc
+             && (!executable <> None || not (List.mem v.name !duplicated)) ->
+          Messages.detail "%s was compiled with another interface of %s" u.name v.name;
+          note mismatched v.name
+      | _ -> ())
+    u.imports
+
 (* Interfaces that implementations and users of a unit were not compiled with. *)
 let check_interfaces () =
-  Hashtbl.iter
-    (fun _ u ->
-      Guard.about (file_of u);
-      (match (u.crc, u.interface_crc) with
-      | Some a, Some b when u.cmt <> "" && a <> b ->
-          Messages.detail "%s is of another interface than %s" u.cmt u.interface_file;
-          note mismatched u.name
-      | _, (Some _ as crc) -> u.crc <- crc
-      | _ -> ());
-      List.iter
-        (fun (name, crc) ->
-          match (Units.find ~pack:u.pack name, crc) with
-          | Some v, Some crc when v != u && v.crc <> None && v.crc <> Some crc ->
-              Messages.detail "%s was compiled with another interface of %s" u.name v.name;
-              note mismatched v.name
-          | _ -> ())
-        u.imports)
-    all
+  Hashtbl.iter (fun _ u -> check_interface u) all;
+  Hashtbl.iter (fun _ u -> if is_linked u then check_imports u) all
 
 (* Of the folders of installed libraries: which files they have. *)
 let listings : (string, (string, unit) Hashtbl.t) Hashtbl.t = Hashtbl.create 16
@@ -382,6 +438,15 @@ let load_imports () =
         go (List.rev_append (List.filter_map missing u.imports) rest)
   in
   go (Units.sorted ())
+
+(* A unit of which only the interface was found, though it has code: its implementation is missing. *)
+let is_incomplete u =
+  let has suffix =
+    List.exists Sys.file_exists (beside u.interface_file suffix)
+    || in_load_path (u.modname ^ suffix) <> None
+  in
+  u.interface <> None && u.implementation = None && u.members = []
+  && (Hashtbl.mem compiled u.modname || List.exists has suffixes_of_code)
 
 (* The implementation once more, for its expressions. *)
 let structure u = if u.cmt = "" then None else read_structure u.cmt

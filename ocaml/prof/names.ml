@@ -1,16 +1,19 @@
 (* How names are written: in exe.prof, and for people. *)
 
-(* The escapes of docs/exe-prof.md. *)
+(* The escapes of docs/exe-prof.md.  NUL, which no name has that the compiler has read, becomes U+FFFD:
+   it would end the name for its reader. *)
 let escape name =
   if name = "" then "%"
   else
-    let special = function ' ' | '%' | ':' | ';' | '\t' | '\n' | '\r' -> true | _ -> false in
+    let special = function '\000' .. ' ' | '%' | ':' | ';' | '\127' -> true | _ -> false in
     if not (String.exists special name) then name
     else
       let b = Buffer.create (String.length name + 8) in
       String.iter
-        (fun c ->
-          if special c then Printf.bprintf b "%%%02x" (Char.code c) else Buffer.add_char b c)
+        (function
+          | '\000' -> Buffer.add_string b "\xef\xbf\xbd"
+          | c when special c -> Printf.bprintf b "%%%02x" (Char.code c)
+          | c -> Buffer.add_char b c)
         name;
       Buffer.contents b
 

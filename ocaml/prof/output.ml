@@ -128,8 +128,8 @@ let func t (f : Functions.t) =
 let place t (u : Units.t) (p : Places.place) =
   let k = p.key in
   let file = file t u.name k.file in
-  line t "L %d %d %d %d %d %d @%d%s" file k.line k.start k.finish k.end_line k.end_column p.around
-    (named p.made)
+  line t "L %d %d %d %d %d %d @%d%s" file k.line k.start (max 0 k.finish) (max 0 k.end_line)
+    (max 0 k.end_column) p.around (named p.made)
 
 let finish t =
   Printf.fprintf t.channel "z %d\n" t.lines;

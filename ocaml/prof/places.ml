@@ -14,10 +14,14 @@ type key = {
 
 type place = { key : key; mutable around : int; mutable made : (string * Terms.id) list }
 
+(* In the range of exe.prof; -1 for what line directives, rewriters and damage put before it. *)
+let position n = if n < 0 then -1 else min n 0x7fff_ffff
+
 let key_of (l : Location.t) =
   let s = l.loc_start and e = l.loc_end in
-  { file = s.pos_fname; line = s.pos_lnum; start = s.pos_cnum - s.pos_bol;
-    finish = e.pos_cnum - s.pos_bol; end_line = e.pos_lnum; end_column = e.pos_cnum - e.pos_bol }
+  { file = s.pos_fname; line = position s.pos_lnum; start = position (s.pos_cnum - s.pos_bol);
+    finish = position (e.pos_cnum - s.pos_bol); end_line = position e.pos_lnum;
+    end_column = position (e.pos_cnum - e.pos_bol) }
 
 type extension = { ext_name : string; ext_fields : Terms.field list }
 

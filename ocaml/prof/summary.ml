@@ -4,17 +4,8 @@ let names list = Messages.some (List.sort_uniq compare list)
 
 let says list what = if list <> [] then Messages.say "%s: %s" what (names list)
 
-(* A unit without code of its own has no implementation to be found. *)
-let has_code (u : Units.t) =
-  let base = Filename.remove_extension u.interface_file in
-  u.interface_file = ""
-  || List.exists (fun suffix -> Sys.file_exists (base ^ suffix)) [ ".cmx"; ".cmo"; ".ml" ]
-
 let print output units =
   let is_missing (u : Units.t) = u.interface = None && u.implementation = None in
-  let is_interface (u : Units.t) =
-    u.interface <> None && u.implementation = None && u.members = [] && has_code u
-  in
   let of_kind p = List.map (fun (u : Units.t) -> u.name) (List.filter p units) in
   let mine list = List.filter (fun name -> List.exists (fun (u : Units.t) -> u.name = name) units) list in
   says (mine !Load.changed) "sources have changed since they were compiled";
@@ -28,7 +19,8 @@ let print output units =
       says
         (of_kind (fun u -> not (Executable.agrees exe u.name u.crc)))
         ("of another interface than in " ^ exe.path));
-  says (of_kind is_interface) "only interfaces were found (no .cmt)";
+  says (of_kind Load.is_incomplete)
+    "only interfaces were found, no .cmt as 'dune build @check' or -bin-annot makes them";
   says (of_kind is_missing) "nothing was found of";
   Messages.detail "%s: %d units, %d of them with their .cmt; %d terms, %d declarations, %d layouts"
     output (List.length units)

@@ -150,6 +150,19 @@ let forget u =
   u.interface <- None;
   u.interface_crc <- None
 
+(* All that was read of it. *)
+let forget_all u =
+  forget u;
+  u.implementation <- None;
+  u.cmt <- "";
+  u.interface_file <- "";
+  u.source <- "";
+  u.builddir <- "";
+  u.crc <- None;
+  u.source_digest <- None;
+  u.imports <- [];
+  u.members <- []
+
 (* The unit that another one calls so: first of its own pack. *)
 let find ?(pack = "") modname =
   let rec go pack =
