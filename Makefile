@@ -32,7 +32,8 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
-programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target
+programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target \
+	$(BUILD)/sweep $(BUILD)/faults.so
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
@@ -105,6 +106,18 @@ $(BUILD)/target: tests/targets/target.c Makefile
 	$(say) CC $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(cflags) $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -rdynamic -o $@ $<
+
+# What makes calls of the system fail one after the other: preloaded, so without sanitizers.
+$(BUILD)/sweep: tests/faults/sweep.c tests/faults/calls.h Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -o $@ $<
+
+$(BUILD)/faults.so: tests/faults/shim.c tests/faults/calls.h Makefile
+	$(say) CC $<
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) -fvisibility=default $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -shared \
+		-o $@ $< -ldl
 
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
 	$(say) LD $@

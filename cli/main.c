@@ -35,10 +35,13 @@ static int run_verb(const struct cli_verb *verb, int count, char *const *argumen
 	struct cli_run run = {.verb = verb};
 	struct cli_parse parse = {.tables = verb->tables};
 	parse.operands = calloc((size_t)count + 1, sizeof(*parse.operands));
-	if (!parse.operands)
-		return CLI_EXIT_RESOURCE;
-	cli_values_init(&run.values);
 	base_error_clear(&run.error);
+	if (!parse.operands) {
+		base_no_memory(&run.error, ((uint64_t)count + 1) * sizeof(*parse.operands));
+		cli_print_error(&run.error);
+		return CLI_EXIT_RESOURCE;
+	}
+	cli_values_init(&run.values);
 	enum hg_status status =
 		cli_parse_options(&parse, &run.values, count, arguments, &run.error);
 	run.operands = parse.operands;

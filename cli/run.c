@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +118,11 @@ static void add_escaped(struct rep_text *line, const char *string)
 	rep_text_escape_terminal(line, string, strlen(string));
 }
 
+/* Takes no memory, as it also says that there is none. */
 void cli_print_note(const char *file, const char *message)
 {
-	struct rep_text line = {0};
+	char buffer[4 * (2 * PATH_MAX + 1024)];
+	struct rep_text line = rep_text_over(buffer, sizeof(buffer));
 	rep_text_put(&line, "heapgraph: ");
 	if (*file) {
 		add_escaped(&line, file);
@@ -127,17 +130,16 @@ void cli_print_note(const char *file, const char *message)
 	}
 	add_escaped(&line, message);
 	fprintf(stderr, "%s\n", rep_text_string(&line));
-	rep_text_release(&line);
 }
 
 void cli_print_error(const struct hg_error *error)
 {
-	struct rep_text message = {0};
+	char buffer[sizeof(error->message) + 64];
+	struct rep_text message = rep_text_over(buffer, sizeof(buffer));
 	rep_text_put(&message, *error->message ? error->message : "unknown failure");
 	if (error->offset != HG_NO_OFFSET)
 		rep_text_printf(&message, ", at offset %llu", (unsigned long long)error->offset);
 	cli_print_note(error->file, rep_text_string(&message));
-	rep_text_release(&message);
 }
 
 /* One process wants at least one thread, and no kernel gives a million. */
@@ -365,11 +367,12 @@ static int exit_code(const struct cli_run *run, enum hg_status status)
 /* Closes the output; a failure to write counts unless there was another one before. */
 static enum hg_status finish_output(struct cli_run *run, enum hg_status status)
 {
-	bool incomplete = run->sink.stream && run->emitter.stream &&
-			  rep_emitter_broken(&run->emitter) && !ferror(run->sink.stream);
+	bool written_wrong = run->sink.stream && run->emitter.stream &&
+			     rep_emitter_broken(&run->emitter) && !ferror(run->sink.stream);
 	rep_emitter_release(&run->emitter);
-	if (status == HG_OK && incomplete)
-		status = base_no_memory(&run->error, 0);
+	if (status == HG_OK && (written_wrong || rep_text_lost()))
+		status = base_fail(&run->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"out of memory for the text of the report");
 	if (status != HG_OK && !run->keep_output) {
 		cli_sink_abandon(&run->sink);
 		return status;

@@ -12,7 +12,7 @@ struct pattern {
 	enum what what;
 	uint64_t address;
 	const char *literal; /* a type or location as reports print it, or its file or line */
-	regex_t regex;
+	struct base_pattern regex;
 };
 
 static enum hg_status usage(struct hg_snapshot *snapshot, const char *format, const char *text)
@@ -39,7 +39,7 @@ static enum hg_status parse_regex(
 	struct hg_snapshot *snapshot, enum what what, const char *text, struct pattern *out)
 {
 	out->what = what;
-	return query_regex(snapshot, text, &out->regex);
+	return query_pattern(snapshot, text, &out->regex);
 }
 
 /* The whole name, or what stands before one of its colons: the file, the file and line. */
@@ -132,14 +132,16 @@ static enum hg_status select_address(struct selecting *s, uint64_t address)
 	return add(s, node, block.bytes);
 }
 
-static enum hg_status select_roots(struct selecting *s, const regex_t *regex)
+static enum hg_status select_roots(struct selecting *s, const struct base_pattern *regex)
 {
 	const struct snap *snap = &s->snapshot->snap;
 	for (uint64_t i = 0; i < snap->root_count; i++) {
 		char name[QUERY_LONGEST_NAME];
 		hg_node node = snap_root_node(snap, i);
+		bool matches;
 		hg_node_name(s->snapshot, node, name, sizeof(name));
-		if (regexec(regex, name, 0, NULL, 0) == 0)
+		BASE_TRY(base_pattern_match(regex, name, &matches, &s->snapshot->session->error));
+		if (matches)
 			BASE_TRY(add(s, node, 0));
 	}
 	return HG_OK;
@@ -147,15 +149,16 @@ static enum hg_status select_roots(struct selecting *s, const regex_t *regex)
 
 /* Which locations match: each is asked once, not once for each block. */
 static enum hg_status match_locations(
-	struct hg_snapshot *snapshot, const struct pattern *pattern, bool **out)
+	struct hg_snapshot *snapshot, const struct pattern *pattern, bool *matched)
 {
-	uint32_t count = snapshot->snap.sites.count;
-	BASE_TRY(query_alloc(snapshot, count, sizeof(**out), (void **)out));
-	for (uint32_t i = 1; i < count; i++) {
+	struct hg_error *error = &snapshot->session->error;
+	for (uint32_t i = 1; i < snapshot->snap.sites.count; i++) {
 		char name[QUERY_LONGEST_NAME];
 		hg_location_name(snapshot, i, name, sizeof(name));
-		(*out)[i] = pattern->literal ? is_name_or_part(name, pattern->literal)
-					     : regexec(&pattern->regex, name, 0, NULL, 0) == 0;
+		if (pattern->literal)
+			matched[i] = is_name_or_part(name, pattern->literal);
+		else
+			BASE_TRY(base_pattern_match(&pattern->regex, name, &matched[i], error));
 	}
 	return HG_OK;
 }
@@ -189,8 +192,11 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 static enum hg_status select_locations(struct selecting *s, const struct pattern *pattern)
 {
 	bool *matched;
-	BASE_TRY(match_locations(s->snapshot, pattern, &matched));
-	enum hg_status status = select_matched(s, matched, false);
+	uint32_t count = s->snapshot->snap.sites.count;
+	BASE_TRY(query_alloc(s->snapshot, count, sizeof(*matched), (void **)&matched));
+	enum hg_status status = match_locations(s->snapshot, pattern, matched);
+	if (status == HG_OK)
+		status = select_matched(s, matched, false);
 	free(matched);
 	return status;
 }
@@ -264,8 +270,7 @@ enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct 
 			text);
 	if (status == HG_OK && out->count)
 		status = sum_retained(snapshot, out);
-	if (pattern.what != BY_ADDRESS && !pattern.literal)
-		regfree(&pattern.regex);
+	base_pattern_release(&pattern.regex);
 	if (status != HG_OK)
 		hg_selection_release(out);
 	return status;

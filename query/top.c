@@ -191,13 +191,13 @@ enum hg_status hg_top_of_type(
 	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out)
 {
 	bool *wanted = NULL;
-	regex_t regex;
+	struct base_pattern pattern = {0};
 	*out = (struct hg_top){.key = key};
 	BASE_TRY(query_begin(snapshot));
 	if (type) {
-		BASE_TRY(query_regex(snapshot, type, &regex));
-		enum hg_status status = query_types_match(snapshot, &regex, NULL, &wanted);
-		regfree(&regex);
+		BASE_TRY(query_pattern(snapshot, type, &pattern));
+		enum hg_status status = query_types_match(snapshot, &pattern, NULL, &wanted);
+		base_pattern_release(&pattern);
 		if (status != HG_OK)
 			return status;
 	}

@@ -19,25 +19,32 @@ enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out)
 	return HG_OK;
 }
 
-static void match_names(struct hg_snapshot *snapshot, const regex_t *regex, const char *literal,
-	uint32_t count, bool *types)
+static enum hg_status match_names(struct hg_snapshot *snapshot, const struct base_pattern *pattern,
+	const char *literal, uint32_t count, bool *types)
 {
 	char name[QUERY_LONGEST_NAME];
+	struct hg_error *error = &snapshot->session->error;
 	for (uint32_t i = 1; i < count; i++) {
 		if (!types[i])
 			continue;
 		hg_type_name(snapshot, i, name, sizeof(name));
-		types[i] = literal ? strcmp(name, literal) == 0
-				   : regexec(regex, name, 0, NULL, 0) == 0;
+		if (literal)
+			types[i] = strcmp(name, literal) == 0;
+		else
+			BASE_TRY(base_pattern_match(pattern, name, &types[i], error));
 	}
+	return HG_OK;
 }
 
-enum hg_status query_types_match(
-	struct hg_snapshot *snapshot, const regex_t *regex, const char *literal, bool **out)
+enum hg_status query_types_match(struct hg_snapshot *snapshot, const struct base_pattern *pattern,
+	const char *literal, bool **out)
 {
+	uint32_t count = retype_term_count(&snapshot->retype.types);
 	BASE_TRY(query_types_met(snapshot, out));
-	match_names(snapshot, regex, literal, retype_term_count(&snapshot->retype.types), *out);
-	return HG_OK;
+	enum hg_status status = match_names(snapshot, pattern, literal, count, *out);
+	if (status != HG_OK)
+		free(*out);
+	return status;
 }
 
 enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, bool *out)
@@ -74,16 +81,11 @@ enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out)
 	return status;
 }
 
-enum hg_status query_regex(struct hg_snapshot *snapshot, const char *text, regex_t *out)
+enum hg_status query_pattern(
+	struct hg_snapshot *snapshot, const char *text, struct base_pattern *out)
 {
-	char message[200];
 	struct hg_error *error = &snapshot->session->error;
 	if (!*text)
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "an empty pattern");
-	int trouble = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
-	if (!trouble)
-		return HG_OK;
-	regerror(trouble, out, message, sizeof(message));
-	return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
-		"'%.200s' is no regular expression: %s", text, message);
+	return base_pattern_compile(out, text, error);
 }

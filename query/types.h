@@ -7,7 +7,7 @@
 
 #include "query/query.h"
 
-#include <regex.h>
+#include "base/pattern.h"
 
 enum { QUERY_LONGEST_NAME = 8192 };
 
@@ -16,8 +16,8 @@ enum { QUERY_LONGEST_NAME = 8192 };
 enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out);
 
 /* Of these, those whose name is 'literal' or, when that is NULL, matches the expression. */
-enum hg_status query_types_match(
-	struct hg_snapshot *snapshot, const regex_t *regex, const char *literal, bool **out);
+enum hg_status query_types_match(struct hg_snapshot *snapshot, const struct base_pattern *pattern,
+	const char *literal, bool **out);
 
 /* Whether a block has a type of exactly this name. */
 enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, bool *out);
@@ -26,7 +26,8 @@ enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, 
 enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out);
 
 /* Compiles an expression of the user; HG_ERROR_USAGE if it is none. */
-enum hg_status query_regex(struct hg_snapshot *snapshot, const char *text, regex_t *out);
+enum hg_status query_pattern(
+	struct hg_snapshot *snapshot, const char *text, struct base_pattern *out);
 
 /* A block and what its type says of it; fields are read by query_field(). */
 struct query_shape {

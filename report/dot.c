@@ -1,3 +1,4 @@
+#include "report/apart.h"
 #include "report/common.h"
 #include "report/picture.h"
 
@@ -374,15 +375,15 @@ static int ignore_message(char *message)
 	return 0;
 }
 
-static enum hg_status render(struct drawing *drawing, const char *format, FILE *stream)
+static enum hg_status render(
+	struct drawing *drawing, const char *format, FILE *stream, struct hg_error *error)
 {
-	struct hg_error *error = drawing->context->error;
 	enum hg_status status = HG_OK;
 	char *data = NULL;
 	unsigned length = 0;
 	GVC_t *graphviz = gvContext();
 	if (!graphviz)
-		return rep_no_memory(drawing->context);
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
 	if (gvLayout(graphviz, drawing->graph, "dot")) {
 		gvFreeContext(graphviz);
 		return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
@@ -393,28 +394,34 @@ static enum hg_status render(struct drawing *drawing, const char *format, FILE *
 			"this installation of Graphviz cannot write %s", format);
 	else
 		fwrite(data, 1, length, stream);
-	gvFreeRenderData(data);
-	gvFreeLayout(graphviz, drawing->graph);
-	gvFreeContext(graphviz);
 	return status;
 }
 
-static enum hg_status draw_and_write(struct rep_context *context, const struct rep_picture *picture,
-	const struct hg_totals *totals, const struct rep_dot_request *request, FILE *stream)
+struct order {
+	struct drawing drawing;
+	const struct hg_totals *totals;
+	const char *format; /* NULL: DOT */
+};
+
+/* In a process that ends with it: nothing is given back. */
+static enum hg_status draw_and_write(void *data, FILE *out, struct hg_error *error)
 {
-	struct drawing drawing = {.context = context, .picture = picture};
-	enum hg_status status = HG_OK;
+	struct order *order = data;
+	struct drawing *drawing = &order->drawing;
 	agseterrf(ignore_message);
-	if (!draw(&drawing, totals))
-		status = rep_no_memory(context);
-	else if (request->picture)
-		status = render(&drawing, request->picture, stream);
+	enum hg_status status = HG_OK;
+	if (!draw(drawing, order->totals))
+		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
+	else if (order->format)
+		status = render(drawing, order->format, out, error);
 	else
-		agwrite(drawing.graph, stream);
-	if (drawing.graph)
-		agclose(drawing.graph);
-	free(drawing.nodes);
-	rep_text_release(&drawing.text);
+		agwrite(drawing->graph, out);
+	/* Some mistakes are only said, and the picture lacks what they are about. */
+	if (status == HG_OK && rep_text_lost())
+		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
+	if (status == HG_OK && agreseterrors() >= AGERR)
+		status = base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
+			"Graphviz cannot draw all of the picture");
 	return status;
 }
 
@@ -428,7 +435,10 @@ enum hg_status rep_dot(
 		return rep_library_failed(context, status);
 	BASE_TRY(rep_picture(context, request->from, request->max_nodes,
 		rep_share_bytes(&totals, request->min_share), &picture));
-	status = draw_and_write(context, &picture, &totals, request, stream);
+	struct order order = {.drawing = {.context = context, .picture = &picture},
+		.totals = &totals,
+		.format = request->picture};
+	status = rep_apart(draw_and_write, &order, "Graphviz", stream, context->error);
 	rep_picture_release(&picture);
 	return status;
 }

@@ -38,7 +38,7 @@ void rep_emitter_release(struct rep_emitter *emitter)
 bool rep_emitter_broken(const struct rep_emitter *emitter)
 {
 	return emitter->failed || emitter->cell.failed || emitter->held.failed ||
-	       emitter->json.scratch.failed || ferror(emitter->stream);
+	       emitter->json.scratch.failed || rep_text_lost() || ferror(emitter->stream);
 }
 
 static void write_bytes(struct rep_emitter *emitter, const char *bytes, size_t length)

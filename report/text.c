@@ -5,9 +5,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool any_lost;
+
+bool rep_text_lost(void)
+{
+	return any_lost;
+}
+
+struct rep_text rep_text_over(char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	return (struct rep_text){.bytes = buffer, .capacity = size, .is_fixed = true};
+}
+
+static char *fail(struct rep_text *text)
+{
+	text->failed = true;
+	any_lost |= !text->is_fixed;
+	return NULL;
+}
+
 void rep_text_release(struct rep_text *text)
 {
-	free(text->bytes);
+	if (!text->is_fixed)
+		free(text->bytes);
 	*text = (struct rep_text){0};
 }
 
@@ -25,18 +46,14 @@ const char *rep_text_string(const struct rep_text *text)
 
 char *rep_text_room(struct rep_text *text, size_t length)
 {
-	if (text->failed || length >= SIZE_MAX / 2 - text->length) {
-		text->failed = true;
-		return NULL;
-	}
+	if (text->failed || length >= SIZE_MAX / 2 - text->length)
+		return fail(text);
 	size_t needed = text->length + length + 1;
 	if (needed > text->capacity) {
 		size_t capacity = needed < 64 ? 64 : needed + needed / 2;
-		char *bytes = realloc(text->bytes, capacity);
-		if (!bytes) {
-			text->failed = true;
-			return NULL;
-		}
+		char *bytes = text->is_fixed ? NULL : realloc(text->bytes, capacity);
+		if (!bytes)
+			return fail(text);
 		text->bytes = bytes;
 		text->capacity = capacity;
 	}
@@ -72,7 +89,7 @@ void rep_text_printf(struct rep_text *text, const char *format, ...)
 	va_end(arguments);
 	char *to = length < 0 ? NULL : rep_text_room(text, (size_t)length);
 	if (!to) {
-		text->failed = true;
+		fail(text);
 		return;
 	}
 	va_start(arguments, format);

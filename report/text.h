@@ -4,7 +4,8 @@
  * or a picture but through one of the rep_text_escape functions.
  *
  * A rep_text starts as {0} and is freed by rep_text_release().  When memory runs out 'failed' is
- * set and further additions are dropped, so that a report checks once, at its end.
+ * set and further additions are dropped.  Many texts are short-lived: that any of them was lost,
+ * for good, says rep_text_lost(), and what was written with it is no answer.
  */
 #ifndef REPORT_TEXT_H
 #define REPORT_TEXT_H
@@ -19,7 +20,14 @@ struct rep_text {
 	char *bytes; /* NUL-terminated once anything was added */
 	size_t length, capacity;
 	bool failed;
+	bool is_fixed; /* the bytes are the caller's and do not grow */
 };
+
+/* Whether memory ran out under any text of this process that grows. */
+bool rep_text_lost(void);
+
+/* A text in the caller's buffer, which takes no memory; what does not fit is dropped. */
+struct rep_text rep_text_over(char *buffer, size_t size);
 
 void rep_text_release(struct rep_text *text);
 void rep_text_clear(struct rep_text *text);

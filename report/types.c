@@ -1,6 +1,6 @@
+#include "base/pattern.h"
 #include "report/common.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
 static const struct rep_column columns[] = {
@@ -25,27 +25,25 @@ static void part_cell(struct rep_context *context, uint32_t id, enum hg_declared
 static enum hg_status filter(
 	struct rep_context *context, const char *pattern, struct hg_types *types)
 {
-	char message[200];
-	regex_t regex;
+	struct base_pattern wanted = {0};
+	enum hg_status status = HG_OK;
 	size_t kept = 0;
 	if (!pattern)
 		return HG_OK;
-	int trouble = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-	if (trouble) {
-		regerror(trouble, &regex, message, sizeof(message));
-		return base_fail(context->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"'%.200s' is no regular expression: %s", pattern, message);
-	}
-	for (size_t i = 0; i < types->count; i++) {
+	BASE_TRY(base_pattern_compile(&wanted, pattern, context->error));
+	for (size_t i = 0; i < types->count && status == HG_OK; i++) {
 		struct rep_text text = {0};
+		bool matches;
 		rep_name_declared(&text, context->snapshot, types->rows[i].id, HG_DECLARED_NAME);
-		if (regexec(&regex, rep_text_string(&text), 0, NULL, 0) == 0)
+		status = base_pattern_match(
+			&wanted, rep_text_string(&text), &matches, context->error);
+		if (matches)
 			types->rows[kept++] = types->rows[i];
 		rep_text_release(&text);
 	}
 	types->count = kept;
-	regfree(&regex);
-	return HG_OK;
+	base_pattern_release(&wanted);
+	return status;
 }
 
 static void write_head(struct rep_context *context, const struct hg_totals *totals)

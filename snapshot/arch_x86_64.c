@@ -1,9 +1,10 @@
 #include "snapshot/arch_x86_64.h"
 
+#include "snapshot/disassembler.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include <capstone/capstone.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 
@@ -456,14 +457,6 @@ static void immediate_operand(struct disassembly *d, const cs_insn *insn, const 
 		add_operand(d, insn, value, SNAP_USE_ADDRESS, 0);
 }
 
-static bool open_capstone(csh *handle)
-{
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, handle) != CS_ERR_OK)
-		return false;
-	cs_option(*handle, CS_OPT_DETAIL, CS_OPT_ON);
-	return true;
-}
-
 static enum hg_status disassemble(
 	struct disassembly *d, const uint8_t *code, cs_insn *insn, struct hg_error *error)
 {
@@ -500,15 +493,11 @@ enum hg_status snap_operands(struct snap_image *image, uint64_t function, uint64
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"the code at 0x%llx is neither in the core nor in a file",
 			(unsigned long long)function);
-	if (!open_capstone(&d.handle))
-		return base_fail(
-			error, HG_ERROR_INTERNAL, HG_NO_OFFSET, "the disassembler does not start");
-	cs_insn *insn = cs_malloc(d.handle);
-	enum hg_status status =
-		insn ? disassemble(&d, code, insn, error) : base_no_memory(error, sizeof(*insn));
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&d.handle);
+	struct snap_disassembler disassembler;
+	BASE_TRY(snap_disassembler_open(&disassembler, error));
+	d.handle = disassembler.handle;
+	enum hg_status status = disassemble(&d, code, disassembler.insn, error);
+	snap_disassembler_close(&disassembler);
 	*count = d.count;
 	return status;
 }
@@ -560,21 +549,21 @@ static bool read_constant(csh handle, const uint8_t *code, size_t size, uint64_t
 	return false;
 }
 
-bool snap_constant_function(struct snap_image *image, uint64_t function, uint64_t *value)
+enum hg_status snap_constant_function(struct snap_image *image, uint64_t function, uint64_t *value,
+	bool *found, struct hg_error *error)
 {
 	/* endbr64, push, mov, movabs, pop, ret */
 	enum { MOST = 4 + 1 + 3 + 10 + 1 + 1 };
 	size_t size;
-	csh handle;
 	const uint8_t *code = snap_image_at(image, function, MOST, &size);
-	if (!code || !open_capstone(&handle))
-		return false;
-	cs_insn *insn = cs_malloc(handle);
-	bool found = insn && read_constant(handle, code, size, function, insn, value);
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&handle);
-	return found;
+	*found = false;
+	if (!code)
+		return HG_OK;
+	struct snap_disassembler d;
+	BASE_TRY(snap_disassembler_open(&d, error));
+	*found = read_constant(d.handle, code, size, function, d.insn, value);
+	snap_disassembler_close(&d);
+	return HG_OK;
 }
 
 /* Allocations */

@@ -100,10 +100,11 @@ enum hg_status snap_copied_from(const struct snap_image *image, struct snap_rang
 	struct snap_range to, uint64_t initialize, uint64_t *sources, struct hg_error *error);
 
 /*
- * What a function that only returns a constant returns; false if it does more.  Of OCaml's
+ * What a function that only returns a constant returns; not found if it does more.  Of OCaml's
  * caml_sys_const_max_wosize: (max_wosize << 1) + 1, which tells the reserved bits of headers.
  */
-bool snap_constant_function(struct snap_image *image, uint64_t function, uint64_t *value);
+enum hg_status snap_constant_function(struct snap_image *image, uint64_t function, uint64_t *value,
+	bool *found, struct hg_error *error);
 
 /*
  * Bytes of the minor heap that OCaml code stopped at 'rip' has taken, by moving r15, for blocks of

@@ -4,10 +4,10 @@
  */
 #include "snapshot/arch_x86_64.h"
 
+#include "snapshot/disassembler.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <capstone/capstone.h>
 
 /* What a register holds. */
 struct content {
@@ -298,19 +298,14 @@ static enum hg_status follow_all(struct copies *c, const uint8_t *code, struct h
 {
 	uint64_t address = c->code.start;
 	size_t left = (size_t)(c->code.end - c->code.start);
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &c->handle) != CS_ERR_OK)
-		return base_fail(
-			error, HG_ERROR_INTERNAL, HG_NO_OFFSET, "the disassembler does not start");
-	cs_option(c->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	cs_insn *insn = cs_malloc(c->handle);
-	while (insn && left && cs_disasm_iter(c->handle, &code, &left, &address, insn))
-		follow(c, insn);
+	struct snap_disassembler d;
+	BASE_TRY(snap_disassembler_open(&d, error));
+	c->handle = d.handle;
+	while (left && cs_disasm_iter(d.handle, &code, &left, &address, d.insn))
+		follow(c, d.insn);
 	keep_certain(c, left == 0);
-	enum hg_status status = insn ? HG_OK : base_no_memory(error, sizeof(*insn));
-	if (insn)
-		cs_free(insn, 1);
-	cs_close(&c->handle);
-	return status;
+	snap_disassembler_close(&d);
+	return HG_OK;
 }
 
 enum hg_status snap_copied_from(const struct snap_image *image, struct snap_range code,

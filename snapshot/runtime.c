@@ -115,8 +115,11 @@ static enum hg_status find_reserved_bits(struct snap_runtime *runtime, struct hg
 {
 	struct snap_symbol symbol;
 	uint64_t value;
-	if (!snap_image_symbol(runtime->image, "caml_sys_const_max_wosize", &symbol) ||
-		!snap_constant_function(runtime->image, symbol.address, &value))
+	bool found = snap_image_symbol(runtime->image, "caml_sys_const_max_wosize", &symbol);
+	if (found)
+		BASE_TRY(snap_constant_function(
+			runtime->image, symbol.address, &value, &found, error));
+	if (!found)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"the layout of headers cannot be told: caml_sys_const_max_wosize is "
 			"missing");

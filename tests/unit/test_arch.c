@@ -347,6 +347,7 @@ static void constant_functions(void **state)
 	struct process p;
 	struct snap_image image;
 	uint64_t value;
+	struct hg_error error;
 	process_start(&p);
 	for (size_t i = 0; i < LENGTH(functions); i++)
 		put(&p.exe, EXE_TEXT + 32 * i, functions[i].code, sizeof(functions[i].code));
@@ -354,14 +355,18 @@ static void constant_functions(void **state)
 	process_write(&p);
 	must_open(&image, p.core_path, NULL);
 	for (size_t i = 0; i < LENGTH(functions); i++) {
-		bool is_constant =
-			snap_constant_function(&image, CORE_BIAS + EXE_TEXT + 32 * i, &value);
+		bool is_constant;
+		assert_int_equal(snap_constant_function(&image, CORE_BIAS + EXE_TEXT + 32 * i,
+					 &value, &is_constant, &error),
+			HG_OK);
 		if (is_constant != functions[i].is_constant)
 			fail_msg("function %zu", i);
 		if (is_constant)
 			assert_int_equal(value, functions[i].value);
 	}
-	assert_false(snap_constant_function(&image, 0x1000, &value));
+	bool found;
+	assert_int_equal(snap_constant_function(&image, 0x1000, &value, &found, &error), HG_OK);
+	assert_false(found);
 	snap_image_close(&image);
 	process_release(&p);
 }
@@ -632,12 +637,17 @@ static void largest_block(void **state)
 	for (size_t i = 0; i < LENGTH(cores); i++) {
 		struct snap_image image;
 		struct snap_symbol symbol;
+		struct hg_error error;
 		char core[256];
 		uint64_t value;
 		snprintf(core, sizeof(core), "%s/%s.zst", CORES, cores[i]);
 		must_open(&image, core, NULL);
 		assert_true(snap_image_main_symbol(&image, "caml_sys_const_max_wosize", &symbol));
-		assert_true(snap_constant_function(&image, symbol.address, &value));
+		bool found;
+		assert_int_equal(
+			snap_constant_function(&image, symbol.address, &value, &found, &error),
+			HG_OK);
+		assert_true(found);
 		assert_int_equal(value, 0x7fffffffffffff);
 		snap_image_close(&image);
 	}

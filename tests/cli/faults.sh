@@ -1,0 +1,58 @@
+#!/bin/bash
+# Calls of the system that fail: memory, files, output.  tests/faults/sweep.c says what is right;
+# make stress-faults tries every call, here are samples.
+. tests/cli/lib.sh
+
+if is_sanitized; then
+	skip 'failing calls' 'a preloaded allocator and a sanitizer exclude each other'
+	exit 0
+fi
+
+files=$work/files place=$work/place
+mkdir "$files" "$place"
+for name in tiny-4.13.1.core tiny-4.13.1.prof; do
+	zstd -dqf "$fixtures/cores/$name.zst" -o "$files/$name"
+done
+core=$files/tiny-4.13.1.core prof=$files/tiny-4.13.1.prof
+
+# fails FAULT ARGUMENT...: heapgraph with a failing call.
+fails() {
+	local fault=$1
+	shift
+	status=0
+	timeout 60 env FAULT="$fault" LD_PRELOAD="$BUILD/faults.so" "$hg" "$@" \
+		>"$work/out" 2>"$work/err" </dev/null || status=$?
+}
+
+# gives_up NAME FAULT ARGUMENT...: it ends with 5 and one line that says why.
+gives_up() {
+	local name=$1
+	shift
+	fails "$@"
+	if [ "$status" -ne 5 ]; then
+		not_ok "$name" "exit $status, not 5: $(gist "$work/err")"
+	elif ! one_line; then
+		not_ok "$name" "not one line on stderr: $(gist "$work/err")"
+	else
+		ok "$name"
+	fi
+}
+
+# Memory that runs out in a function that has no way to say so.
+why="why type:string --prof $prof --threads 3 $core"
+for fault in $(seq -f 'malloc:%g' 80 90); do
+	# shellcheck disable=SC2086 # words
+	gives_up "regular expression without memory, $fault" "$fault" $why
+done
+# shellcheck disable=SC2086 # words
+gives_up 'text without memory' realloc:20:on summary --format json "$core"
+gives_up 'no memory at all' calloc:1:on summary "$core"
+
+# What Graphviz does then is done in another process.
+picture=$place/x.svg
+for fault in child-malloc:1 child-malloc:200:on child-calloc:300:on child-write:1 fork:1; do
+	gives_up "picture, $fault" "$fault" dot -o "$picture" --prof "$prof" "$core"
+	check "picture, $fault: no file" test -z "$(ls -A "$place")"
+done
+gives_up 'DOT, no process for it' fork:1 dot "$core"
+check 'DOT, no process for it: nothing is written' test ! -s "$work/out"
