@@ -56,6 +56,8 @@ static void say(const struct hg_capture *capture)
 		rep_text_size(&line, capture->missing_bytes);
 		rep_text_put(&line, " of memory could not be read");
 	}
+	if (*capture->instead)
+		rep_text_printf(&line, "; %s", capture->instead);
 	if (capture->left_zombie)
 		rep_text_put(&line, "; the process did not stop again to wait for its copy");
 	cli_print_note(capture->path, rep_text_string(&line));

@@ -716,7 +716,8 @@ struct hg_capture {
 	uint64_t missing_bytes;    /* of memory that could not be read */
 	const char *method;
 	const char *consistency; /* "clean", "minor-collection", "compaction", "filling" */
-	bool left_zombie; /* the forked child could not be waited for: the process did not stop */
+	bool left_zombie;  /* the forked child could not be waited for: the process did not stop */
+	char instead[512]; /* HG_CAPTURE_ANY: why there was no fork, as a sentence; or "" */
 };
 
 /*

@@ -143,7 +143,7 @@ static int open_file(struct snap_core *core)
 int snap_core_open(struct snap_core *core, const char *path, bool replace)
 {
 	size_t length = strlen(path);
-	*core = (struct snap_core){.fd = -1, .page_map = -1, .origin_page_map = -1};
+	*core = SNAP_CORE_NONE;
 	core->replace = replace;
 	if (length == 0 || length > sizeof(core->path) - 3)
 		return snap_core_failed(core, "cannot be written", ENAMETOOLONG);
@@ -156,7 +156,7 @@ int snap_core_open(struct snap_core *core, const char *path, bool replace)
 
 int snap_core_open_fd(struct snap_core *core, int fd)
 {
-	*core = (struct snap_core){.fd = -1, .page_map = -1, .origin_page_map = -1};
+	*core = SNAP_CORE_NONE;
 	SNAP_CORE_TRY(map_arena(core));
 	core->fd = dup(fd);
 	return core->fd < 0 ? snap_core_failed(core, "no file descriptor", errno) : 0;

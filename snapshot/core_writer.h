@@ -130,6 +130,9 @@ struct snap_core {
 	uint64_t later_bytes;      /* of memory shared with 'origin', which went on */
 };
 
+/* One that has not begun: harmless to abandon. */
+#define SNAP_CORE_NONE ((struct snap_core){.fd = -1, .page_map = -1, .origin_page_map = -1})
+
 /*
  * Begins the file beside where it is to appear; 'path' is copied.  A file of that name is replaced
  * at the commit, or makes it fail with EEXIST; of a symbolic link it is the file behind it.

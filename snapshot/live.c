@@ -1,11 +1,15 @@
 /*
  * Captures of running programs: stop, look, fork or copy, resume, write.
  */
+#include "base/proc.h"
 #include "base/session.h"
 #include "snapshot/core_writer.h"
 #include "snapshot/file_names.h"
+#include "snapshot/live_fork.h"
 #include "snapshot/live_state.h"
 #include "snapshot/live_trace.h"
+#include "snapshot/live_tracer.h"
+#include "snapshot/live_watch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -40,13 +44,20 @@ struct work {
 	struct hg_process *process;
 	const struct hg_capture_options *options;
 	struct hg_capture *result;
+	struct hg_error *error;
+	enum hg_status status;
+	struct snap_tracer tracer; /* all that concerns the stopped process is done there */
+	struct snap_watch watch;
 	struct snap_trace trace;
+	struct snap_fork_means means;
+	struct snap_core_process described; /* for the writer */
 	struct snap_core core;              /* the file */
+	struct snap_core copy;              /* what was read while it was stopped, in memory */
 	struct snap_core_thread *registers; /* of all threads, when they were stopped */
 	uint64_t thread_count;
-	uint64_t stopped_at; /* ns */
-	uint64_t time;       /* ns since 1970 */
-	uint64_t instruction;
+	uint64_t stopped_at;    /* ns */
+	uint64_t time;          /* ns since 1970 */
+	uint64_t lacking_bytes; /* of memory for a copy in memory; 0 */
 	uint64_t not_inherited_bytes;
 	pid_t child;
 	bool is_cancelled;
@@ -141,12 +152,6 @@ static enum hg_status name_file(struct work *work, bool *replace, struct hg_erro
 	return HG_OK;
 }
 
-static enum hg_status has_ended(const struct work *work, struct hg_error *error)
-{
-	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "process %d has ended",
-		(int)work->process->live.process);
-}
-
 /* Says what the writer of a file could not do. */
 static enum hg_status writing_failed(
 	struct work *work, const struct snap_core *core, int number, struct hg_error *error)
@@ -154,7 +159,7 @@ static enum hg_status writing_failed(
 	if (number == ECANCELED)
 		return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled");
 	if (number == ESRCH)
-		return has_ended(work, error);
+		return snap_trace_lost(work->process->live.process, error);
 	base_fail(error, number == ENOMEM ? HG_ERROR_LIMIT : HG_ERROR_OUTPUT, HG_NO_OFFSET,
 		"%s: %s", core->failed, strerror(number));
 	base_error_file(error, work->result->path);
@@ -163,17 +168,9 @@ static enum hg_status writing_failed(
 
 /* Stopping and resuming */
 
-static bool signals_pending(void)
-{
-	sigset_t pending;
-	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
-	       sigismember(&pending, SIGHUP) || sigismember(&pending, SIGQUIT);
-}
-
 static enum hg_status check_cancelled(struct work *work, struct hg_error *error)
 {
-	work->is_cancelled |= signals_pending();
+	work->is_cancelled |= snap_signal_waits();
 	if (work->is_cancelled)
 		return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled");
 	return HG_OK;
@@ -183,7 +180,32 @@ static enum hg_status check_cancelled(struct work *work, struct hg_error *error)
 static uint64_t resume(struct work *work)
 {
 	snap_trace_release(&work->trace);
-	return clock_ns(CLOCK_MONOTONIC) - work->stopped_at;
+	uint64_t pause_ns = clock_ns(CLOCK_MONOTONIC) - work->stopped_at;
+	snap_watch_stands(&work->watch, false);
+	return pause_ns;
+}
+
+static enum hg_status stop(struct work *work, struct hg_error *error)
+{
+	struct hg_process *process = work->process;
+	BASE_TRY(check_cancelled(work, error));
+	if (!snap_live_is_there(&process->live))
+		return snap_trace_lost(process->live.process, error);
+	snap_watch_stands(&work->watch, true);
+	work->stopped_at = clock_ns(CLOCK_MONOTONIC);
+	work->time = clock_ns(CLOCK_REALTIME);
+	enum hg_status status = snap_trace_stop(&work->trace, process->live.process, error);
+	if (status != HG_OK)
+		snap_watch_stands(&work->watch, false);
+	return status;
+}
+
+/* Whether the heap can be read as it is, and a fork made if one is wanted. */
+static bool is_good_moment(const struct work *work)
+{
+	bool forks = work->options->method != HG_CAPTURE_VMREAD && work->means.has_code;
+	return strcmp(work->result->consistency, "clean") == 0 &&
+	       !(forks && snap_fork_obstacle(&work->trace, &work->means));
 }
 
 /* Stops the process at a good moment, or after some attempts at any. */
@@ -192,28 +214,26 @@ static enum hg_status stop_well(struct work *work, struct hg_error *error)
 	struct hg_process *process = work->process;
 	struct hg_capture *result = work->result;
 	for (;;) {
-		BASE_TRY(check_cancelled(work, error));
-		if (!snap_live_is_there(&process->live))
-			return has_ended(work, error);
-		work->instruction = snap_trace_find_syscall(process->live.process);
-		work->stopped_at = clock_ns(CLOCK_MONOTONIC);
-		work->time = clock_ns(CLOCK_REALTIME);
-		BASE_TRY(snap_trace_stop(&work->trace, process->live.process, error));
+		BASE_TRY(stop(work, error));
 		result->stops++;
 		result->consistency = snap_live_consistency(&process->live, &work->trace);
 		bool compacts = strcmp(result->consistency, "compaction") == 0;
-		if (strcmp(result->consistency, "clean") == 0 ||
+		if (is_good_moment(work) ||
 			result->stops >= (compacts ? MOST_STOPS_COMPACTION : MOST_STOPS))
 			break;
 		result->earlier_pause_ns += resume(work);
 		long ms = compacts ? BETWEEN_STOPS_COMPACTION_MS : BETWEEN_STOPS_MS;
 		nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
 	}
-	/* They are needed when the threads run again. */
+	return HG_OK;
+}
+
+/* They are needed when the threads run again. */
+static void keep_registers(struct work *work)
+{
 	work->registers = work->trace.registers;
 	work->thread_count = work->trace.count;
 	work->trace.registers = NULL;
-	return HG_OK;
 }
 
 /* Memory that a fork does not inherit */
@@ -235,17 +255,27 @@ static bool next_range(FILE *maps, uint64_t *start, uint64_t *end)
 	return found;
 }
 
-static FILE *open_maps(pid_t process)
+/* Pages of all mappings. */
+static uint64_t mapped_pages(pid_t process)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)process);
-	return fopen(path, "re");
+	unsigned long long pages = 0;
+	FILE *file = base_proc_open(process, 0, "statm");
+	if (file && fscanf(file, "%llu", &pages) != 1)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages;
 }
 
-/* Both lie still.  Mappings are inherited whole or not at all (MADV_DONTFORK). */
+/*
+ * Both lie still.  Mappings are inherited whole or not at all (MADV_DONTFORK), mostly all of them,
+ * which is told at a glance.
+ */
 static uint64_t not_inherited(pid_t process, pid_t child)
 {
-	FILE *all = open_maps(process), *copied = open_maps(child);
+	if (mapped_pages(process) == mapped_pages(child))
+		return 0;
+	FILE *all = base_proc_open(process, 0, "maps"), *copied = base_proc_open(child, 0, "maps");
 	uint64_t start, end, copied_start = 0, copied_end = 0, bytes = 0;
 	while (all && copied && next_range(all, &start, &end)) {
 		while (copied_end <= start && copied_end != UINT64_MAX)
@@ -276,15 +306,16 @@ static size_t read_memory(void *data, uint64_t address, void *buffer, size_t siz
 	return snap_core_read_process(&from, address, buffer, size);
 }
 
-static struct snap_core_process described(struct work *work)
+static const struct snap_core_process *describe(struct work *work)
 {
 	pid_t origin = work->process->live.process;
-	return (struct snap_core_process){.id = work->child ? work->child : origin,
+	work->described = (struct snap_core_process){.id = work->child ? work->child : origin,
 		.origin = origin,
 		.threads = work->registers,
 		.thread_count = work->thread_count,
 		.read = read_memory,
 		.read_data = work};
+	return &work->described;
 }
 
 static int finish(struct work *work, struct snap_core *core)
@@ -302,146 +333,192 @@ static int finish(struct work *work, struct snap_core *core)
 	return status;
 }
 
-static enum hg_status by_fork(struct work *work, struct hg_error *error)
+/* By fork: the copy is stopped for good, and the process goes on. */
+static enum hg_status fork_stopped(struct work *work, struct hg_error *error)
 {
-	struct hg_capture *result = work->result;
 	pid_t origin = work->process->live.process;
-	enum hg_status status =
-		snap_trace_fork(&work->trace, work->instruction, &work->child, error);
-	if (status != HG_OK && !work->child)
-		return status;
-	if (status == HG_OK)
-		work->not_inherited_bytes = not_inherited(origin, work->child);
-	result->pause_ns = resume(work);
-	result->method = "fork";
-	struct snap_core_process process = described(work);
-	int number = 0;
-	if (status == HG_OK)
-		number = snap_core_write_memory(&work->core, &process);
-	if (status == HG_OK && number == 0)
-		number = finish(work, &work->core);
-	if (status == HG_OK && number == 0 && !snap_live_start_time(work->child))
-		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"the copy of process %d was killed, for lack of memory perhaps",
-			(int)origin);
-	result->left_zombie = !snap_trace_end_child(origin, work->child, work->instruction);
-	return number ? writing_failed(work, &work->core, number, error) : status;
-}
-
-/* A number of kilobytes behind a key; 0 if it is not there. */
-static uint64_t kilobytes(const char *path, const char *key)
-{
-	char line[256];
-	unsigned long long number = 0;
-	size_t length = strlen(key);
-	FILE *file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, key, length) == 0)
-			number = strtoull(line + length, NULL, 10);
-	if (file)
-		fclose(file);
-	return number;
+	BASE_TRY(snap_fork(&work->trace, &work->means, &work->child, error));
+	keep_registers(work);
+	work->not_inherited_bytes = not_inherited(origin, work->child);
+	work->result->method = hg_capture_method_name(HG_CAPTURE_FORK);
+	work->result->pause_ns = resume(work);
+	return HG_OK;
 }
 
 /* Rather than have the system kill somebody for lack of memory. */
 static enum hg_status check_memory(const struct work *work, struct hg_error *error)
 {
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)work->process->live.process);
-	uint64_t needed = kilobytes(path, "VmRSS:") + kilobytes(path, "VmSwap:");
-	uint64_t available = kilobytes("/proc/meminfo", "MemAvailable:");
-	if (available == 0 || needed < available)
+	if (work->lacking_bytes == 0)
 		return HG_OK;
 	return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-		"a copy of process %d may need %llu MB of memory, of which there are %llu",
-		(int)work->process->live.process, (unsigned long long)needed / 1024,
-		(unsigned long long)available / 1024);
+		"a copy of process %d may need %llu MB of memory more than there are",
+		(int)work->process->live.process, (unsigned long long)work->lacking_bytes >> 20);
 }
 
-/* Into memory while it is stopped, from there to the file. */
-static enum hg_status by_reading(struct work *work, struct hg_error *error)
+/* Into memory while it is stopped. */
+static enum hg_status copy_stopped(struct work *work, struct hg_error *error)
 {
-	struct snap_core copy;
+	BASE_TRY(check_memory(work, error));
+	keep_registers(work);
+	snap_tracer_unhurry(); /* it may take seconds */
 	int fd = memfd_create("heapgraph capture", MFD_CLOEXEC);
 	if (fd < 0)
 		return base_no_memory(error, 0);
-	work->result->method = "vmread";
-	int number = snap_core_open_fd(&copy, fd);
+	work->result->method = hg_capture_method_name(HG_CAPTURE_VMREAD);
+	int number = snap_core_open_fd(&work->copy, fd);
 	close(fd);
-	struct snap_core_process process = described(work);
 	if (number == 0)
-		number = snap_core_write_memory(&copy, &process);
+		number = snap_core_write_memory(&work->copy, describe(work));
 	if (number == 0 && !snap_live_is_there(&work->process->live))
 		number = ESRCH;
 	work->result->pause_ns = resume(work);
-	if (number == 0)
-		number = finish(work, &copy);
-	enum hg_status status = number ? writing_failed(work, &copy, number, error) : HG_OK;
-	if (status == HG_OK && (number = snap_core_take(&work->core, &copy)))
-		status = writing_failed(work, &work->core, number, error);
-	snap_core_abandon(&copy);
-	return status;
+	return number ? writing_failed(work, &work->copy, number, error) : HG_OK;
 }
 
-static enum hg_status capture_stopped(struct work *work, struct hg_error *error)
+static enum hg_status read_stopped(struct work *work, struct hg_error *error)
 {
-	enum hg_capture_method method = work->options->method;
-	if (method == HG_CAPTURE_FORK && work->process->live.is_filtered)
-		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"process %d has a seccomp filter, which might end it for a fork; "
-			"--method vmread does without",
-			(int)work->process->live.process);
-	if (method == HG_CAPTURE_VMREAD || work->process->live.is_filtered)
-		return by_reading(work, error);
-	enum hg_status status = by_fork(work, error);
-	if (status != HG_ERROR_LIMIT || method != HG_CAPTURE_ANY || work->result->method)
+	if (work->options->method == HG_CAPTURE_VMREAD)
+		return copy_stopped(work, error);
+	enum hg_status status = fork_stopped(work, error);
+	if (status != HG_ERROR_LIMIT || work->options->method != HG_CAPTURE_ANY ||
+		work->trace.must_end)
 		return status;
+	snprintf(work->result->instead, sizeof(work->result->instead), "%s", error->message);
 	base_error_clear(error);
-	BASE_TRY(check_memory(work, error));
-	return by_reading(work, error);
+	return copy_stopped(work, error);
+}
+
+/* In the tracing thread: from the first thread stopped to the last one that goes on. */
+static bool take(void *data)
+{
+	struct work *work = data;
+	snap_tracer_hurry();
+	work->status = stop_well(work, work->error);
+	if (work->status == HG_OK)
+		work->status = read_stopped(work, work->error);
+	/* Nothing stands still after this, whatever happened. */
+	snap_trace_release(&work->trace);
+	snap_watch_stands(&work->watch, work->trace.must_end);
+	snap_tracer_unhurry();
+	return !work->trace.must_end;
+}
+
+/* In the same thread. */
+static bool end_child(void *data)
+{
+	struct work *work = data;
+	bool must_end = false;
+	snap_watch_stands(&work->watch, true);
+	work->result->left_zombie = !snap_fork_end_child(
+		work->process->live.process, work->child, &work->means, &must_end);
+	snap_watch_stands(&work->watch, must_end);
+	return !must_end;
+}
+
+/* What takes long, when the process runs again. */
+static enum hg_status write_file(struct work *work, struct hg_error *error)
+{
+	int number;
+	if (!work->child) {
+		number = finish(work, &work->copy);
+		if (number)
+			return writing_failed(work, &work->copy, number, error);
+		number = snap_core_take(&work->core, &work->copy);
+		return number ? writing_failed(work, &work->core, number, error) : HG_OK;
+	}
+	number = snap_core_write_memory(&work->core, describe(work));
+	if (number == 0)
+		number = finish(work, &work->core);
+	if (number)
+		return writing_failed(work, &work->core, number, error);
+	if (snap_live_start_time(work->child))
+		return HG_OK;
+	return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+		"the copy of process %d was killed, for lack of memory perhaps",
+		(int)work->process->live.process);
+}
+
+/* How much memory a copy of all would need beyond what there is; bytes. */
+static uint64_t lacking_memory(pid_t process)
+{
+	static const char *const keys[] = {"VmRSS", "VmSwap"};
+	uint64_t needed = 0, available = base_proc_number(0, 0, "meminfo", "MemAvailable");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		uint64_t kilobytes = base_proc_number(process, 0, "status", keys[i]);
+		needed += kilobytes == BASE_PROC_UNKNOWN ? 0 : kilobytes;
+	}
+	return available == BASE_PROC_UNKNOWN || needed < available ? 0
+								    : (needed - available) << 10;
+}
+
+/* What can be known before the process is stopped. */
+static enum hg_status prepare(struct work *work, struct hg_error *error)
+{
+	const struct snap_live *live = &work->process->live;
+	bool replace;
+	BASE_TRY(name_file(work, &replace, error));
+	int number = snap_core_open(&work->core, work->result->path, replace);
+	if (number)
+		return writing_failed(work, &work->core, number, error);
+	work->lacking_bytes = lacking_memory(live->process);
+	if (work->options->method == HG_CAPTURE_VMREAD)
+		BASE_TRY(check_memory(work, error));
+	snap_fork_prepare(&work->means, live->process, &live->fibers);
+	snap_watch_open(&work->watch);
+	return snap_tracer_open(&work->tracer, error);
 }
 
 static enum hg_status capture(struct work *work, struct hg_error *error)
 {
-	bool replace;
-	BASE_TRY(name_file(work, &replace, error));
-	if (work->options->method == HG_CAPTURE_VMREAD || work->process->live.is_filtered)
-		BASE_TRY(check_memory(work, error));
-	int number = snap_core_open(&work->core, work->result->path, replace);
-	enum hg_status status =
-		number ? writing_failed(work, &work->core, number, error) : stop_well(work, error);
-	if (status == HG_OK)
-		status = capture_stopped(work, error);
-	snap_trace_release(&work->trace);
-	if (status == HG_OK)
-		status = check_cancelled(work, error);
-	if (status == HG_OK && (number = snap_core_commit(&work->core)))
-		status = writing_failed(work, &work->core, number, error);
-	work->result->written_bytes = work->core.written_bytes;
+	BASE_TRY(prepare(work, error));
+	snap_tracer_run(&work->tracer, take, work);
+	if (work->status == HG_OK)
+		work->status = write_file(work, error);
+	if (work->child)
+		snap_tracer_run(&work->tracer, end_child, work);
+	snap_tracer_close(&work->tracer);
+	BASE_TRY(work->status);
+	BASE_TRY(check_cancelled(work, error));
+	int number = snap_core_commit(&work->core);
+	return number ? writing_failed(work, &work->core, number, error) : HG_OK;
+}
+
+static void release(struct work *work, enum hg_status status)
+{
+	snap_tracer_close(&work->tracer);
+	snap_watch_close(&work->watch);
+	snap_core_abandon(&work->copy);
 	if (status != HG_OK)
 		snap_core_abandon(&work->core);
 	free(work->registers);
-	return status;
 }
 
 enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_options *options,
 	struct hg_capture *out)
 {
 	struct hg_error *error = &process->session->error;
-	struct hg_capture_options o = {.method = HG_CAPTURE_ANY};
-	struct work work = {.process = process, .options = &o, .result = out};
+	struct hg_capture_options wanted = {.method = HG_CAPTURE_ANY};
+	struct work work = {.process = process,
+		.options = &wanted,
+		.result = out,
+		.error = error,
+		.watch = {.pipe = -1},
+		.core = SNAP_CORE_NONE,
+		.copy = SNAP_CORE_NONE};
 	sigset_t all, before, too_big;
 	base_error_clear(error);
 	*out = (struct hg_capture){0};
 	if (options)
-		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	if (o.method != HG_CAPTURE_ANY && !hg_capture_method_name(o.method))
+		memcpy(&wanted, options,
+			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
+	if (wanted.method != HG_CAPTURE_ANY && !hg_capture_method_name(wanted.method))
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"there is no capture method %u", (unsigned)o.method);
-	/* Were we stopped or ended now, the program would stand still or be torn. */
+			"there is no capture method %u", (unsigned)wanted.method);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	enum hg_status status = capture(&work, error);
+	out->written_bytes = work.core.written_bytes;
+	release(&work, status);
 	/* A limit on the size of files, of which the error tells already. */
 	sigemptyset(&too_big);
 	sigaddset(&too_big, SIGXFSZ);

@@ -1,5 +1,6 @@
 #include "snapshot/live_state.h"
 
+#include "base/proc.h"
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
 #include "snapshot/runtime_moments.h"
@@ -29,49 +30,15 @@ static uint64_t address_of(struct snap_live *live, const char *name)
 
 /* Opening */
 
-static FILE *open_proc(pid_t process, const char *name)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
-	return fopen(path, "re");
-}
-
-/* Field 22 of stat: it tells a process from a later one of the same id. */
 uint64_t snap_live_start_time(pid_t process)
 {
-	char line[1024];
-	FILE *file = open_proc(process, "stat");
-	size_t got = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
-	if (file)
-		fclose(file);
-	line[got] = '\0';
-	/* The name, field 2, may hold anything. */
-	char *at = strrchr(line, ')');
-	if (!at || strlen(at) < 3 || strchr("ZX", at[2]))
-		return 0;
-	for (unsigned field = 2; field < 22 && at; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	struct base_proc_stat stat;
+	return base_proc_stat(process, 0, &stat) && !strchr("ZX", stat.state) ? stat.start_time : 0;
 }
 
 bool snap_live_is_there(const struct snap_live *live)
 {
 	return snap_live_start_time(live->process) == live->started;
-}
-
-/* A number behind a key of /proc/PID/status. */
-static uint64_t status_number(pid_t process, const char *key)
-{
-	char line[256];
-	uint64_t number = HG_UNKNOWN;
-	size_t length = strlen(key);
-	FILE *file = open_proc(process, "status");
-	while (file && fgets(line, sizeof(line), file))
-		if (strncmp(line, key, length) == 0 && line[length] == ':')
-			number = strtoull(line + length + 1, NULL, 10);
-	if (file)
-		fclose(file);
-	return number;
 }
 
 static enum hg_status refuse(struct snap_live *live, struct hg_error *error, const char *why)
@@ -103,7 +70,7 @@ static enum hg_status open_executable(struct snap_live *live, struct hg_error *e
 static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
 {
 	uint64_t pair[2];
-	FILE *file = open_proc(live->process, "auxv");
+	FILE *file = base_proc_open(live->process, 0, "auxv");
 	bool found = false;
 	while (file && !found && fread(pair, sizeof(pair), 1, file) == 1)
 		found = pair[0] == AT_ENTRY;
@@ -165,6 +132,55 @@ static void find_version(struct snap_live *live)
 	}
 }
 
+static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
+{
+	struct snap_elf_symbol symbol;
+	Elf64_Phdr segment;
+	uint64_t inside = address - live->bias;
+	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
+		!(segment.p_flags & PF_X) ||
+		!snap_elf_symbol_at(&live->executable, inside, &symbol))
+		return SNAP_MOMENT_NONE;
+	bool is_ahead;
+	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	return is_ahead ? SNAP_MOMENT_NONE : moment;
+}
+
+/* The layout of the version; of a 5.x that is not known, none. */
+static const struct snap_layout *layout_of(const struct snap_live *live)
+{
+	for (unsigned i = 0; i < SNAP_OCAML_VERSIONS; i++) {
+		const struct snap_layout *layout = snap_layout((enum snap_ocaml_version)i);
+		size_t length = strlen(layout->name);
+		if (strncmp(live->ocaml_version, layout->name, length) == 0 &&
+			live->ocaml_version[length] == '.')
+			return layout;
+	}
+	return NULL;
+}
+
+/*
+ * Caml_state of 5.x is a variable of each thread, in the block of the executable, which ends where
+ * fs_base points (ELF Handling For Thread-Local Storage, variant II).
+ */
+static void find_fibers(struct snap_live *live)
+{
+	struct snap_elf_symbol symbol;
+	Elf64_Phdr tls;
+	const struct snap_layout *layout = layout_of(live);
+	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
+		!snap_elf_symbol(&live->executable, "caml_state", &symbol) ||
+		symbol.type != STT_TLS || !snap_elf_segment(&live->executable.view, PT_TLS, &tls))
+		return;
+	uint64_t align = tls.p_align ? tls.p_align : 1;
+	uint64_t block = (tls.p_memsz + align - 1) & ~(align - 1);
+	live->fibers = (struct snap_fibers){.are_used = true,
+		.state = (int64_t)(symbol.value - block),
+		.c_stack = layout->caml_domain_state_c_stack,
+		.current_stack = layout->caml_domain_state_current_stack,
+		.handler = layout->stack_info_handler};
+}
+
 static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 {
 	live->started = snap_live_start_time(live->process);
@@ -176,8 +192,10 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 	BASE_TRY(open_executable(live, error));
 	BASE_TRY(find_bias(live, error));
 	BASE_TRY(find_runtime(live, error));
-	live->is_filtered = status_number(live->process, "Seccomp") == 2;
 	find_version(live);
+	find_fibers(live);
+	/* The index of symbols by address is made when it is first asked for: not in the pause. */
+	amid_address(live, live->executable.view.header.e_entry + live->bias);
 	return HG_OK;
 }
 
@@ -223,25 +241,11 @@ uint64_t snap_live_heap_bytes(const struct snap_live *live)
 	uint64_t words = state_word(live, layout->caml_domain_state_stat_heap_wsz), kilobytes;
 	if (words != HG_UNKNOWN)
 		return words * 8;
-	kilobytes = status_number(live->process, "RssAnon");
-	return kilobytes == HG_UNKNOWN ? HG_UNKNOWN : kilobytes * 1024;
+	kilobytes = base_proc_number(live->process, 0, "status", "RssAnon");
+	return kilobytes == BASE_PROC_UNKNOWN ? HG_UNKNOWN : kilobytes * 1024;
 }
 
 /* Consistency */
-
-static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
-{
-	struct snap_elf_symbol symbol;
-	Elf64_Phdr segment;
-	uint64_t inside = address - live->bias;
-	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
-		!(segment.p_flags & PF_X) ||
-		!snap_elf_symbol_at(&live->executable, inside, &symbol))
-		return SNAP_MOMENT_NONE;
-	bool is_ahead;
-	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
-	return is_ahead ? SNAP_MOMENT_NONE : moment;
-}
 
 /*
  * Looks at the innermost frames only, as far as the collector's own reach: what lies deeper may be

@@ -6,16 +6,17 @@
 #define SNAPSHOT_LIVE_STATE_H
 
 #include "snapshot/elf_file.h"
+#include "snapshot/live_room.h"
 #include "snapshot/live_trace.h"
 
 struct snap_live {
 	pid_t process;
 	struct snap_elf executable;
-	uint64_t bias;          /* address in the process - address in the file */
-	uint64_t started;       /* snap_live_start_time() */
-	uint64_t domain_state;  /* address of the pointer Caml_state; 0 on 5.x */
-	uint64_t major_cycles;  /* address of the counter of 5.x, 0 if there is none */
-	bool is_filtered;       /* by seccomp: it must not be made to do system calls */
+	uint64_t bias;         /* address in the process - address in the file */
+	uint64_t started;      /* ticks since the machine began */
+	uint64_t domain_state; /* address of the pointer Caml_state; 0 on 5.x */
+	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
+	struct snap_fibers fibers;
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 };
 
@@ -26,7 +27,7 @@ struct snap_live {
 enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error);
 void snap_live_close(struct snap_live *live);
 
-/* When a process began, in ticks since the machine did; 0 when there is none, or it has ended. */
+/* When a process began; 0 when there is none, or it has ended. */
 uint64_t snap_live_start_time(pid_t process);
 
 /* Whether it is still the same process: not ended, and its id not given to another. */

@@ -1,25 +1,16 @@
 /*
- * Stopping a process, making it do system calls, and letting it go on as if nothing had been
- * (ptrace(2)).  For one thread of ours at a time: the system binds a traced process to the thread
- * that stopped it.
+ * Stopping a process and letting it go on as if nothing had been (ptrace(2)).  All of it is for one
+ * thread of ours: the system binds a traced process to the thread that stopped it, and lets it go
+ * when that thread ends.
  *
- * Nothing the process can see changes: no signal is delivered to it because of us or taken from it,
- * its registers and masks of signals are put back, and system calls that were interrupted are
- * restarted by the kernel.
+ * No signal is delivered to the process because of us or taken from it, and system calls that were
+ * interrupted are restarted by the kernel.
  */
 #ifndef SNAPSHOT_LIVE_TRACE_H
 #define SNAPSHOT_LIVE_TRACE_H
 
 #include "base/error.h"
-#include "snapshot/core_writer.h"
-
-#include <sys/types.h>
-
-struct snap_traced {
-	pid_t id;
-	bool stopped;
-	bool gone;
-};
+#include "snapshot/live_thread.h"
 
 /* A process with its threads, in the order of threads[] and registers[]. */
 struct snap_trace {
@@ -27,33 +18,26 @@ struct snap_trace {
 	struct snap_traced *threads;
 	struct snap_core_thread *registers;
 	uint64_t count, capacity, registers_capacity;
+	bool must_end; /* a thread is not stopped: it is let go when the tracing thread ends */
 };
+
+/* For a thread to stop. */
+#define SNAP_TRACE_PATIENCE ((struct snap_patience){.ms = 5000, .until_signal = true})
 
 /*
  * Stops every thread and reads its registers.  HG_ERROR_INPUT when that is not permitted (with what
  * to do), when the process has ended, or when a thread does not stop for several seconds.  On
- * failure nothing is stopped.
+ * failure nothing is stopped, or 'must_end' is set.
  */
 enum hg_status snap_trace_stop(struct snap_trace *trace, pid_t process, struct hg_error *error);
 
-/* Lets all threads go on, and frees.  Harmless for what is not stopped. */
+/* Lets all threads go on that are stopped, and frees.  Harmless when done again. */
 void snap_trace_release(struct snap_trace *trace);
 
-/*
- * Makes a stopped thread of the process fork, at an address where there is a syscall instruction.
- * *child is a stopped copy that never runs; it is killed should this process die.  HG_ERROR_LIMIT
- * when the system refuses to fork.
- */
-enum hg_status snap_trace_fork(
-	struct snap_trace *trace, uint64_t instruction, pid_t *child, struct hg_error *error);
+/* Stops one thread; false when it has ended, does not stop, or is not ours to trace. */
+bool snap_trace_stop_one(struct snap_traced *thread, struct snap_patience patience);
 
-/*
- * Kills the copy and makes its parent, which runs, wait for it, so that no zombie stays; for that
- * one of its threads is stopped once more.  False when that did not work.
- */
-bool snap_trace_end_child(pid_t process, pid_t child, uint64_t instruction);
-
-/* Address of a syscall instruction in code of the process, preferably of its vDSO; 0: none. */
-uint64_t snap_trace_find_syscall(pid_t process);
+/* Says that a process has ended, if it has; else that it does not do what is asked of it. */
+enum hg_status snap_trace_lost(pid_t process, struct hg_error *error);
 
 #endif

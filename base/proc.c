@@ -1,0 +1,58 @@
+#include "base/proc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+FILE *base_proc_open(pid_t process, pid_t thread, const char *name)
+{
+	char path[96];
+	if (process == 0)
+		snprintf(path, sizeof(path), "/proc/%s", name);
+	else if (thread == 0)
+		snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
+	else
+		snprintf(
+			path, sizeof(path), "/proc/%d/task/%d/%s", (int)process, (int)thread, name);
+	return fopen(path, "re");
+}
+
+uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const char *key)
+{
+	char line[256];
+	uint64_t number = BASE_PROC_UNKNOWN;
+	size_t length = strlen(key);
+	FILE *file = base_proc_open(process, thread, name);
+	while (file && number == BASE_PROC_UNKNOWN && fgets(line, sizeof(line), file))
+		if (strncmp(line, key, length) == 0 && line[length] == ':')
+			number = strtoull(line + length + 1, NULL, 10);
+	if (file)
+		fclose(file);
+	return number;
+}
+
+bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
+{
+	enum { FIRST = 3, PARENT = 4, START = 22, STACK = 28, SIGNAL = 38, CODE = 52, FIELDS = 53 };
+	char line[1024];
+	uint64_t fields[FIELDS] = {0};
+	FILE *file = base_proc_open(process, thread, "stat");
+	size_t got = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
+	if (file)
+		fclose(file);
+	line[got] = '\0';
+	/* The name, field 2, may hold anything. */
+	char *at = strrchr(line, ')');
+	if (!at || strlen(at) < 4)
+		return false;
+	char state = at[2];
+	at += 3;
+	for (unsigned i = FIRST + 1; i < FIELDS && *at; i++)
+		fields[i] = strtoull(at, &at, 10);
+	*out = (struct base_proc_stat){.state = state,
+		.parent = (pid_t)fields[PARENT],
+		.start_time = fields[START],
+		.start_stack = fields[STACK],
+		.exit_signal = fields[SIGNAL],
+		.exit_code = fields[CODE]};
+	return true;
+}

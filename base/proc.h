@@ -1,0 +1,36 @@
+/*
+ * Files of /proc about processes and their threads (proc(5)).
+ */
+#ifndef BASE_PROC_H
+#define BASE_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#define BASE_PROC_UNKNOWN UINT64_MAX
+
+/*
+ * Opens /proc/PROCESS/NAME; /proc/PROCESS/task/THREAD/NAME if 'thread' is not 0; /proc/NAME if
+ * 'process' is 0.  NULL with errno; the caller closes it.
+ */
+FILE *base_proc_open(pid_t process, pid_t thread, const char *name);
+
+/* The decimal number in the line "KEY: NUMBER ..." of such a file; or BASE_PROC_UNKNOWN. */
+uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const char *key);
+
+/* Fields of stat, in its order. */
+struct base_proc_stat {
+	char state; /* 'R', 'S', 'T', 'Z', ... */
+	pid_t parent;
+	uint64_t start_time;  /* ticks since the machine began */
+	uint64_t start_stack; /* address in the first thread's stack; 0 if that is not for us */
+	uint64_t exit_signal; /* that its parent gets when it ends */
+	uint64_t exit_code;   /* of a zombie, as wait() tells it; 0 if that is not for us */
+};
+
+/* False when there is no such process or thread. */
+bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out);
+
+#endif
