@@ -25,6 +25,7 @@ cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 
 LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c retype/*.c query/*.c)
 CLI_SOURCES := $(wildcard report/*.c cli/*.c)
+KILLER_SOURCES := $(filter-out %/saboteur.c,$(wildcard tests/stress/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
 UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
@@ -33,7 +34,8 @@ lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
 test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
 programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target \
-	$(BUILD)/sweep $(BUILD)/faults.so
+	$(BUILD)/sweep $(BUILD)/faults.so \
+	$(BUILD)/watched $(BUILD)/kill_captures $(BUILD)/saboteur
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
@@ -45,7 +47,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml bench bench-capture lint asan fuzz run-fuzzers format install clean
+.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture bench bench-capture lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -56,6 +58,7 @@ help:
 	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
+	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
@@ -119,6 +122,24 @@ $(BUILD)/faults.so: tests/faults/shim.c tests/faults/calls.h Makefile
 	$(Q)$(CC) $(cflags) -fvisibility=default $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -shared \
 		-o $@ $< -ldl
 
+# Those of the stress tests of captures.
+watched_sources = tests/targets/watched.c tests/targets/watched_self.c tests/targets/registers.c
+
+$(BUILD)/watched: $(watched_sources) tests/targets/watched.h tests/targets/watched_self.h \
+		tests/targets/registers.h Makefile
+	$(say) CC tests/targets/watched.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(cflags) $(filter-out -fsanitize%,$(CFLAGS)) $(LDFLAGS) -rdynamic -o $@ \
+		$(watched_sources)
+
+$(BUILD)/kill_captures: $(KILLER_SOURCES:%.c=$(BUILD)/%.o)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/saboteur: $(BUILD)/tests/stress/saboteur.o
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
 	$(say) LD $@
 	@mkdir -p $(@D)
@@ -173,6 +194,12 @@ stress-ocaml:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
 	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix"
+
+stress-capture:
+	$(Q)scripts/install-packages build test ocaml
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && \
+		BUILD=$(BUILD) tests/stress/capture ocamlopt "$$prefix"
 
 bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench

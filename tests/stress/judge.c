@@ -1,0 +1,149 @@
+/* Says what became of a target. */
+#include "tests/stress/stress.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { NAP_US = 2000 };
+
+/* How a target is at one moment. */
+struct view {
+	bool stopped, mask_differs, stands;
+	struct stress_copies copies;
+};
+
+static void look(const struct stress_target *target, const uint64_t *before, struct view *view)
+{
+	const struct watched *record = target->record;
+	*view = (struct view){0};
+	for (size_t i = 0; i < record->slots; i++)
+		if (record->rounds[i] == before[i])
+			view->stands = true;
+	for (size_t i = 0; i < target->thread_count; i++) {
+		const struct stress_thread *thread = &target->threads[i];
+		struct stress_status status = stress_status(target->process, thread->id);
+		if (status.state == 0 || strchr("TtZX", status.state) || status.tracer != 0)
+			view->stopped = true;
+		if (status.blocked != thread->blocked)
+			view->mask_differs = true;
+	}
+	/* The most work, so only when the rest is as it should be. */
+	if (!view->stands && !view->stopped && !view->mask_differs)
+		view->copies = stress_copies(target->process, false);
+}
+
+static bool is_fine(const struct view *view)
+{
+	return !view->stands && !view->stopped && !view->mask_differs && view->copies.live == 0;
+}
+
+static bool replace(struct stress_target *target)
+{
+	stress_kill(target);
+	stress_start(target);
+	return false;
+}
+
+static bool judge_dead(struct stress_target *target, pid_t process, struct stress_row *row)
+{
+	int status = target->exit_status;
+	fprintf(stderr, "    %s: died, %s %d\n", target->name,
+		WIFSIGNALED(status) ? "signal" : "exit status",
+		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	row->killed++;
+	/* Those that die with their tracer are given time to. */
+	for (int i = 0; i < 500 && stress_copies(process, false).live > 0; i++)
+		stress_nap(NAP_US);
+	row->copies += stress_copies(process, true).live;
+	return replace(target);
+}
+
+/* What the target itself has noticed.  It goes on with it, so that it is replaced. */
+static bool notices(const struct stress_target *target, struct stress_row *row)
+{
+	const struct watched *record = target->record;
+	row->torn += record->torn != 0;
+	row->interrupted += record->interrupted != 0;
+	row->mask += record->mask_changed != 0;
+	row->stack += record->stack_changed != 0;
+	return record->torn || record->interrupted || record->mask_changed || record->stack_changed;
+}
+
+static bool judge_unwell(
+	struct stress_target *target, const uint64_t *before, struct stress_row *row)
+{
+	struct view view;
+	look(target, before, &view);
+	view.copies = stress_copies(target->process, false);
+	row->stuck += view.stands || view.stopped;
+	row->mask += view.mask_differs && target->record->mask_changed == 0;
+	row->copies += view.copies.live;
+	notices(target, row);
+	fprintf(stderr, "    %s:%s%s%s %u live copies\n", target->name,
+		view.stands ? " stands," : "", view.stopped ? " stopped or traced," : "",
+		view.mask_differs ? " other signals blocked," : "", view.copies.live);
+	return replace(target);
+}
+
+bool stress_judge(struct stress_target *target, struct stress_row *row)
+{
+	uint64_t before[WATCHED_SLOTS];
+	struct view view;
+	pid_t process = target->process;
+	uint64_t until = stress_microseconds() + UINT64_C(1000) * stress_setting.patience_ms;
+	for (size_t i = 0; i < WATCHED_SLOTS; i++)
+		before[i] = target->record->rounds[i];
+	for (;;) {
+		if (stress_has_ended(target))
+			return judge_dead(target, process, row);
+		stress_release_forks(target);
+		look(target, before, &view);
+		if (is_fine(&view))
+			break;
+		if (stress_microseconds() > until)
+			return judge_unwell(target, before, row);
+		stress_nap(NAP_US);
+		stress_reap_strangers(process, 0);
+	}
+	if (view.copies.zombies > target->zombies)
+		row->zombies += view.copies.zombies - target->zombies;
+	target->zombies = view.copies.zombies;
+	return notices(target, row) ? replace(target) : true;
+}
+
+/* Whoever looked after the target for a capturer that was killed has ended, too. */
+static bool is_watched_on(pid_t target)
+{
+	uint64_t until = stress_microseconds() + UINT64_C(1000) * stress_setting.patience_ms;
+	while (stress_copies(target, false).capturers > 0) {
+		if (stress_microseconds() > until)
+			return true;
+		stress_nap(NAP_US);
+		stress_reap_strangers(target, 0);
+	}
+	return false;
+}
+
+void stress_conclude(struct stress_target *target, struct stress_row *row)
+{
+	int status;
+	struct stress_row last = {0};
+	/* Whatever the judge finds now belongs to the row as well. */
+	pid_t capturer = stress_capture_begin(target);
+	if (!stress_capture_end(target, capturer, &status) || status != 0)
+		row->refused++;
+	stress_remove_captures();
+	stress_judge(target, &last);
+	row->refused += is_watched_on(target->process);
+	row->killed += last.killed;
+	row->torn += last.torn;
+	row->interrupted += last.interrupted;
+	row->mask += last.mask;
+	row->stack += last.stack;
+	row->stuck += last.stuck;
+	row->copies += last.copies;
+	row->unreaped += target->zombies;
+	if (!stress_finish(target))
+		row->output++;
+}
