@@ -234,7 +234,7 @@ format:
 
 install: all
 	$(say) INSTALL $(DESTDIR)$(PREFIX)
-	$(Q)scripts/install $(BUILD) '$(DESTDIR)' '$(PREFIX)' '$(VERSION)'
+	$(Q)MAKE='$(MAKE)' scripts/install $(BUILD) '$(DESTDIR)' '$(PREFIX)' '$(VERSION)'
 
 clean:
 	$(Q)rm -rf $(BUILD)

@@ -254,21 +254,32 @@ test_contents() {
 		"$((blocks * 32))"
 }
 
-# The example of the documentation compiles and does what it says.
-test_example() {
-	sed -n '/^    {\[$/,/^    \]}/p' "$top/ocaml/heapgraph.mli" | sed '1d;$d' >"$work/example.ml"
-	check "$label example: is there" test -s "$work/example.ml"
-	(cd "$work" && "$opt" -I "$folder/heapgraph" heapgraph.cmxa example.ml -o "$folder/example") \
-		>"$work/check.out" 2>&1 || not_ok "$label example: compiles" "$(gist "$work/check.out")"
+# try_example NAME FILE: an example of the documentation compiles, is of types that leave nothing out,
+# and does what it says.
+try_example() {
+	local name="$label example of $1"
+	check "$name: is there" test -s "$2"
 	rm -rf "$work/here"
 	mkdir "$work/here"
+	cp "$2" "$work/example.ml"
+	check "$name: compiles" "$opt" -strict-sequence -w +5+10 -warn-error +a -I "$folder/heapgraph" \
+		heapgraph.cmxa "$work/example.ml" -o "$folder/example"
 	(cd "$work/here" && "$folder/example") >"$work/said" 2>"$work/complaints" || true
-	check "$label example: names a file" test -f \
+	check "$name: names a file" test -f \
 		"$work/here/$(sed -n 's/^heapgraph summary //p' "$work/said")"
 	case $version in
-	5.[012].*) check "$label example: says why" grep -q 'no locations: .* cannot' "$work/complaints" ;;
-	*) check "$label example: has nothing to complain of" test ! -s "$work/complaints" ;;
+	5.[012].*) check "$name: says why" grep -q 'no locations: .* cannot' "$work/complaints" ;;
+	*) check "$name: has nothing to complain of" test ! -s "$work/complaints" ;;
 	esac
+}
+
+test_examples() {
+	sed -n '/^    {\[$/,/^    \]}/p' "$top/ocaml/heapgraph.mli" | sed '1d;$d' >"$work/interface.ml"
+	try_example 'the interface' "$work/interface.ml"
+	sed -n '/^```ocaml$/,/^```$/{/^```/d;p}' "$top/docs/ocaml-library.md" >"$work/page.ml"
+	try_example 'the documentation' "$work/page.ml"
+	check "$label example of the documentation: how long it stood still" \
+		grep -qE '^stood still for [0-9]+\.[0-9] ms$' "$work/said"
 }
 
 # with_compiler LABEL OCAMLC OCAMLOPT
@@ -285,7 +296,7 @@ with_compiler() {
 	test_sampling
 	test_threads
 	test_contents
-	test_example
+	test_examples
 }
 
 # The findlib package, as make and as dune build it; a program that does not name the library obeys
