@@ -90,8 +90,9 @@ static enum hg_status find_runtime(struct snap_live *live, struct hg_error *erro
 		return refuse(live, error,
 			"has no symbols: programs linked statically and stripped cannot be read");
 	if (!address_of(live, "caml_frametable")) {
-		bool bytecode =
-			address_of(live, "caml_instr_table") || address_of(live, "caml_start_code");
+		/* The interpreter, by its name up to 5.1 and that of 5.3 (runtime/interp.c). */
+		bool bytecode = address_of(live, "caml_interprete") ||
+				address_of(live, "caml_bytecode_interpreter");
 		return refuse(live, error,
 			bytecode ? "runs OCaml bytecode; only native code can be captured"
 				 : "is no OCaml program: there are no symbols caml_... in it");
@@ -117,6 +118,8 @@ static void find_version(struct snap_live *live)
 	uint64_t module = address_of(live, "camlStdlib__Sys"), fields[FIELDS];
 	if (!module)
 		module = address_of(live, "camlStdlib.Sys");
+	if (!module) /* before 4.13 */
+		module = address_of(live, "camlStdlib__sys");
 	if (!module || !read_words(live, module, fields, FIELDS))
 		return;
 	for (unsigned i = 0; i < FIELDS; i++) {
@@ -193,6 +196,9 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 	BASE_TRY(find_bias(live, error));
 	BASE_TRY(find_runtime(live, error));
 	find_version(live);
+	/* 4.10 to 4.12 have the state, but other fields in it. */
+	if (*live->ocaml_version == '4' && !layout_of(live))
+		live->domain_state = 0;
 	find_fibers(live);
 	/* The index of symbols by address is made when it is first asked for: not in the pause. */
 	amid_address(live, live->executable.view.header.e_entry + live->bias);
