@@ -1,6 +1,7 @@
 #include "snapshot/runtime_parts.h"
 
-#include <ctype.h>
+#include "snapshot/runtime_version.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -64,16 +65,10 @@ uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name)
 
 /* Detection */
 
-static bool has(struct snap_image *image, const char *name)
+static bool has(void *image, const char *name)
 {
 	struct snap_symbol symbol;
 	return snap_image_symbol(image, name, &symbol);
-}
-
-/* runtime/interp.c: the interpreter of bytecode, by its name up to 5.1 and that of 5.3. */
-static bool has_interpreter(struct snap_image *image)
-{
-	return has(image, "caml_interprete") || has(image, "caml_bytecode_interpreter");
 }
 
 /* Why a program has none of the symbols of a native runtime with a domain state. */
@@ -81,7 +76,7 @@ static enum hg_status no_runtime(struct snap_image *image, struct hg_error *erro
 {
 	if (has(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"'%s' is of an OCaml before 4.10; supported are 4.13, 4.14 and 5.0 to 5.3",
+			"'%s' is of an OCaml before 4.10; supported are " SNAP_OCAML_SUPPORTED,
 			image->program);
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 		"'%s' is no OCaml program: it has no symbol of the OCaml runtime", image->program);
@@ -91,7 +86,7 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 {
 	struct snap_image *image = runtime->image;
 	struct snap_symbol symbol;
-	if (has_interpreter(image) && !has(image, "caml_frametable"))
+	if (snap_has_interpreter(has, image) && !has(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' runs OCaml bytecode; only programs of ocamlopt can be read",
 			image->program);
@@ -135,22 +130,16 @@ static enum hg_status find_reserved_bits(struct snap_runtime *runtime, struct hg
 	return HG_OK;
 }
 
-static bool is_version(const char *text)
-{
-	int used = 0;
-	unsigned major, minor, patch;
-	return isdigit((unsigned char)text[0]) &&
-	       sscanf(text, "%u.%u.%u%n", &major, &minor, &patch, &used) == 3 && used > 0;
-}
-
 /* Stdlib.Sys.ocaml_version: the only string of that form in the block of the module. */
 static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t size)
 {
 	struct snap_symbol symbol;
 	uint64_t field, header;
-	/* Before 4.13 its file is stdlib__sys.ml (stdlib/Makefile). */
-	if (!snap_image_symbol(runtime->image, "camlStdlib__Sys", &symbol) &&
-		!snap_image_symbol(runtime->image, "camlStdlib__sys", &symbol))
+	unsigned name = 0;
+	while (snap_sys_symbol(name) &&
+		!snap_image_symbol(runtime->image, snap_sys_symbol(name), &symbol))
+		name++;
+	if (!snap_sys_symbol(name))
 		return false;
 	for (uint64_t i = 0; i < 64; i++) {
 		if (!snap_image_u64(runtime->image, symbol.address + 8 * i, &field))
@@ -158,54 +147,27 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 		if (field % 8 == 0 && field != 0 &&
 			snap_image_u64(runtime->image, field - 8, &header) &&
 			(header & 0xff) == SNAP_TAG_STRING &&
-			snap_image_string(runtime->image, field, text, size) && is_version(text))
+			snap_image_string(runtime->image, field, text, size) &&
+			snap_is_version(text))
 			return true;
 	}
 	return false;
-}
-
-/* Exported functions and variables that are new in a version, of the newest first. */
-static const struct {
-	const char *symbol, *version;
-} fingerprints[] = {
-	{"caml_free_domains", "5.4"},
-	{"caml_memprof_scan_roots", "5.3"},
-	{"caml_compactions_count", "5.2"},
-	{"caml_alloc_shr_reserved", "5.1"},
-	{"caml_alloc_stack", "5.0"},
-	{"caml_ephe_list_pure", "4.14"},
-	{"caml_do_exit", "4.13"},
-};
-
-static const char *version_of_symbols(struct snap_runtime *runtime)
-{
-	for (size_t i = 0; i < sizeof(fingerprints) / sizeof(fingerprints[0]); i++)
-		if ((fingerprints[i].version[0] == '5') == runtime->is_5 &&
-			has(runtime->image, fingerprints[i].symbol))
-			return fingerprints[i].version;
-	/* Caml_state and caml_state, by which the family is known, are new in these. */
-	return runtime->is_5 ? "5.0" : "4.10 to 4.12";
 }
 
 static enum hg_status find_version(struct snap_runtime *runtime, struct hg_error *error)
 {
 	char text[64];
 	if (!version_of_stdlib(runtime, text, sizeof(text))) {
-		snprintf(text, sizeof(text), "%s", version_of_symbols(runtime));
+		snprintf(text, sizeof(text), "%s",
+			snap_version_of_symbols(runtime->is_5, has, runtime->image));
 		snap_note_line(runtime,
 			"the program has no Stdlib.Sys: taken for OCaml %s by its symbols", text);
 	}
 	BASE_TRY(base_pool_string(&runtime->pool, text, strlen(text), &runtime->version, error));
-	for (unsigned v = 0; v < SNAP_OCAML_VERSIONS; v++) {
-		const struct snap_layout *layout = snap_layout(v);
-		size_t length = strlen(layout->name);
-		if (strncmp(text, layout->name, length) == 0 &&
-			!isdigit((unsigned char)text[length]))
-			runtime->layout = layout;
-	}
+	runtime->layout = snap_layout_of(text);
 	if (!runtime->layout || (runtime->layout->version >= SNAP_OCAML_5_0) != runtime->is_5)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"'%s' is of OCaml %s; supported are 4.13, 4.14 and 5.0 to 5.3",
+			"'%s' is of OCaml %s; supported are " SNAP_OCAML_SUPPORTED,
 			runtime->image->program, text);
 	return HG_OK;
 }
