@@ -148,6 +148,7 @@ ${prof:-./bin/heapgraph}
 ./lib/ocaml/heapgraph/heapgraph.a
 ./lib/ocaml/heapgraph/heapgraph.cma
 ./lib/ocaml/heapgraph/heapgraph.cmi
+./lib/ocaml/heapgraph/heapgraph.cmt
 ./lib/ocaml/heapgraph/heapgraph.cmti
 ./lib/ocaml/heapgraph/heapgraph.cmx
 ./lib/ocaml/heapgraph/heapgraph.cmxa
@@ -166,7 +167,9 @@ done
 [ -z "$prof" ] || check 'with OCaml: heapgraph-prof runs' "$root/usr/bin/heapgraph-prof" --version
 echo 'let () = print_endline (Heapgraph.dump_heap ())' >"$work/dumps.ml"
 check 'with OCaml: a program is linked' env OCAMLPATH="$root/usr/lib/ocaml" ocamlfind ocamlopt \
-	-package heapgraph -linkpkg "$work/dumps.ml" -o "$work/dumps"
+	-bin-annot -package heapgraph -linkpkg "$work/dumps.ml" -o "$work/dumps"
+[ -z "$prof" ] || check 'with OCaml: the types of the library are there' bash -c "cd '$work' &&
+	'$root/usr/bin/heapgraph-prof' --exe dumps -o dumps.prof . 2>&1 | grep Heapgraph; grep -q '^u Heapgraph .* cmt\$' dumps.prof"
 check 'with OCaml: the command reads its dump' bash -c \
 	"cd '$work' && '$root/usr/bin/heapgraph' info \"\$(./dumps)\""
 # Elsewhere, and below a prefix that ocamlfind has its packages in.
