@@ -53,7 +53,7 @@ static enum hg_status run_diff(struct cli_run *run)
 static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
 		"what is compared: type (the default if types are known), location (else), "
-		"type,location, tag, module or root"},
+		"type,location, tag, module, root or callstack"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
 		"order of the rows: by the size of the change in bytes (bytes_delta, the "
 		"default), blocks (blocks_delta) or retained bytes (retained_delta), or by name"},

@@ -36,8 +36,8 @@ static enum hg_status run_top(struct cli_run *run)
 static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
 		"what blocks of one row have in common: type (the default if types are known), "
-		"location (else), type,location, tag, module (of the location) or root (that "
-		"points to them)"},
+		"location (else), type,location, tag, module (of the location), root (that "
+		"points to them) or callstack (of what Gc.Memprof tracks)"},
 	{"type", 0, CLI_STRING, offsetof(struct cli_values, type), "RE", NULL,
 		"count only blocks of types that match this extended regular expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,

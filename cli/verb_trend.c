@@ -46,7 +46,7 @@ static enum hg_status run_trend(struct cli_run *run)
 static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
 		"what is followed: type (the default if types are known), location (else), "
-		"type,location, tag, module or root"},
+		"type,location, tag, module, root or callstack"},
 	{0},
 };
 

@@ -202,6 +202,10 @@ struct hg_info {
 	bool has_types;           /* there is a table of types; else only tags tell */
 	const char *type_profile; /* where it is from; "" */
 	const char *type_note;    /* why there is none, or what is odd about it; "" */
+	/* Of cores: what Gc.Memprof tracks in the program; else HG_UNKNOWN. */
+	uint64_t samples;            /* blocks, also some that have been freed since */
+	uint64_t samples_with_stack; /* of these, with a call stack */
+	uint64_t sampling_rate_ppb;  /* sampled words per 10^9; HG_UNKNOWN also if rates differ */
 };
 
 HG_API void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out);
@@ -260,6 +264,7 @@ struct hg_totals {
 	 * say, or led to the same as what does, which was not told apart to the end.
 	 */
 	uint64_t given_up_blocks;
+	uint64_t sampled_blocks; /* of those with a location: Gc.Memprof sampled some words */
 };
 
 HG_API enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out);
@@ -339,6 +344,7 @@ enum hg_key {
 	HG_BY_ROOT,
 	HG_BY_TYPE,
 	HG_BY_TYPE_LOCATION,
+	HG_BY_CALL_STACK, /* of blocks that Gc.Memprof tracks */
 	HG_KEYS
 };
 
@@ -355,6 +361,12 @@ struct hg_class {
 	uint32_t id; /* for hg_class_name() */
 	enum hg_confidence confidence;
 	uint64_t blocks, bytes, retained_bytes;
+	/*
+	 * If Gc.Memprof tracks some of the blocks: 'blocks' and 'bytes' are of those that it tracks
+	 * where the key is a location or call stack.  The bytes of all that were allocated alike,
+	 * by the rate with which words were sampled, and the standard error of that; HG_UNKNOWN.
+	 */
+	uint64_t estimated_bytes, estimated_error;
 };
 
 struct hg_top {

@@ -3,10 +3,11 @@
 #include "query/aliases.h"
 #include "query/types.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAGS = 256, LONGEST_MODULE = 512 };
+enum { TAGS = 256, LONGEST_MODULE = 512, LONGEST_CALL_STACK = 1 << 16 };
 
 /* For each location the first one of the same module, which stands for the module. */
 static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
@@ -25,6 +26,24 @@ static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
 	return status;
 }
 
+/* For each sample, from 1 on, the first one with the same call stack, which stands for it. */
+static enum hg_status find_stacks(struct hg_snapshot *snapshot, uint32_t **out)
+{
+	uint32_t count = (uint32_t)snapshot->snap.sampled_count;
+	struct query_aliases aliases = {0};
+	enum hg_status status =
+		query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out);
+	for (uint32_t i = 1; i <= count && status == HG_OK; i++) {
+		char name[LONGEST_CALL_STACK];
+		hg_class_name(snapshot, HG_BY_CALL_STACK, i, name, sizeof(name));
+		status = query_aliases_add(snapshot, &aliases, name, i);
+	}
+	if (status == HG_OK)
+		query_aliases_resolve(&aliases, *out);
+	query_aliases_release(&aliases);
+	return status;
+}
+
 struct classifier {
 	struct query_classes *classes;
 	struct hg_snapshot *snapshot;
@@ -32,6 +51,10 @@ struct classifier {
 	const bool *wanted; /* by type, or NULL */
 	uint32_t *modules;  /* by location, when that is the key */
 	uint32_t *types;    /* which stands for a type of the same name, when the key needs it */
+	uint32_t *stacks;   /* by number of a sample, when the key is its call stack */
+	/* By number of a sample: the class of its block.  Blocks come in the order of samples. */
+	uint32_t *of_sample;
+	uint64_t next_sample;
 };
 
 /* A class by type and location; new ones get a row.  A location that is unknown says nothing. */
@@ -55,6 +78,18 @@ static enum hg_status pair_class(struct classifier *c, const struct snap_cell *c
 	return HG_OK;
 }
 
+/* The number of a block's sample, from 1 on; 0 if it has none. */
+static uint32_t sample_of(struct classifier *c, const struct snap_cell *cell)
+{
+	const struct snap *snap = &c->snapshot->snap;
+	while (c->next_sample < snap->sampled_count &&
+		snap->sampled[c->next_sample].address < cell->address)
+		c->next_sample++;
+	bool found = c->next_sample < snap->sampled_count &&
+		     snap->sampled[c->next_sample].address == cell->address;
+	return found ? (uint32_t)c->next_sample + 1 : 0;
+}
+
 static inline enum hg_status classify(struct classifier *c, const struct snap_cell *cell,
 	struct retype_term type, enum hg_confidence *confidence, uint32_t *class)
 {
@@ -68,6 +103,10 @@ static inline enum hg_status classify(struct classifier *c, const struct snap_ce
 		return HG_OK;
 	case HG_BY_TYPE_LOCATION:
 		return pair_class(c, cell, c->types[type.n], confidence, class);
+	case HG_BY_CALL_STACK:
+		*class = c->stacks[sample_of(c, cell)];
+		*confidence = *class ? HG_EXACT : HG_UNKNOWN_ORIGIN;
+		return HG_OK;
 	default:
 		*class = query_location(&c->snapshot->snap, cell, confidence);
 		if (c->key == HG_BY_MODULE)
@@ -97,6 +136,9 @@ static inline enum hg_status take_block(
 	BASE_TRY(classify(c, cell, type, &confidence, &class));
 	struct graph_position position = snapshot->graph.position[rank];
 	add_block(&c->classes->rows[class], 8 * (cell->wosize + 1), confidence);
+	uint32_t sample = c->of_sample ? sample_of(c, cell) : 0;
+	if (sample)
+		c->of_sample[sample - 1] = class;
 	if (graph_reaches(position))
 		c->classes->of_position[position.n] = class;
 	return HG_OK;
@@ -119,6 +161,66 @@ static enum hg_status classify_blocks(struct classifier *c)
 	}
 	snap_walk_release(&walk);
 	return status;
+}
+
+/* What was sampled of a class, in bytes. */
+struct estimate {
+	double bytes, variance;
+	bool is_known, is_unknown;
+};
+
+/*
+ * Each word was sampled or not, with the same chance and by itself: n of them stand for n / rate
+ * words, and the variance of n is that of a binomial distribution.
+ */
+static void add_sample(struct estimate *estimate, const struct snap_sampled *sample)
+{
+	double words = sample->words, rate = sample->rate;
+	if (sample->words == 0)
+		return; /* for data outside the heap */
+	if (rate > 0) {
+		estimate->bytes += 8 * words / rate;
+		estimate->variance += 64 * words * (1 - rate) / (rate * rate);
+		estimate->is_known = true;
+	} else {
+		estimate->is_unknown = true;
+	}
+}
+
+static uint64_t rounded(double bytes)
+{
+	return bytes < 0x1p63 ? (uint64_t)(bytes + 0.5) : HG_UNKNOWN;
+}
+
+static enum hg_status begin_samples(struct classifier *c)
+{
+	uint64_t count = c->snapshot->snap.sampled_count;
+	BASE_TRY(query_alloc(c->snapshot, count, sizeof(*c->of_sample), (void **)&c->of_sample));
+	memset(c->of_sample, 0xff, count * sizeof(*c->of_sample));
+	return HG_OK;
+}
+
+static enum hg_status sum_samples(struct classifier *c)
+{
+	const struct snap *snap = &c->snapshot->snap;
+	struct query_classes *classes = c->classes;
+	struct estimate *estimates;
+	for (uint32_t i = 0; i < classes->count; i++)
+		classes->rows[i].estimated_bytes = classes->rows[i].estimated_error = HG_UNKNOWN;
+	if (!c->of_sample)
+		return HG_OK;
+	BASE_TRY(query_alloc(c->snapshot, classes->count, sizeof(*estimates), (void **)&estimates));
+	for (uint64_t i = 0; i < snap->sampled_count; i++)
+		if (c->of_sample[i] != QUERY_NO_CLASS)
+			add_sample(&estimates[c->of_sample[i]], &snap->sampled[i]);
+	for (uint32_t i = 0; i < classes->count; i++) {
+		if (!estimates[i].is_known || estimates[i].is_unknown)
+			continue;
+		classes->rows[i].estimated_bytes = rounded(estimates[i].bytes);
+		classes->rows[i].estimated_error = rounded(sqrt(estimates[i].variance));
+	}
+	free(estimates);
+	return HG_OK;
 }
 
 /*
@@ -151,6 +253,8 @@ static uint32_t class_count(const struct hg_snapshot *snapshot, enum hg_key key)
 		return retype_term_count(&snapshot->retype.types) + 1;
 	case HG_BY_TYPE_LOCATION:
 		return snapshot->classes.count;
+	case HG_BY_CALL_STACK:
+		return (uint32_t)snapshot->snap.sampled_count + 1;
 	default:
 		return snapshot->snap.sites.count;
 	}
@@ -177,10 +281,18 @@ static enum hg_status fill(struct query_classes *classes, struct hg_snapshot *sn
 		status = find_modules(snapshot, &c.modules);
 	else if (key == HG_BY_TYPE || key == HG_BY_TYPE_LOCATION)
 		status = query_types_by_name(snapshot, &c.types);
+	else if (key == HG_BY_CALL_STACK)
+		status = find_stacks(snapshot, &c.stacks);
+	if (status == HG_OK && snapshot->snap.sampled_count)
+		status = begin_samples(&c);
 	if (status == HG_OK)
 		status = classify_blocks(&c);
+	if (status == HG_OK)
+		status = sum_samples(&c);
 	free(c.modules);
 	free(c.types);
+	free(c.stacks);
+	free(c.of_sample);
 	return status == HG_OK ? sum_retained(classes, snapshot) : status;
 }
 

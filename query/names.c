@@ -24,7 +24,7 @@ const char *hg_confidence_name(enum hg_confidence confidence)
 }
 
 static const char *const key_names[HG_KEYS] = {
-	"location", "tag", "module", "root", "type", "type,location"};
+	"location", "tag", "module", "root", "type", "type,location", "callstack"};
 
 const char *hg_key_name(enum hg_key key)
 {
@@ -171,6 +171,18 @@ static size_t class_name(const struct hg_snapshot *snapshot, uint32_t id, char *
 	return length + hg_location_name(snapshot, location, buffer + used, size - used);
 }
 
+/* Numbers are those of samples from 1 on; 0: not tracked, or without a call stack. */
+static size_t call_stack_name(
+	const struct hg_snapshot *snapshot, uint32_t id, char *buffer, size_t size)
+{
+	const struct snap *snap = &snapshot->snap;
+	if (size)
+		buffer[0] = '\0';
+	if (id == 0 || id > snap->sampled_count || !snap->format->call_stack)
+		return 0;
+	return snap->format->call_stack(snap, snap->sampled[id - 1].address, buffer, size);
+}
+
 size_t hg_class_name(
 	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
@@ -190,6 +202,8 @@ size_t hg_class_name(
 		return class_name(snapshot, id, buffer, size);
 	case HG_BY_ROOT:
 		return hg_node_name(snapshot, id, buffer, size);
+	case HG_BY_CALL_STACK:
+		return call_stack_name(snapshot, id, buffer, size);
 	default:
 		return text_length(snprintf(buffer, size, "%s", ""));
 	}

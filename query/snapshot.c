@@ -145,7 +145,12 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.has_types = snapshot->retype.has_types,
 		.type_profile = snapshot->retype.path ? snapshot->retype.path : "",
 		.type_note = snapshot->retype.note ? snapshot->retype.note : "",
+		.samples = snap->tracked_count,
+		.samples_with_stack = snap->tracked_stacks,
+		.sampling_rate_ppb = HG_UNKNOWN,
 	};
+	if (snap->sampling_rate > 0)
+		out->sampling_rate_ppb = (uint64_t)(snap->sampling_rate * 1e9 + 0.5);
 	describe_chunks(snap, out);
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		out->roots[snap->roots[i].kind]++;
@@ -322,6 +327,7 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	out->type_conflicts = snapshot->retype.counts.type_conflicts;
 	out->static_conflicts = snapshot->retype.counts.static_conflicts;
 	out->given_up_blocks = snapshot->retype.counts.given_up;
+	out->sampled_blocks = snap->sampled_count;
 	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;

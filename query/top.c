@@ -109,7 +109,10 @@ static enum hg_status root_rows(
 	for (uint64_t i = 0; i < snap->root_count; i++) {
 		uint32_t node = snap_root_node(snap, i);
 		uint32_t target = snap_resolve_node(snap, snap->roots[i].value);
-		struct hg_class row = {.id = node, .confidence = HG_EXACT};
+		struct hg_class row = {.id = node,
+			.confidence = HG_EXACT,
+			.estimated_bytes = HG_UNKNOWN,
+			.estimated_error = HG_UNKNOWN};
 		if (wanted && !has_type(snapshot, target, wanted))
 			continue;
 		/* Else it is a fiber that only garbage holds. */

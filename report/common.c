@@ -121,8 +121,8 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 
 const char *rep_key_plural(enum hg_key key)
 {
-	static const char *const plurals[] = {
-		"locations", "tags", "modules", "roots", "types", "types and locations"};
+	static const char *const plurals[] = {"locations", "tags", "modules", "roots", "types",
+		"types and locations", "call stacks"};
 	return key < HG_KEYS ? plurals[key] : "";
 }
 
@@ -209,6 +209,52 @@ void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32
 	default:
 		rep_name_class(name, snapshot, key, id);
 	}
+}
+
+void rep_sampling_rate(struct rep_text *text, const struct hg_info *info)
+{
+	uint64_t rate = info->sampling_rate_ppb, all = 1000000000;
+	if (rate == HG_UNKNOWN || rate == 0) {
+		rep_text_put(text, "some words, at a rate that is not known");
+	} else if (rate > all / 2) {
+		rep_text_percent(text, rate, all);
+		rep_text_put(text, " of all words");
+	} else {
+		rep_text_put(text, "one of ");
+		rep_text_count(text, (all + rate / 2) / rate);
+		rep_text_put(text, " words");
+	}
+}
+
+bool rep_is_sampled(enum hg_key key, const struct hg_totals *totals)
+{
+	return totals->sampled_blocks &&
+	       (key == HG_BY_LOCATION || key == HG_BY_MODULE || key == HG_BY_TYPE_LOCATION ||
+		       key == HG_BY_CALL_STACK);
+}
+
+struct rep_column rep_estimated_column(bool in_text)
+{
+	return (struct rep_column){"estimated_bytes", in_text ? "estimated" : NULL, REP_BYTES, 0};
+}
+
+struct rep_column rep_error_column(bool in_text)
+{
+	return (struct rep_column){"estimated_error", in_text ? "+-" : NULL, REP_BYTES, 0};
+}
+
+static void known_cell(struct rep_emitter *emitter, uint64_t number)
+{
+	if (number == HG_UNKNOWN)
+		rep_cell_none(emitter);
+	else
+		rep_cell_number(emitter, number);
+}
+
+void rep_estimate_cells(struct rep_emitter *emitter, const struct hg_class *row)
+{
+	known_cell(emitter, row->estimated_bytes);
+	known_cell(emitter, row->estimated_error);
 }
 
 void rep_coverage(struct rep_text *text, const struct hg_totals *totals)

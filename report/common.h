@@ -45,6 +45,21 @@ void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snap
 void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
 	struct rep_text *kind, struct rep_text *name);
 
+/*
+ * Where blocks have locations because Gc.Memprof sampled some of their words: what that stands for,
+ * and its standard error, beside the exact counts of those sampled.  Text has these columns only
+ * where a key tells locations and something was sampled.
+ */
+#define REP_ESTIMATE_MEANING                                                                       \
+	"  counted are the blocks that Gc.Memprof sampled; estimated: all that were made alike, "  \
+	"with the\n  standard error (95 % lie within twice that)\n"
+/* "one of 10,000 words": those that Gc.Memprof sampled. */
+void rep_sampling_rate(struct rep_text *text, const struct hg_info *info);
+bool rep_is_sampled(enum hg_key key, const struct hg_totals *totals);
+struct rep_column rep_estimated_column(bool in_text);
+struct rep_column rep_error_column(bool in_text);
+void rep_estimate_cells(struct rep_emitter *emitter, const struct hg_class *row);
+
 /* "types: 97.3 % of blocks (99.1 % of bytes), 3 shape clashes": never the one without the other. */
 void rep_coverage(struct rep_text *text, const struct hg_totals *totals);
 

@@ -96,6 +96,18 @@ static void heap_lines(struct rep_emitter *emitter, const struct hg_info *info)
 			emitter, "live_words", "Gc.stat live words", REP_COUNT, info->live_words);
 }
 
+/* Of a core: what Gc.Memprof tracks has its location. */
+static void sample_lines(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	struct rep_text rate = {0};
+	rep_value_number(emitter, "samples_with_stack", "with a call stack", REP_COUNT,
+		info->samples_with_stack);
+	known_number(emitter, "sampling_rate_ppb", NULL, REP_NUMBER, info->sampling_rate_ppb);
+	rep_sampling_rate(&rate, info);
+	rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "sampled", rep_text_string(&rate));
+	rep_text_release(&rate);
+}
+
 static void location_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	if (*info->profile) {
@@ -103,12 +115,15 @@ static void location_lines(struct rep_emitter *emitter, const struct hg_info *in
 		rep_value_number(
 			emitter, "locations", "locations in it", REP_COUNT, info->locations);
 	}
+	known_number(emitter, "samples", "tracked blocks", REP_COUNT, info->samples);
+	if (info->samples != HG_UNKNOWN && info->samples)
+		sample_lines(emitter, info);
 	if (info->location_conflicts)
 		rep_value_number(emitter, "location_conflicts", "ids not unique", REP_COUNT,
 			info->location_conflicts);
 	if (*info->profile_note)
 		rep_value_string(emitter, "location_note", "note", REP_WORD, info->profile_note);
-	else if (!*info->profile)
+	else if (!*info->profile && (info->samples == HG_UNKNOWN || !info->samples_with_stack))
 		rep_prose(emitter, REP_PLAIN, "  none found: blocks have no location\n");
 }
 

@@ -84,7 +84,8 @@ static void describe_locations(struct rep_text *line, const struct hg_info *info
 }
 
 /* Of a core: blocks have a location if the program profiled itself. */
-static void describe_samples(struct rep_text *line, const struct hg_totals *totals)
+static void describe_samples(
+	struct rep_text *line, const struct hg_info *info, const struct hg_totals *totals)
 {
 	if (totals->located_blocks == 0) {
 		rep_text_put(line, "none: Gc.Memprof tracks no block with its call stack");
@@ -92,7 +93,8 @@ static void describe_samples(struct rep_text *line, const struct hg_totals *tota
 	}
 	rep_text_put(line, "of ");
 	rep_name_amount(line, totals->located_blocks, "block", "blocks");
-	rep_text_put(line, " that Gc.Memprof tracks");
+	rep_text_put(line, " that Gc.Memprof tracks, sampling ");
+	rep_sampling_rate(line, info);
 }
 
 static void describe_types(
@@ -123,7 +125,7 @@ static void write_head(struct rep_emitter *emitter, const struct findings *findi
 	if (info->heap_bytes == HG_UNKNOWN)
 		describe_locations(&line, info);
 	else
-		describe_samples(&line, &findings->totals);
+		describe_samples(&line, info, &findings->totals);
 	rep_prose(emitter, REP_PLAIN, "  locations  %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_clear(&line);
@@ -309,6 +311,7 @@ static void write_total_values(struct rep_emitter *emitter, const struct finding
 		{"type_conflicts", totals->type_conflicts},
 		{"static_type_conflicts", totals->static_conflicts},
 		{"given_up_blocks", totals->given_up_blocks},
+		{"sampled_blocks", totals->sampled_blocks},
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
@@ -385,15 +388,18 @@ static void write_classes(struct rep_context *context, const struct findings *fi
 {
 	struct rep_emitter *emitter = context->emitter;
 	const char *key = hg_key_name(top->key);
+	bool sampled = rep_is_sampled(top->key, &findings->totals);
 	const struct rep_column columns[] = {
 		{key, key, REP_NAME, top->key == HG_BY_TYPE ? REP_LAST | REP_HEAD : REP_LAST},
 		{"blocks", "blocks", REP_COUNT, 0},
 		{"bytes", "bytes", REP_BYTES, 0},
 		{"retained_bytes", "retained", REP_BYTES, 0},
 		{"retained_share", "  share", REP_SHARE, 0},
+		rep_estimated_column(sampled),
+		rep_error_column(sampled),
 	};
 	size_t shown = top->count < SHOWN_LOCATIONS ? top->count : SHOWN_LOCATIONS;
-	rep_table_begin(emitter, member, columns, 5);
+	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < shown; i++) {
 		const struct hg_class *row = &top->rows[i];
 		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
@@ -401,9 +407,12 @@ static void write_classes(struct rep_context *context, const struct findings *fi
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
 		rep_cell_share(emitter, row->retained_bytes, findings->totals.retained_bytes);
+		rep_estimate_cells(emitter, row);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
+	if (sampled)
+		rep_prose(emitter, REP_PLAIN, "%s", REP_ESTIMATE_MEANING);
 }
 
 /* People see types, or locations if there are none; programs both. */

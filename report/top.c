@@ -60,13 +60,16 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 	const struct rep_ranked *ranked, size_t shown, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_column columns[REP_KEY_COLUMNS + 5];
+	struct rep_column columns[REP_KEY_COLUMNS + 7];
+	bool sampled = rep_is_sampled(top->key, totals);
 	unsigned count = rep_key_columns(top->key, columns);
 	columns[count++] = (struct rep_column){"blocks", "blocks", REP_COUNT, 0};
 	columns[count++] = (struct rep_column){"bytes", "bytes", REP_BYTES, 0};
 	columns[count++] = (struct rep_column){"retained_bytes", "retained", REP_BYTES, 0};
 	columns[count++] = (struct rep_column){"retained_share", "  share", REP_SHARE, REP_NOT_CSV};
 	columns[count++] = (struct rep_column){"confidence", NULL, REP_WORD, 0};
+	columns[count++] = rep_estimated_column(sampled);
+	columns[count++] = rep_error_column(sampled);
 	bool guessed = false;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
@@ -78,9 +81,12 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 		rep_cell_number(emitter, row->retained_bytes);
 		rep_cell_share(emitter, row->retained_bytes, totals->retained_bytes);
 		rep_cell_string(emitter, hg_confidence_name(row->confidence));
+		rep_estimate_cells(emitter, row);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
+	if (sampled)
+		rep_prose(emitter, REP_PLAIN, "%s", REP_ESTIMATE_MEANING);
 	bool by_type = top->key == HG_BY_TYPE || top->key == HG_BY_TYPE_LOCATION;
 	if (guessed && emitter->format == REP_FORMAT_TEXT)
 		rep_prose(emitter, REP_PLAIN, "  %s\n",
@@ -92,7 +98,8 @@ static void write_headline(struct rep_context *context, const struct hg_top *top
 {
 	static const char *const titles[] = {"Blocks by location of allocation", "Blocks by tag",
 		"Blocks by module of allocation", "What roots point to, and retain alone",
-		"Blocks by type", "Blocks by type and location of allocation"};
+		"Blocks by type", "Blocks by type and location of allocation",
+		"Blocks by call stack of allocation"};
 	struct rep_text amount = {0}, escaped = {0};
 	rep_name_amount(&amount, top->blocks, "block", "blocks");
 	rep_text_put(&amount, ", ");

@@ -253,6 +253,7 @@ const struct snap_format snap_elfcore = {
 	.code_name = elfcore_code_name,
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
+	.call_stack = elfcore_call_stack,
 	.sample_id = elfcore_sample_id,
 	.extent = extent,
 	.word_at = word_at,

@@ -289,6 +289,7 @@ static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *erro
 /* A sample whose call stack is known, and the innermost place of it. */
 struct place {
 	uint64_t block; /* header */
+	const struct snap_sample *sample;
 	struct snap_code_place at;
 };
 
@@ -323,6 +324,17 @@ static int by_sampled_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Of what is sampled for data outside the heap nothing follows for the heap. */
+static struct snap_sampled sampled_at(const struct place *place, uint32_t site)
+{
+	const struct snap_sample *sample = place->sample;
+	uint64_t words = sample->source == SNAP_SAMPLE_CUSTOM ? 0 : sample->samples;
+	return (struct snap_sampled){.address = place->block,
+		.site = site,
+		.words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
+		.rate = sample->rate};
+}
+
 static enum hg_status number_places(
 	struct elfcore *core, struct place *places, uint64_t count, struct hg_error *error)
 {
@@ -339,7 +351,7 @@ static enum hg_status number_places(
 			BASE_TRY(snap_sites_add(&snap->sites, &location, &site, error));
 		BASE_TRY(base_grow(&snap->sampled, snap->sampled_count, &snap->sampled_capacity,
 			sizeof(*snap->sampled), error));
-		snap->sampled[snap->sampled_count++] = (struct snap_sampled){places[i].block, site};
+		snap->sampled[snap->sampled_count++] = sampled_at(&places[i], site);
 	}
 	if (snap->sampled_count)
 		qsort(snap->sampled, snap->sampled_count, sizeof(*snap->sampled),
@@ -368,6 +380,7 @@ static enum hg_status find_places(
 			!snap_outcome_is_block(snap_resolve(core->snap, sample->block, &word)))
 			continue;
 		place->block = 8 * word;
+		place->sample = sample;
 		core->sampled[core->sampled_count++] = (struct elfcore_sampled){8 * word, i};
 		if (innermost_slot(runtime, sample, &slot) &&
 			snap_runtime_locations(runtime, slot, &place->at, 1) && place->at.file[0])
@@ -392,8 +405,26 @@ static enum hg_status settle_samples(struct elfcore *core, struct hg_error *erro
 	return status;
 }
 
+static void count_samples(struct elfcore *core)
+{
+	struct snap_runtime *runtime = &core->runtime;
+	struct snap *snap = core->snap;
+	uint64_t slot;
+	snap->tracked_count = runtime->sample_count;
+	snap->tracked_stacks = 0;
+	for (uint64_t i = 0; i < runtime->sample_count; i++) {
+		const struct snap_sample *sample = &runtime->samples[i];
+		snap->tracked_stacks += innermost_slot(runtime, sample, &slot);
+		if (i == 0)
+			snap->sampling_rate = sample->rate;
+		else if (snap->sampling_rate < sample->rate || snap->sampling_rate > sample->rate)
+			snap->sampling_rate = 0;
+	}
+}
+
 enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error)
 {
+	count_samples(core);
 	BASE_TRY(load_roots(core, error));
 	BASE_TRY(load_fibers(core, error));
 	BASE_TRY(load_ephemerons(core, error));

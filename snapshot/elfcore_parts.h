@@ -123,6 +123,7 @@ size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
+size_t elfcore_call_stack(const struct snap *snap, uint64_t address, char *buffer, size_t size);
 bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
 uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity);

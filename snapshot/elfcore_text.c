@@ -73,9 +73,8 @@ size_t elfcore_custom_name(
 	return counted(snprintf(buffer, size, "%s", custom.identifier));
 }
 
-static const struct snap_sample *find_sample(const struct elfcore *core, struct snap_rank rank)
+static const struct snap_sample *find_sample(const struct elfcore *core, uint64_t address)
 {
-	uint64_t address = 8 * snap_ranks_word(&core->snap->ranks, rank);
 	uint64_t low = 0, high = core->sampled_count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
@@ -88,25 +87,42 @@ static const struct snap_sample *find_sample(const struct elfcore *core, struct 
 	return found ? &core->runtime.samples[core->sampled[low].sample] : NULL;
 }
 
+static const struct snap_sample *sample_of(const struct elfcore *core, struct snap_rank rank)
+{
+	return find_sample(core, 8 * snap_ranks_word(&core->snap->ranks, rank));
+}
+
 /* Slots of a call stack that are shown, and functions inlined at one of them. */
 enum { MOST_SLOTS = 256, MOST_INLINED = 32 };
 
-static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
-	struct snap_code_place *place)
+/* How many slots there are, of which at most MOST_SLOTS are stored; 0 if they are not known. */
+static uint64_t slots_of(
+	struct elfcore *core, const struct snap_sample *sample, uint64_t slots[MOST_SLOTS])
 {
 	struct snap_runtime *runtime = &core->runtime;
-	struct snap_code_place places[MOST_INLINED];
-	uint64_t slots[MOST_SLOTS], count = 0, seen = 0;
+	uint64_t count = 0;
 	bool known = sample->stash
 			     ? snap_runtime_stash(runtime, sample->stash, slots, MOST_SLOTS, &count)
 			     : snap_runtime_callstack(
 				       runtime, sample->user_data, slots, MOST_SLOTS, &count);
-	if (!known)
-		return false;
+	return known ? count : 0;
+}
+
+static size_t places_of(
+	struct elfcore *core, uint64_t slot, struct snap_code_place places[MOST_INLINED])
+{
+	size_t inlined = snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
+	return inlined < MOST_INLINED ? inlined : MOST_INLINED;
+}
+
+static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
+	struct snap_code_place *place)
+{
+	struct snap_code_place places[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS], seen = 0;
+	uint64_t count = slots_of(core, sample, slots);
 	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
-		size_t inlined = snap_runtime_locations(runtime, slots[i], places, MOST_INLINED);
-		if (inlined > MOST_INLINED)
-			inlined = MOST_INLINED;
+		size_t inlined = places_of(core, slots[i], places);
 		if (frame < seen + inlined) {
 			*place = places[frame - seen];
 			return true;
@@ -116,21 +132,58 @@ static bool find_frame(struct elfcore *core, const struct snap_sample *sample, u
 	return false;
 }
 
+static size_t put_frame(const struct snap_code_place *place, char *buffer, size_t size)
+{
+	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place->function,
+		place->function[0] ? " " : "", place->file, place->line, place->start, place->end));
+}
+
 size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
 {
 	struct elfcore *core = elfcore_of(snap);
-	const struct snap_sample *sample = find_sample(core, rank);
+	const struct snap_sample *sample = sample_of(core, rank);
 	struct snap_code_place place;
 	if (!sample || !find_frame(core, sample, frame, &place))
 		return 0;
-	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place.function,
-		place.function[0] ? " " : "", place.file, place.line, place.start, place.end));
+	return put_frame(&place, buffer, size);
+}
+
+static size_t rest_of(size_t size, size_t length)
+{
+	return length < size ? size - length : 0;
+}
+
+size_t elfcore_call_stack(const struct snap *snap, uint64_t address, char *buffer, size_t size)
+{
+	static const char between[] = " < ";
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_sample *sample = find_sample(core, address);
+	struct snap_code_place places[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS];
+	uint64_t count = sample ? slots_of(core, sample, slots) : 0;
+	size_t length = 0;
+	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
+		size_t inlined = places_of(core, slots[i], places);
+		for (size_t j = 0; j < inlined; j++) {
+			size_t left = rest_of(size, length);
+			if (length)
+				length += counted(snprintf(
+					left ? buffer + length : NULL, left, "%s", between));
+			left = rest_of(size, length);
+			length += put_frame(&places[j], left ? buffer + length : NULL, left);
+		}
+	}
+	if (count > MOST_SLOTS) {
+		size_t left = rest_of(size, length);
+		length += counted(snprintf(left ? buffer + length : NULL, left, "%s...", between));
+	}
+	return length;
 }
 
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
-	const struct snap_sample *sample = find_sample(elfcore_of(snap), rank);
+	const struct snap_sample *sample = sample_of(elfcore_of(snap), rank);
 	if (!sample || sample->stash || !(sample->user_data & 1) || sample->user_data >> 63)
 		return false;
 	*id = (int64_t)sample->user_data >> 1;

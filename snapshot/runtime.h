@@ -89,6 +89,7 @@ struct snap_sample {
 	uint64_t user_data; /* what the program's callback returned; an odd word is an integer */
 	uint64_t stash;     /* 5.3, before the callback ran: address of {count, slots[]}, else 0 */
 	enum snap_sample_source source;
+	double rate; /* with which each word was sampled; 0 unknown */
 };
 
 /* Where code is from, as its debuginfo says. */
@@ -118,6 +119,7 @@ struct snap_runtime {
 	const struct snap_layout *layout;
 	const char *version; /* "4.13.1", or "4.13" when only the symbols tell */
 	bool is_5;
+	bool sought_sampling_rate;
 	unsigned reserved_bits;
 
 	struct snap_area *areas; /* by address, disjoint */
@@ -144,6 +146,7 @@ struct snap_runtime {
 	uint64_t stack_count, stack_capacity;
 	uint64_t *ephemerons; /* addresses of blocks, in the order of the lists */
 	uint64_t ephemeron_count, ephemeron_capacity;
+	double sampling_rate; /* of 4.x, once there are samples; 0 unknown */
 	struct snap_sample *samples;
 	uint64_t sample_count, sample_capacity;
 

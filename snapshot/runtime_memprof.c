@@ -1,14 +1,51 @@
 /* Blocks that Gc.Memprof tracks (runtime/memprof.c of 4.13, 4.14 and 5.3). */
 #include "snapshot/runtime_parts.h"
 
+#include <string.h>
+
 /* Of a call stack that is not asked for in full, so many slots more prove that it is one. */
 enum { MOST_SLOTS = 1 << 20, PROOF_SLOTS = 64, ALLOCATION_CALLBACK_RAN = 1 << 9 };
 
 static const struct snap_root_source user_data = {
 	.kind = HG_ROOT_MEMPROF, .name = "Gc.Memprof tracker", .stack = SNAP_NO_INDEX};
 
+/* A pointer in its place is less than any rate, by hundreds of orders of magnitude. */
+static double rate_of(uint64_t bits)
+{
+	double rate;
+	memcpy(&rate, &bits, sizeof(rate));
+	return rate > 1e-100 && rate <= 1 ? rate : 0;
+}
+
+/* 4.x: one variable, static, and under a name that others may use too. */
+static double rate4(struct snap_runtime *runtime)
+{
+	static const char *const names[] = {"lambda of Gc.Memprof", "lambda"};
+	for (unsigned i = 0; i < 2 && !runtime->sought_sampling_rate; i++) {
+		uint64_t variable = snap_variable(runtime, names[i]);
+		if (variable && runtime->sampling_rate == 0)
+			runtime->sampling_rate = rate_of(snap_word(runtime, variable));
+	}
+	runtime->sought_sampling_rate = true;
+	return runtime->sampling_rate;
+}
+
+/* 5.3: a number in the configuration of the profile that the entries are of. */
+static double rate5(struct snap_runtime *runtime, uint64_t entries)
+{
+	enum { LAMBDA = 1 };
+	uint64_t config = snap_word(runtime, entries + runtime->layout->entries_s_config);
+	if (config % 8 || config == 0)
+		return 0;
+	uint64_t lambda = snap_word(runtime, config + 8 * LAMBDA);
+	if (lambda % 8 || lambda == 0 ||
+		snap_header_tag(snap_word(runtime, lambda - 8)) != SNAP_TAG_DOUBLE)
+		return 0;
+	return rate_of(snap_word(runtime, lambda));
+}
+
 static enum hg_status add_entry(
-	struct snap_runtime *runtime, uint64_t entry, struct hg_error *error)
+	struct snap_runtime *runtime, uint64_t entry, double rate, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t flags = snap_half(runtime, entry + l->tracked_flags);
@@ -19,6 +56,7 @@ static enum hg_status add_entry(
 		.samples = snap_word(runtime, entry + l->tracked_n_samples),
 		.wosize = snap_word(runtime, entry + l->tracked_wosize),
 		.user_data = data,
+		.rate = rate,
 		.source = (enum snap_sample_source)(flags >> l->memprof_source_shift & 3)};
 	/* 5.3: until the callback has run, a call stack in C memory, disguised as an integer. */
 	if (runtime->is_5 && !(flags & ALLOCATION_CALLBACK_RAN) && data & 1 && data > 1)
@@ -43,8 +81,9 @@ static enum hg_status read_entries(
 		snap_note_line(runtime, "a table of profiled blocks is damaged");
 		return HG_OK;
 	}
+	double rate = runtime->is_5 ? rate5(runtime, entries) : rate4(runtime);
 	for (uint64_t i = 0; i < count; i++)
-		BASE_TRY(add_entry(runtime, table + i * l->sizeof_tracked, error));
+		BASE_TRY(add_entry(runtime, table + i * l->sizeof_tracked, rate, error));
 	return HG_OK;
 }
 

@@ -26,6 +26,7 @@ static const struct recovery recoveries[] = {
 	{"to_do_hd", "caml_final_do_roots", .use = SNAP_USE_READ, .bytes = 8, .last = true},
 	{"entries_global", "caml_memprof_do_roots", .use = SNAP_USE_ADDRESS},
 	{"curr_thread", "caml_thread_self", .use = SNAP_USE_READ, .bytes = 8},
+	{"lambda of Gc.Memprof", "caml_memprof_track_alloc_shr", .use = SNAP_USE_READ, .bytes = 8},
 	{"caml_dyn_globals", "caml_register_dyn_global", .use = SNAP_USE_WRITE, .bytes = 8},
 	{"caml_page_table", "caml_page_table_lookup", .use = SNAP_USE_READ, .bytes = 4,
 		.offset = 8 /* shift */},

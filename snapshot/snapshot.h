@@ -76,6 +76,8 @@ struct snap_offheap {
 struct snap_sampled {
 	uint64_t address; /* of its header */
 	uint32_t site;    /* number in sites */
+	uint32_t words;   /* of its words those that were sampled */
+	double rate;      /* with which each word was; 0 unknown */
 };
 
 /* The place a block has left for another one, in a heap that was copied in just then. */
@@ -153,6 +155,8 @@ struct snap_format {
 		const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 	size_t (*call_frame)(const struct snap *snap, struct snap_rank rank, uint64_t frame,
 		char *buffer, size_t size);
+	/* The whole call stack of the block with a header at this address, in one line. */
+	size_t (*call_stack)(const struct snap *snap, uint64_t address, char *buffer, size_t size);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	/*
@@ -211,7 +215,10 @@ struct snap {
 	uint64_t offheap_count, offheap_capacity;
 	struct snap_sampled *sampled; /* by address */
 	uint64_t sampled_count, sampled_capacity;
-	struct snap_forward *forwards; /* by 'from' */
+	/* What a profiler in the program tracks, also blocks that are none by now; HG_UNKNOWN. */
+	uint64_t tracked_count, tracked_stacks; /* with their call stack */
+	double sampling_rate;                   /* of all of these; 0 unknown */
+	struct snap_forward *forwards;          /* by 'from' */
 	uint64_t forward_count, forward_capacity;
 
 	uint64_t block_count;

@@ -15,7 +15,7 @@ header() {
 		NF != fields { print NR ": " $0; exit 1 }' "$work/out"
 }
 
-measures=blocks,bytes,retained_bytes,confidence
+measures=blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error
 growth=blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retained_new,retained_delta
 header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence \
@@ -110,7 +110,7 @@ shape summary summary "$snapshot"' and (.totals | .blocks == 247 and .bytes == 6
 	([.locations, .dominators, .suspects, .roots] | all(type == "array"))' $tiny
 shape info info "$snapshot"' and .file.format == "memprof01" and .heap.blocks == 247 and
 	.roots.stack == 2 and (.chunk_list | length == 1)' info $tiny
-for key in location tag module root type type,location; do
+for key in location tag module root type type,location callstack; do
 	shape "top by $key" top "$snapshot and .by == \"$key\" and (.rows | length > 0) and
 		(.rows | all(.blocks >= 0 and .bytes >= 0 and .retained_bytes >= 0))" \
 		top --by $key $tiny

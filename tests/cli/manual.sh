@@ -34,6 +34,12 @@ for code in 0 1 2 3 4 5 70; do
 	check "the page has exit code $code" grep -q "^ *$code  *[a-z]" "$work/page"
 done
 
+# Every kind of snapshot that README.md lists stands in its description.
+sed -n '/^DESCRIPTION/,/^[A-Z]/p' "$work/page" | tr -s ' \n' '  ' >"$work/description"
+for word in 'ELF core files' 4.13 5.3 'OCamlmemprof 0.1' 0.2 OCP gcore; do
+	check "the description knows $word" grep -qF "$word" "$work/description"
+done
+
 # Every CSV header of the contract stands in the page.
 tr -s ' \n' '  ' <"$work/page" >"$work/line"
 for verb in objects tree why; do

@@ -61,7 +61,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 	for verb in summary info tree objects types; do
 		written $verb $verb "$dump"
 	done
-	for key in location tag module root type type,location; do
+	for key in location tag module root type type,location callstack; do
 		written top top --by $key "$dump"
 	done
 	address=$("$hg" objects --format csv "$dump" | columns address words |
@@ -69,7 +69,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 	written object object "$address" "$dump"
 	written why why "$address" "$dump"
 done
-for key in location tag module root type type,location; do
+for key in location tag module root type type,location callstack; do
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done

@@ -1,7 +1,9 @@
 (* sampled SIZE: Gc.Memprof keeps the call stack of every 100th word, and the program counts what
    is tracked.  OCaml 5.0 to 5.2 cannot.
 
-     TRACKED live=N      blocks that the tracker has been told of and that are alive *)
+     TRACKED live=N      blocks that the tracker has been told of and that are alive
+     MADE line=L bytes=B what was allocated in a line of this file while words were sampled, and is
+                         alive *)
 
 let live = ref 0
 let told = ref 0
@@ -26,7 +28,13 @@ let tracker =
 
 type tree = Leaf | Node of tree * int * tree
 
-let rec tree depth = if depth = 0 then Leaf else Node (tree (depth - 1), depth, tree (depth - 1))
+let tree_line = __LINE__ + 3
+
+let rec tree depth =
+  if depth = 0 then Leaf else Node (tree (depth - 1), depth, tree (depth - 1))
+
+let row_line = __LINE__ + 1
+let row i = Array.make 20 i
 let texts n = List.init n (Printf.sprintf "text number %d")
 
 (* The statistics and the count belong together only if no sample was taken between them; printing
@@ -47,7 +55,7 @@ let () =
   ignore (Gc.Memprof.start ~sampling_rate:1e-2 ~callstack_size:20 tracker);
   let grown = tree 13 in
   let words = texts size in
-  let rows = Array.init (size / 10) (fun i -> Array.make 20 i) in
+  let rows = Array.init (size / 10) row in
   let large = Array.make 50000 0.5 in
   let copy : string list = Marshal.from_string (Marshal.to_string (texts (size / 4)) []) 0 in
   let outside = Bigarray.Array1.create Bigarray.char Bigarray.c_layout 100000 in
@@ -57,5 +65,8 @@ let () =
     [ ("grown", Obj.repr grown); ("words", Obj.repr words); ("rows", Obj.repr rows);
       ("large", Obj.repr large); ("copy", Obj.repr copy); ("outside", Obj.repr outside) ];
   List.iter Report.value !Report.reported;
+  (* Nodes of three words, rows of twenty, and a header each. *)
+  Printf.printf "MADE line=%d bytes=%d\n" tree_line (((1 lsl 13) - 1) * 8 * 4);
+  Printf.printf "MADE line=%d bytes=%d\n" row_line (size / 10 * 8 * 21);
   print_settled ();
   Report.wait ()
