@@ -50,20 +50,23 @@ static pid_t poll_for(pid_t id, int *status)
 	return about.si_pid ? waitpid(id, status, __WALL | WNOHANG) : 0;
 }
 
+/* Sleeps for an eighth of what has passed. */
+static void nap(uint64_t waited_ns)
+{
+	enum { LEAST_NS = 10000, MOST_NS = 1000000 };
+	uint64_t ns = waited_ns / 8;
+	ns = ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
+	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+}
+
 /*
  * Sleeps between looks, for a program whose processor we would have to ourselves, were we of the
  * real-time class, could not get to where we wait for it.  A stop takes some microseconds mostly.
  */
 enum snap_wait snap_thread_wait(pid_t id, struct snap_patience patience, int *status)
 {
-	enum {
-		FIRST_NS = 10000,
-		MOST_NS = 1000000,
-		ROUNDS_AT_ONCE = 8,
-		AFTER_SIGNAL_NS = 500000000
-	};
-	uint64_t until = nanoseconds() + (uint64_t)patience.ms * 1000000;
-	long pause_ns = FIRST_NS;
+	enum { ROUNDS_AT_ONCE = 8, AFTER_SIGNAL_NS = 500000000 };
+	uint64_t start = nanoseconds(), until = start + (uint64_t)patience.ms * 1000000;
 	for (unsigned round = 0;; round++) {
 		pid_t got = poll_for(id, status);
 		if (got != 0)
@@ -76,9 +79,7 @@ enum snap_wait snap_thread_wait(pid_t id, struct snap_patience patience, int *st
 			until = now + AFTER_SIGNAL_NS;
 		if (now >= until)
 			return SNAP_WAIT_NOTHING;
-		nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
-		if (round % 64 == 0 && pause_ns < MOST_NS)
-			pause_ns *= 2;
+		nap(now - start);
 	}
 }
 
