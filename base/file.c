@@ -2,15 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <zstd.h>
-
-#define ZSTD_MAGIC_BYTES "\x28\xb5\x2f\xfd"
 
 static enum hg_status system_error(
 	struct hg_error *error, enum hg_status status, const char *path, const char *what)
@@ -64,137 +59,119 @@ static enum hg_status map(
 	return HG_OK;
 }
 
-/* An unlinked file in the folder for temporary files. */
-static int temporary_file(void)
+/*
+ * Devices may act when they are opened, and FIFOs wait: what a path leads to is looked at without
+ * opening it, and that very file is opened then.
+ */
+static int open_examined(int examined, const char *path)
 {
-	const char *folder = getenv("TMPDIR");
-	char path[PATH_MAX];
-	int length = snprintf(
-		path, sizeof(path), "%s/heapgraph.XXXXXX", folder && *folder ? folder : "/tmp");
-	if (length < 0 || (size_t)length >= sizeof(path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	int fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	char own[64];
+	snprintf(own, sizeof(own), "/proc/self/fd/%d", examined);
+	/* Without /proc the path may lead elsewhere by now. */
+	return open(access(own, F_OK) == 0 ? own : path, flags);
 }
 
-static bool all_zero(const char *bytes, size_t size)
+enum hg_status base_file_descriptor(
+	const char *path, int *fd, struct stat *about, struct hg_error *error)
 {
-	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+	int examined = open(path, O_PATH | O_CLOEXEC);
+	*fd = -1;
+	if (examined < 0)
+		return system_error(error, HG_ERROR_INPUT, path, "cannot be opened");
+	enum hg_status status = HG_OK;
+	if (fstat(examined, about))
+		status = system_error(error, HG_ERROR_INPUT, path, "cannot be examined");
+	else if (kind_name(about->st_mode))
+		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is %s, not a regular file",
+			kind_name(about->st_mode));
+	else if ((*fd = open_examined(examined, path)) < 0)
+		status = system_error(error, HG_ERROR_INPUT, path, "cannot be opened");
+	close(examined);
+	if (status != HG_OK)
+		base_error_file(error, path);
+	return status;
 }
 
-/* Writes, leaving holes for blocks of zeros, which dumps of sparse images are full of. */
-static bool write_sparse(int fd, const char *bytes, size_t size)
+/* Whether the bytes are those that they were when the file was opened. */
+static enum hg_status check_same(
+	const struct base_file *file, const struct stat *now, struct hg_error *error)
 {
-	enum { HOLE = 4096 };
-	while (size) {
-		size_t part = size < HOLE ? size : HOLE;
-		if (all_zero(bytes, part)) {
-			if (lseek(fd, (off_t)part, SEEK_CUR) < 0)
-				return false;
-		} else {
-			ssize_t written = write(fd, bytes, part);
-			if (written < 0 && errno == EINTR)
-				continue;
-			if (written <= 0)
-				return false;
-			part = (size_t)written;
-		}
-		bytes += part;
-		size -= part;
-	}
-	return true;
-}
-
-struct decompression {
-	ZSTD_DStream *stream;
-	char *buffer;
-	size_t buffer_size;
-	uint64_t max_size;
-	uint64_t size;
-	int fd;
-};
-
-static enum hg_status decompress_all(struct decompression *d, const struct base_file *packed,
-	const char *path, struct hg_error *error)
-{
-	ZSTD_inBuffer in = {packed->bytes, packed->size, 0};
-	size_t hint = 1;
-	while (in.pos < in.size) {
-		ZSTD_outBuffer out = {d->buffer, d->buffer_size, 0};
-		hint = ZSTD_decompressStream(d->stream, &out, &in);
-		if (ZSTD_isError(hint))
-			return base_corrupt(error, in.pos, "zstd data does not decompress: %s",
-				ZSTD_getErrorName(hint));
-		d->size += out.pos;
-		if (d->max_size && d->size > d->max_size)
-			return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-				"decompresses to more than the %llu bytes that fit the limit",
-				(unsigned long long)d->max_size);
-		if (!write_sparse(d->fd, d->buffer, out.pos))
-			return system_error(
-				error, HG_ERROR_LIMIT, path, "cannot be decompressed aside");
-	}
-	if (hint != 0)
-		return base_corrupt(error, packed->size, "zstd data is cut short");
-	if (ftruncate(d->fd, (off_t)d->size))
-		return system_error(error, HG_ERROR_LIMIT, path, "cannot be decompressed aside");
+	if (now->st_dev != file->device || now->st_ino != file->inode)
+		return HG_OK;
+	if ((uint64_t)now->st_size < file->stored_size)
+		return base_fail(
+			error, HG_ERROR_INPUT, HG_NO_OFFSET, "was cut short while it was read");
+	if ((uint64_t)now->st_size > file->stored_size ||
+		now->st_mtim.tv_sec != file->changed.tv_sec ||
+		now->st_mtim.tv_nsec != file->changed.tv_nsec)
+		return base_fail(
+			error, HG_ERROR_INPUT, HG_NO_OFFSET, "was written to while it was read");
 	return HG_OK;
 }
 
-static enum hg_status decompress(
-	struct base_file *file, const char *path, uint64_t max_size, struct hg_error *error)
+enum hg_status base_file_check(
+	const struct base_file *file, const char *path, struct hg_error *error)
+{
+	struct stat now;
+	/* Without a name, or with another file of that name, it is as it was. */
+	if (stat(path, &now))
+		return HG_OK;
+	enum hg_status status = check_same(file, &now, error);
+	if (status != HG_OK)
+		base_error_file(error, path);
+	return status;
+}
+
+static enum hg_status unpack(struct base_file *file, const char *path,
+	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	struct hg_error *error)
 {
 	struct base_file packed = *file;
-	struct decompression d = {.max_size = max_size, .buffer_size = ZSTD_DStreamOutSize()};
-	d.fd = temporary_file();
-	if (d.fd < 0)
-		return system_error(error, HG_ERROR_LIMIT, path, "no temporary file");
-	d.stream = ZSTD_createDStream();
-	d.buffer = malloc(d.buffer_size);
-	enum hg_status status = d.stream && d.buffer ? decompress_all(&d, &packed, path, error)
-						     : base_no_memory(error, d.buffer_size);
+	int fd;
+	uint64_t size;
+	BASE_TRY(base_unpack(
+		packed.bytes, packed.size, limits, judge, judge_data, &fd, &size, error));
+	enum hg_status status = base_file_check(&packed, path, error);
 	if (status == HG_OK)
-		status = map(file, d.fd, (size_t)d.size, path, error);
+		status = map(file, fd, (size_t)size, path, error);
+	close(fd);
 	if (status == HG_OK) {
 		file->compressed = true;
 		base_file_close(&packed);
 	}
-	ZSTD_freeDStream(d.stream);
-	free(d.buffer);
-	close(d.fd);
 	return status;
 }
 
-enum hg_status base_file_open(
-	struct base_file *file, const char *path, uint64_t max_size, struct hg_error *error)
+enum hg_status base_file_open_judged(struct base_file *file, const char *path,
+	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	struct hg_error *error)
 {
-	*file = (struct base_file){0};
-	/* Non-blocking, so that a FIFO nobody writes to does not hang us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return system_error(error, HG_ERROR_INPUT, path, "cannot be opened");
+	int fd;
 	struct stat about;
-	enum hg_status status = HG_OK;
-	if (fstat(fd, &about))
-		status = system_error(error, HG_ERROR_INPUT, path, "cannot be examined");
-	else if (kind_name(about.st_mode))
-		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is %s, not a regular file",
-			kind_name(about.st_mode));
-	else
-		status = map(file, fd, (size_t)about.st_size, path, error);
+	*file = (struct base_file){0};
+	BASE_TRY(base_file_descriptor(path, &fd, &about, error));
+	file->device = about.st_dev;
+	file->inode = about.st_ino;
+	file->stored_size = (uint64_t)about.st_size;
+	file->changed = about.st_mtim;
+	enum hg_status status = map(file, fd, (size_t)about.st_size, path, error);
 	close(fd);
-	if (status == HG_OK && file->size >= 4 && memcmp(file->bytes, ZSTD_MAGIC_BYTES, 4) == 0) {
-		status = decompress(file, path, max_size, error);
-		if (status != HG_OK)
-			base_file_close(file);
-	}
-	if (status != HG_OK)
+	if (status == HG_OK && base_is_packed(file->bytes, file->size))
+		status = unpack(file, path, limits, judge, judge_data, error);
+	else if (status == HG_OK && judge)
+		status = judge(judge_data, file->bytes, file->size, error);
+	if (status != HG_OK) {
+		base_file_close(file);
 		base_error_file(error, path);
+	}
 	return status;
+}
+
+enum hg_status base_file_open(struct base_file *file, const char *path,
+	const struct base_unpack *limits, struct hg_error *error)
+{
+	return base_file_open_judged(file, path, limits, NULL, NULL, error);
 }
 
 void base_file_close(struct base_file *file)
@@ -223,64 +200,4 @@ void base_file_folder(const char *path, char *folder, size_t size)
 		snprintf(folder, size, ".");
 	else
 		snprintf(folder, size, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-}
-
-enum hg_status base_output_open(
-	struct base_output *output, const char *path, struct hg_error *error)
-{
-	*output = (struct base_output){0};
-	size_t size = strlen(path) + sizeof(".XXXXXX");
-	output->path = strdup(path);
-	output->temporary = calloc(1, size);
-	if (!output->path || !output->temporary) {
-		base_output_abandon(output);
-		return base_no_memory(error, size);
-	}
-	snprintf(output->temporary, size, "%s.XXXXXX", path);
-	int fd = mkostemp(output->temporary, O_CLOEXEC);
-	if (fd < 0) {
-		enum hg_status status =
-			system_error(error, HG_ERROR_OUTPUT, path, "cannot be written");
-		output->temporary[0] = '\0';
-		base_output_abandon(output);
-		return status;
-	}
-	/* mkostemp() gives 0600; a report has the mode that the user's umask gives. */
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
-	output->stream = fdopen(fd, "w");
-	if (!output->stream) {
-		close(fd);
-		base_output_abandon(output);
-		return base_no_memory(error, BUFSIZ);
-	}
-	return HG_OK;
-}
-
-enum hg_status base_output_commit(struct base_output *output, struct hg_error *error)
-{
-	enum hg_status status = HG_OK;
-	bool written = fflush(output->stream) == 0 && !ferror(output->stream) &&
-		       fsync(fileno(output->stream)) == 0;
-	if (fclose(output->stream) || !written)
-		status = system_error(error, HG_ERROR_OUTPUT, output->path, "cannot be written");
-	output->stream = NULL;
-	if (status == HG_OK && rename(output->temporary, output->path))
-		status = system_error(error, HG_ERROR_OUTPUT, output->path, "cannot be written");
-	if (status == HG_OK)
-		output->temporary[0] = '\0';
-	base_output_abandon(output);
-	return status;
-}
-
-void base_output_abandon(struct base_output *output)
-{
-	if (output->stream)
-		fclose(output->stream);
-	if (output->temporary && output->temporary[0])
-		unlink(output->temporary);
-	free(output->temporary);
-	free(output->path);
-	*output = (struct base_output){0};
 }

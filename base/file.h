@@ -1,30 +1,52 @@
 /*
- * Files: read-only mappings of input, and output that appears whole or not at all.
+ * Files of input: read-only mappings.
+ *
+ * A mapped file that somebody cuts short meanwhile has no bytes any more where it is read: that is
+ * a SIGBUS, which the command handles (cli/fault.h) and the library leaves to its host.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-#include "base/error.h"
+#include "base/unpack.h"
 
-#include <stdbool.h>
-#include <stdio.h>
+#include <sys/stat.h>
 
 /* The bytes of a regular file.  A zstd-compressed one is held decompressed. */
 struct base_file {
 	const uint8_t *bytes; /* never NULL while open */
 	size_t size;
 	bool compressed;
+
+	/* The file as it was when it was opened: for base_file_check(). */
+	dev_t device;
+	ino_t inode;
+	uint64_t stored_size;
+	struct timespec changed;
 };
 
 /*
- * Maps 'path'.  Directories, FIFOs, devices and unreadable files are HG_ERROR_INPUT; the error
- * names the file.  A file that begins with the zstd magic is decompressed into an unlinked
- * temporary file (in $TMPDIR, else /tmp; blocks of zeros become holes), of at most 'max_size' bytes
- * when that is not 0, and that one is mapped.
+ * Maps 'path'.  Directories, FIFOs, devices and unreadable files are HG_ERROR_INPUT, and are not
+ * opened at all; the error names the file.  A file that begins with the zstd magic is decompressed
+ * aside (unpack.h, where 'limits' and 'judge' are explained; both may be NULL).  The judge sees the
+ * whole of a file that is not compressed.
  */
-enum hg_status base_file_open(
-	struct base_file *file, const char *path, uint64_t max_size, struct hg_error *error);
+enum hg_status base_file_open(struct base_file *file, const char *path,
+	const struct base_unpack *limits, struct hg_error *error);
+enum hg_status base_file_open_judged(struct base_file *file, const char *path,
+	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	struct hg_error *error);
 void base_file_close(struct base_file *file);
+
+/*
+ * Fails with HG_ERROR_INPUT if the file, that was opened as 'path', was cut or written to since:
+ * what was read of it is then neither its old nor its new contents.
+ */
+enum hg_status base_file_check(
+	const struct base_file *file, const char *path, struct hg_error *error);
+
+/* Opens a regular file for reading, and nothing else; the caller closes it. */
+enum hg_status base_file_descriptor(
+	const char *path, int *fd, struct stat *about, struct hg_error *error);
 
 /* Advice for the pages of the mapping: about to be read from start to end, or at random. */
 void base_file_sequential(const struct base_file *file);
@@ -37,23 +59,5 @@ const char *base_file_name(const char *path);
 
 /* The folder that a path is in, "." if it names none; cut if it has 'size' characters or more. */
 void base_file_folder(const char *path, char *folder, size_t size);
-
-/*
- * An output file under a temporary name in the same folder until base_output_commit() gives it its
- * own; base_output_abandon() removes it.  Not committed means not there: a file of that name that
- * existed before is kept until then.
- */
-struct base_output {
-	FILE *stream;
-	char *path;
-	char *temporary;
-};
-
-enum hg_status base_output_open(
-	struct base_output *output, const char *path, struct hg_error *error);
-
-/* Flushes, syncs, renames.  On failure (a full disk) the output is abandoned. */
-enum hg_status base_output_commit(struct base_output *output, struct hg_error *error);
-void base_output_abandon(struct base_output *output);
 
 #endif

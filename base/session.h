@@ -6,10 +6,13 @@
 #define BASE_SESSION_H
 
 #include "base/arena.h"
+#include "base/unpack.h"
 
 struct hg_session {
 	struct base_budget budget;
-	unsigned threads; /* at least 1 */
+	struct base_unpack unpack; /* of all compressed files of input */
+	bool no_host_files; /* only files that the caller named, and what is in them, are used */
+	unsigned threads;   /* at least 1 */
 	hg_progress_fn *progress;
 	void *progress_data;
 	struct hg_error error;

@@ -1,6 +1,7 @@
 /*
  * heapgraph: finds the verb, reads its options, runs it.
  */
+#include "cli/fault.h"
 #include "cli/verbs.h"
 
 #include <stdlib.h>
@@ -76,7 +77,9 @@ static int run_default(int count, char *const *arguments)
 
 int main(int count, char **arguments)
 {
+	cli_standard_files_init();
 	cli_signals_init();
+	cli_fault_init();
 	if (count < 2) {
 		cli_print_overview(stderr);
 		return CLI_EXIT_USAGE;

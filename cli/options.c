@@ -10,6 +10,7 @@ void cli_values_init(struct cli_values *values)
 		.as = CLI_UNSET,
 		.threads = CLI_UNSET,
 		.max_memory = CLI_UNSET,
+		.max_decompressed = CLI_UNSET,
 		.progress = CLI_UNSET,
 		.format = CLI_UNSET,
 		.limit = CLI_UNSET,

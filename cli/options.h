@@ -32,7 +32,7 @@ struct cli_values {
 	uint64_t as; /* index for hg_format_name() */
 
 	/* the work */
-	uint64_t threads, max_memory;
+	uint64_t threads, max_memory, max_decompressed;
 	uint64_t progress; /* enum cli_progress_when */
 
 	/* the output */
@@ -60,7 +60,7 @@ struct cli_values {
 	uint64_t heaps;
 
 	/* flags of all of them */
-	bool help, partial, require_types, redact, all;
+	bool help, partial, require_types, redact, no_host_files, all;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };
 

@@ -26,6 +26,9 @@ const struct cli_option cli_input_options[] = {
 	{"libraries", 0, CLI_FILE, VALUE(libraries), "DIR", NULL,
 		"folder with the executable and libraries of the machine that a core comes from, "
 		"by full path below it or by name"},
+	{"no-host-files", 0, CLI_FLAG, VALUE(no_host_files), NULL, NULL,
+		"use nothing but the snapshot and the files that options name: none that a core "
+		"names, and none that lies beside the snapshot or in the current folder"},
 	{"as", 0, CLI_CHOICE, VALUE(as), "FORMAT", hg_format_name,
 		"read the snapshot as this format; recognised by name and content if not given"},
 	{"partial", 0, CLI_FLAG, VALUE(partial), NULL, NULL,
@@ -38,6 +41,10 @@ const struct cli_option cli_work_options[] = {
 		"threads for the passes over the heap: default 1, 0 for one per processor"},
 	{"max-memory", 0, CLI_SIZE, VALUE(max_memory), "SIZE", NULL,
 		"give up (exit code 5) rather than use more memory than this, like 512M or 4G"},
+	{"max-decompressed", 0, CLI_SIZE, VALUE(max_decompressed), "SIZE", NULL,
+		"give up (exit code 5) on a compressed file of more than this when decompressed, "
+		"like 40G; if not given, 1000 times its size (but at least 256M) not counting "
+		"zeros, and at least 16G with them"},
 	{"progress", 0, CLI_CHOICE, VALUE(progress), "WHEN", cli_progress_name,
 		"progress on stderr: auto (on a terminal, the default), always or never"},
 	{0},
@@ -162,6 +169,8 @@ static enum hg_status open_session(struct cli_run *run)
 	struct hg_options options = {.size = sizeof(options),
 		.threads = thread_count(&run->values),
 		.max_memory = cli_number(run->values.max_memory, 0),
+		.max_decompressed = cli_number(run->values.max_decompressed, 0),
+		.no_host_files = run->values.no_host_files,
 		.progress = cli_progress_report,
 		.progress_data = &run->progress};
 	enum hg_status status = hg_session_open(&options, &run->session);
@@ -369,6 +378,7 @@ static enum hg_status finish_output(struct cli_run *run, enum hg_status status)
 {
 	bool written_wrong = run->sink.stream && run->emitter.stream &&
 			     rep_emitter_broken(&run->emitter) && !ferror(run->sink.stream);
+	run->sink.file.is_private = run->emitter.has_contents;
 	rep_emitter_release(&run->emitter);
 	if (status == HG_OK && (written_wrong || rep_text_lost()))
 		status = base_fail(&run->error, HG_ERROR_LIMIT, HG_NO_OFFSET,

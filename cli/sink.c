@@ -1,8 +1,10 @@
 #include "cli/sink.h"
 
+#include "base/file.h"
 #include "cli/progress.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,10 +17,27 @@ static char unfinished[PATH_MAX];
 static volatile sig_atomic_t has_unfinished;
 static volatile sig_atomic_t reader_gone;
 
-static void on_end(int number)
+void cli_sink_remove_now(void)
 {
 	if (has_unfinished)
 		unlink(unfinished);
+}
+
+void cli_standard_files_init(void)
+{
+	int fd;
+	/* A place that is neither read nor written to, not even when it is opened by /dev/stdout.
+	 */
+	do {
+		fd = open("/", O_PATH | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+static void on_end(int number)
+{
+	cli_sink_remove_now();
 	cli_progress_erase_now();
 	signal(number, SIG_DFL);
 	raise(number);
@@ -87,15 +106,69 @@ static enum hg_status open_device(struct cli_sink *sink, const char *path, struc
 	return HG_OK;
 }
 
-/*
- * A file behind a link is replaced where it is, and the link stays.  Links below /dev and /proc
- * lead to what is open already.  'real' has room for PATH_MAX bytes.
- */
-static bool follow_link(const char *path, char *real, bool *is_open)
+/* Below /dev and /proc are names of what is open already. */
+static bool is_open_already(const char *path)
 {
-	struct stat about;
-	*is_open = strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
-	return lstat(path, &about) == 0 && S_ISLNK(about.st_mode) && realpath(path, real);
+	return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* The path that a link leads to, in its place; false at the end of the links. */
+static bool follow_link(char *path)
+{
+	char target[PATH_MAX], folder[PATH_MAX], next[PATH_MAX];
+	ssize_t length = readlink(path, target, sizeof(target) - 1);
+	if (length < 0)
+		return false;
+	target[length] = '\0';
+	base_file_folder(path, folder, sizeof(folder));
+	int size = target[0] == '/' || !strchr(path, '/')
+			   ? snprintf(next, sizeof(next), "%s", target)
+			   : snprintf(next, sizeof(next), "%s/%s", folder, target);
+	if (size < 0 || (size_t)size >= sizeof(next))
+		return false;
+	memcpy(path, next, (size_t)size + 1);
+	return true;
+}
+
+/*
+ * A file behind a link is replaced or made where it is, and the link stays.  'real' has room for
+ * PATH_MAX bytes; *is_open says that it is what the shell opened, under the name of a device.
+ */
+static enum hg_status follow_links(
+	const char *path, char *real, bool *is_open, struct hg_error *error)
+{
+	enum { MOST_LINKS = 40 };
+	size_t length = strlen(path);
+	if (length >= PATH_MAX)
+		return output_error(error, path, "cannot be written", ENAMETOOLONG);
+	memcpy(real, path, length + 1);
+	*is_open = false;
+	for (int i = 0; i < MOST_LINKS; i++) {
+		struct stat about;
+		bool is_link = lstat(real, &about) == 0 && S_ISLNK(about.st_mode);
+		*is_open = is_link && is_open_already(real);
+		if (*is_open || !is_link || !follow_link(real))
+			return HG_OK;
+	}
+	return output_error(error, path, "cannot be written", ELOOP);
+}
+
+static enum hg_status open_file(struct cli_sink *sink, const char *path, struct hg_error *error)
+{
+	sigset_t before;
+	block_signals(&before);
+	enum hg_status status = base_output_open(&sink->file, path, error);
+	if (status == HG_OK) {
+		sink->is_file = true;
+		sink->stream = sink->file.stream;
+		size_t length = strlen(sink->file.temporary);
+		if (length && length < sizeof(unfinished)) {
+			memcpy(unfinished, sink->file.temporary, length + 1);
+			has_unfinished = 1;
+		}
+	}
+	unblock_signals(&before);
+	return status;
 }
 
 enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_error *error)
@@ -112,23 +185,8 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 		return open_device(sink, path, error);
 	char real[PATH_MAX];
 	bool is_open;
-	bool is_link = follow_link(path, real, &is_open);
-	if (is_link && is_open)
-		return open_device(sink, path, error);
-	sigset_t before;
-	block_signals(&before);
-	enum hg_status status = base_output_open(&sink->file, is_link ? real : path, error);
-	if (status == HG_OK) {
-		sink->is_file = true;
-		sink->stream = sink->file.stream;
-		size_t length = strlen(sink->file.temporary);
-		if (length < sizeof(unfinished)) {
-			memcpy(unfinished, sink->file.temporary, length + 1);
-			has_unfinished = 1;
-		}
-	}
-	unblock_signals(&before);
-	return status;
+	BASE_TRY(follow_links(path, real, &is_open, error));
+	return is_open ? open_device(sink, path, error) : open_file(sink, real, error);
 }
 
 static enum hg_status commit_stream(struct cli_sink *sink, struct hg_error *error)

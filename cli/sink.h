@@ -1,11 +1,11 @@
 /*
  * Where a report goes: standard output, or a file that appears whole or not at all.  Signals that
- * end the program remove the unfinished file first.
+ * end the program remove the unfinished file first, where it needs a name.
  */
 #ifndef CLI_SINK_H
 #define CLI_SINK_H
 
-#include "base/file.h"
+#include "base/output.h"
 
 struct cli_sink {
 	FILE *stream;
@@ -13,6 +13,13 @@ struct cli_sink {
 	bool is_file, is_device;
 	const char *name; /* for messages; borrowed */
 };
+
+/*
+ * Fills the places of standard input, output and error that are closed, so that no file takes them:
+ * what is printed would land in it.  Reading and writing there fails as before, and programs that
+ * are run have them closed.  Before any file is opened.
+ */
+void cli_standard_files_init(void);
 
 /* Installs the handlers of signals; once, at the start of the program. */
 void cli_signals_init(void);
@@ -22,6 +29,9 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 
 /* Writes what is left and closes; every failure to write so far is reported here. */
 enum hg_status cli_sink_commit(struct cli_sink *sink, struct hg_error *error);
+
+/* Removes what a file has on its way, from a handler of signals. */
+void cli_sink_remove_now(void);
 
 /* Closes without a trace as far as that is possible. */
 void cli_sink_abandon(struct cli_sink *sink);

@@ -23,6 +23,10 @@
  * of such values, and of nodes, types and locations that there are not, the text is "", of
  * constants "?".  Handles and places for results must be there.
  *
+ * Files of input are mapped: the thread that reads one which somebody cuts short meanwhile gets
+ * SIGBUS.  The library installs no handler of signals: a program that must outlive that, as the
+ * command ends with a message, installs its own.
+ *
  * Threads: one session is used by one thread at a time; sessions do not share anything.
  */
 #ifndef HEAPGRAPH_H
@@ -78,6 +82,11 @@ struct hg_options {
 	uint64_t max_memory; /* bytes of anonymous memory the session may use; 0: no limit */
 	hg_progress_fn *progress;
 	void *progress_data;
+	uint64_t max_decompressed; /* bytes, zeros included, that a compressed file may decompress
+				      to; 0: 1000 times its size, at least 256 MiB, and with zeros
+				      at least 16 GiB */
+	bool no_host_files; /* use only files that the caller names, and what is in them: none that
+			       a core names, and none that lies beside the snapshot */
 };
 
 /* 'options' may be NULL.  On failure *out is NULL and only the status tells why. */

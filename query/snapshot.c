@@ -67,16 +67,35 @@ enum hg_status hg_snapshot_open(
 	return status;
 }
 
+struct told {
+	enum hg_profile_kind kind;
+	bool is_known;
+};
+
+/* The first bytes tell: the file need not be opened further. */
+static enum hg_status tell_profile(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	struct told *told = data;
+	told->is_known = true;
+	told->kind = retype_is_hgprof(bytes, size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
+	return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "told");
+}
+
 enum hg_status hg_profile_kind(
 	struct hg_session *session, const char *path, enum hg_profile_kind *out)
 {
 	struct base_file file;
+	struct told told = {.is_known = false};
 	base_error_clear(&session->error);
 	if (!path)
 		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
-	BASE_TRY(base_file_open(&file, path, 0, &session->error));
-	*out = retype_is_hgprof(file.bytes, file.size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
-	base_file_close(&file);
+	enum hg_status status = base_file_open_judged(
+		&file, path, &session->unpack, tell_profile, &told, &session->error);
+	if (!told.is_known)
+		return status;
+	base_error_clear(&session->error);
+	*out = told.kind;
 	return HG_OK;
 }
 
@@ -216,6 +235,8 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 		status = snap_walk_init(&snapshot->lookup, &snapshot->snap, error);
 	if (status == HG_OK)
 		status = type_blocks(snapshot);
+	if (status == HG_OK)
+		status = snap_check_file(&snapshot->snap, error);
 	if (status != HG_OK)
 		base_error_file(error, snapshot->snap.path);
 	snapshot->analysed = status == HG_OK;

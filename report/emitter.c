@@ -193,6 +193,7 @@ void rep_value_string(struct rep_emitter *emitter, const char *key, const char *
 {
 	if (emitter->redact && kind == REP_CONTENT)
 		return;
+	emitter->has_contents |= kind == REP_CONTENT;
 	begin_value(emitter, key, label);
 	if (emitter->format == REP_FORMAT_JSON)
 		rep_json_string(&emitter->json, string, strlen(string));
@@ -377,6 +378,8 @@ void rep_table_begin(struct rep_emitter *emitter, const char *key, const struct 
 	emitter->streaming = false;
 	rep_text_clear(&emitter->held);
 	memset(emitter->widths, 0, sizeof(emitter->widths));
+	for (unsigned i = 0; i < emitter->columns_count; i++)
+		emitter->has_contents |= columns[i].kind == REP_CONTENT && !emitter->redact;
 	if (emitter->format == REP_FORMAT_TEXT) {
 		hold_header(emitter);
 	} else if (emitter->format == REP_FORMAT_CSV) {

@@ -67,9 +67,10 @@ struct rep_emitter {
 	FILE *stream;
 	enum rep_format format;
 	bool colour;
-	bool redact;     /* contents of blocks are not to be shown */
-	bool failed;     /* out of memory: the output is not complete */
-	bool csv_header; /* the header of sections was written */
+	bool redact;       /* contents of blocks are not to be shown */
+	bool has_contents; /* some were shown: what is written is for the user only */
+	bool failed;       /* out of memory: the output is not complete */
+	bool csv_header;   /* the header of sections was written */
 	struct rep_json json;
 	const char *section;
 	unsigned label_width;

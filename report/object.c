@@ -511,6 +511,7 @@ static void write(struct rep_context *context, const struct answer *answer)
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_object *object = &answer->object;
 	rep_begin(context, "object", NULL);
+	emitter->has_contents |= !emitter->redact;
 	if (emitter->format == REP_FORMAT_JSON) {
 		write_block_values(context, answer);
 		write_call_stack(context, object);

@@ -147,9 +147,10 @@ enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directori
 	for (size_t i = 0; status == HG_OK && i < count; i++)
 		status = search_root(r, &inodes, directories[i], DEPTH, (uint32_t)i);
 	base_file_folder(r->snap->path, beside, PATH_MAX);
-	if (status == HG_OK)
+	bool beyond = !r->snap->session->no_host_files;
+	if (status == HG_OK && beyond)
 		status = search_root(r, &inodes, beside, 0, (uint32_t)count);
-	if (status == HG_OK)
+	if (status == HG_OK && beyond)
 		status = search_root(r, &inodes, ".", DEPTH, CMT_BY_CHANCE);
 	retype_map_clear(&inodes);
 	return status;

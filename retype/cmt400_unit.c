@@ -197,7 +197,7 @@ enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *ou
 	enum hg_status status = add_unit(r, file, &unit);
 	if (status != HG_OK)
 		return status;
-	status = base_file_open(&unit->file, file->path, 0, &trouble);
+	status = base_file_open(&unit->file, file->path, &r->snap->session->unpack, &trouble);
 	if (status == HG_OK) {
 		status = read_unit(r, unit, file->suffix == CMT_CMI, &trouble);
 		if (status == HG_OK) {

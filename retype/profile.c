@@ -7,17 +7,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The profile of a million lines has some 40 MB. */
-#define MOST_BYTES ((uint64_t)4 << 30)
-
 enum hg_status retype_open_profile(
-	const char *named, struct base_file *file, struct hg_error *error)
+	const struct snap *snap, const char *named, struct base_file *file, struct hg_error *error)
 {
-	return base_file_open(file, named, MOST_BYTES, error);
+	return base_file_open(file, named, &snap->session->unpack, error);
+}
+
+static enum hg_status judge(void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	(void)data;
+	return retype_is_hgprof(bytes, size) ? HG_OK : base_corrupt(error, 0, "is no profile");
 }
 
 /* Whether there is a profile of that name; it is open then.  'other' is one that is none. */
-static bool try_file(const char *path, struct base_file *file, char *other)
+static bool try_file(const struct snap *snap, const char *path, struct base_file *file, char *other)
 {
 	struct hg_error unread;
 	if (access(path, R_OK) != 0)
@@ -25,17 +28,12 @@ static bool try_file(const char *path, struct base_file *file, char *other)
 	base_error_clear(&unread);
 	if (!other[0])
 		snprintf(other, PATH_MAX, "%s", path);
-	if (base_file_open(file, path, MOST_BYTES, &unread) != HG_OK)
-		return false;
-	if (retype_is_hgprof(file->bytes, file->size))
-		return true;
-	base_file_close(file);
-	*file = (struct base_file){0};
-	return false;
+	return base_file_open_judged(file, path, &snap->session->unpack, judge, NULL, &unread) ==
+	       HG_OK;
 }
 
-static bool try_folder(
-	const char *folder, const char *program, struct base_file *file, char *path, char *other)
+static bool try_folder(const struct snap *snap, const char *folder, const char *program,
+	struct base_file *file, char *path, char *other)
 {
 	static const char *const ends[] = {".prof", ".prof.zst"};
 	const char *names[2] = {"exe", program};
@@ -45,7 +43,7 @@ static bool try_folder(
 			int length = snprintf(path, PATH_MAX, "%s%s%s%s", *slash ? folder : "",
 				slash, names[name], ends[end]);
 			if (names[name][0] && length > 0 && length < PATH_MAX &&
-				try_file(path, file, other))
+				try_file(snap, path, file, other))
 				return true;
 		}
 	return false;
@@ -58,12 +56,20 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 	const char *program = base_file_name(snap->program);
 	unsigned count = 0;
 	*path = *note = "";
+	if (snap->session->no_host_files) {
+		*note = SNAP_NO_PROFILE_LOOKED_FOR;
+		return HG_OK;
+	}
+	if (snap->session->no_host_files) {
+		*note = SNAP_NO_PROFILE_LOOKED_FOR;
+		return HG_OK;
+	}
 	base_file_folder(snap->path, folders[count++], PATH_MAX);
 	if (snap->executable[0])
 		base_file_folder(snap->executable, folders[count++], PATH_MAX);
 	snprintf(folders[count++], PATH_MAX, ".");
 	for (unsigned i = 0; i < count; i++)
-		if (try_folder(folders[i], program, file, found, other))
+		if (try_folder(snap, folders[i], program, file, found, other))
 			return base_pool_string(pool, found, strlen(found), path, error);
 	int length = 0;
 	if (other[0])

@@ -18,6 +18,6 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 
 /* Opens the file that was named. */
 enum hg_status retype_open_profile(
-	const char *named, struct base_file *file, struct hg_error *error);
+	const struct snap *snap, const char *named, struct base_file *file, struct hg_error *error);
 
 #endif

@@ -45,7 +45,7 @@ static enum hg_status read_profile(
 static enum hg_status open_named(
 	struct retype *retype, const struct snap *snap, const char *named, struct hg_error *error)
 {
-	BASE_TRY(retype_open_profile(named, &retype->file, error));
+	BASE_TRY(retype_open_profile(snap, named, &retype->file, error));
 	BASE_TRY(base_pool_string(&retype->types.pool, named, strlen(named), &retype->path, error));
 	enum hg_status status = read_profile(retype, snap, error);
 	if (status != HG_OK)

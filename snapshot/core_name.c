@@ -47,9 +47,13 @@ static void add_capture(const struct snap_capture *capture, char *buffer, size_t
 		add(buffer, size, ", consistency %.100s", capture->consistency);
 }
 
-void snap_core_describe(const char *path, char *buffer, size_t size)
+void snap_core_describe(
+	const struct hg_session *session, const char *path, char *buffer, size_t size)
 {
-	struct snap_image_options options = {.core = path, .partial = true};
+	struct snap_image_options options = {.core = path,
+		.partial = true,
+		.unpack = &session->unpack,
+		.no_host_files = session->no_host_files};
 	struct snap_image image;
 	struct hg_error unused;
 	base_error_clear(&unused);

@@ -4,12 +4,15 @@
 #ifndef SNAPSHOT_CORE_NAME_H
 #define SNAPSHOT_CORE_NAME_H
 
+#include "base/session.h"
+
 #include <stddef.h>
 
 /*
  * Adds program, threads, process and OCaml runtime to the text in the buffer, as far as the core
  * and the executable it names tell; nothing if they cannot be read.
  */
-void snap_core_describe(const char *path, char *buffer, size_t size);
+void snap_core_describe(
+	const struct hg_session *session, const char *path, char *buffer, size_t size);
 
 #endif

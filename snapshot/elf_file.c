@@ -248,6 +248,12 @@ enum hg_status snap_elf_over(
 	return HG_OK;
 }
 
+enum hg_status snap_elf_judge(void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	(void)data;
+	return check_ident(bytes, size, error);
+}
+
 enum hg_status snap_elf_open(struct snap_elf *elf, struct base_file *file, struct hg_error *error)
 {
 	enum hg_status status = snap_elf_over(elf, file->bytes, file->size, error);
@@ -275,12 +281,12 @@ void snap_elf_close(struct snap_elf *elf)
 }
 
 /* Takes the symbols of a debug file if it belongs to this one. */
-static bool take_debug(struct snap_elf *elf, const char *path, uint64_t max_size)
+static bool take_debug(struct snap_elf *elf, const char *path, const struct base_unpack *unpack)
 {
 	struct base_file file;
 	struct snap_elf_view view;
 	struct snap_build_id id;
-	if (base_file_open(&file, path, max_size, NULL) != HG_OK)
+	if (base_file_open_judged(&file, path, unpack, snap_elf_judge, NULL, NULL) != HG_OK)
 		return false;
 	bool fits = snap_elf_view(&view, file.bytes, file.size, NULL) == HG_OK;
 	if (fits) {
@@ -299,31 +305,31 @@ static bool take_debug(struct snap_elf *elf, const char *path, uint64_t max_size
 }
 
 static bool BASE_PRINTF(3, 4)
-	try_debug(struct snap_elf *elf, uint64_t max_size, const char *format, ...)
+	try_debug(struct snap_elf *elf, const struct base_unpack *unpack, const char *format, ...)
 {
 	char path[PATH_MAX];
 	va_list arguments;
 	va_start(arguments, format);
 	int length = vsnprintf(path, sizeof(path), format, arguments);
 	va_end(arguments);
-	return length > 0 && (size_t)length < sizeof(path) && take_debug(elf, path, max_size);
+	return length > 0 && (size_t)length < sizeof(path) && take_debug(elf, path, unpack);
 }
 
-void snap_elf_add_debug(struct snap_elf *elf, const char *folder, uint64_t max_size)
+void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct base_unpack *unpack)
 {
 	char id[SNAP_BUILD_ID_TEXT];
 	if (elf->debug_elf || elf->build_id.size < 2)
 		return;
 	snap_build_id_text(&elf->build_id, id);
-	if (try_debug(elf, max_size, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2))
+	if (try_debug(elf, unpack, "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2))
 		return;
 	GElf_Word checksum; /* unused: the build-id is the stronger proof */
 	const char *name = dwelf_elf_gnu_debuglink(elf->elf, &checksum);
 	if (!name || strchr(name, '/'))
 		return;
-	if (!try_debug(elf, max_size, "%s/%s", folder, name) &&
-		!try_debug(elf, max_size, "%s/.debug/%s", folder, name))
-		try_debug(elf, max_size, "/usr/lib/debug%s/%s", folder, name);
+	if (!try_debug(elf, unpack, "%s/%s", folder, name) &&
+		!try_debug(elf, unpack, "%s/.debug/%s", folder, name))
+		try_debug(elf, unpack, "/usr/lib/debug%s/%s", folder, name);
 }
 
 /* Symbols */

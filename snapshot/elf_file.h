@@ -99,6 +99,10 @@ struct snap_elf {
 	struct Dwarf_CFI_s *cfi[2]; /* .eh_frame, .debug_frame; NULL where absent */
 };
 
+/* Whether a file begins as an ELF file that is read here: a base_judge_fn without data. */
+enum hg_status snap_elf_judge(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error);
+
 /* The bytes of 'file' become the elf's (also on failure); or of a window that outlives it. */
 enum hg_status snap_elf_open(struct snap_elf *elf, struct base_file *file, struct hg_error *error);
 enum hg_status snap_elf_over(
@@ -110,7 +114,7 @@ void snap_elf_close(struct snap_elf *elf);
  * has the same build-id: /usr/lib/debug/.build-id/xx/yyy.debug, or the name in .gnu_debuglink in
  * 'folder', its .debug, and the folder of that name under /usr/lib/debug.
  */
-void snap_elf_add_debug(struct snap_elf *elf, const char *folder, uint64_t max_size);
+void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct base_unpack *unpack);
 
 /* Whether any symbol is defined: false for a static and stripped program. */
 bool snap_elf_has_symbols(const struct snap_elf *elf);

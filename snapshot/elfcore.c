@@ -25,13 +25,13 @@ static enum hg_status open_process(
 	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
-	uint64_t limit = snap->session->budget.limit;
 	struct snap_image_options options = {.core = snap->path,
 		.opened = &snap->file,
 		.executable = input->executable,
 		.libraries = input->libraries,
 		.partial = input->partial,
-		.max_size = limit > UINT64_MAX / 64 ? 0 : 64 * limit};
+		.unpack = &snap->session->unpack,
+		.no_host_files = snap->session->no_host_files};
 	BASE_TRY(base_progress(snap->session, "reading the core", 0, 0));
 	BASE_TRY(snap_image_open(&core->image, &options, error));
 	core->has_image = true;

@@ -6,6 +6,7 @@
 
 #include "snapshot/walk.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -365,15 +365,8 @@ static enum hg_status identify(const char *path, struct line *line, struct hg_er
 		add(line, "%s", strncmp(kind, "a ", 2) == 0 ? kind + 2 : kind);
 		return HG_OK;
 	}
-	/* Non-blocking, should the file have become a FIFO since. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &about)) {
-		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "cannot be opened: %s",
-			strerror(errno));
-		if (fd >= 0)
-			close(fd);
-		return HG_ERROR_INPUT;
-	}
+	int fd;
+	BASE_TRY(base_file_descriptor(path, &fd, &about, error));
 	head.size = (uint64_t)about.st_size;
 	enum hg_status status = identify_file(fd, &head, line, error);
 	close(fd);
@@ -392,6 +385,6 @@ enum hg_status hg_identify(struct hg_session *session, const char *path, char *b
 	if (status != HG_OK)
 		base_error_file(&session->error, path);
 	else if (size && strstr(buffer, "ELF core file"))
-		snap_core_describe(path, buffer, size);
+		snap_core_describe(session, path, buffer, size);
 	return status;
 }

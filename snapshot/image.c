@@ -363,11 +363,12 @@ enum hg_status snap_image_open(
 {
 	*image = (struct snap_image){
 		.program = "", .arguments = "", .pid = HG_UNKNOWN, .cut_offset = HG_NO_OFFSET};
+	image->no_host_files = options->no_host_files;
 	if (options->opened) {
 		image->core = *options->opened;
 		image->core_is_borrowed = true;
 	} else {
-		BASE_TRY(base_file_open(&image->core, options->core, options->max_size, error));
+		BASE_TRY(base_file_open(&image->core, options->core, options->unpack, error));
 	}
 	enum hg_status status = read_core(image, options, error);
 	if (status == HG_OK)

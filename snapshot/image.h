@@ -103,7 +103,8 @@ struct snap_image_options {
 	const char *libraries; /* folder with files of the machine the core comes from, by full
 				  path below it or by name; or NULL */
 	bool partial;          /* accept a core that is cut short */
-	uint64_t max_size;     /* bytes that a compressed file may have decompressed; 0: any */
+	const struct base_unpack *unpack; /* of compressed files; or NULL */
+	bool no_host_files; /* only those named above and the copies that the core holds */
 };
 
 struct snap_capture; /* capture_note.h */
@@ -111,6 +112,7 @@ struct snap_capture; /* capture_note.h */
 struct snap_image {
 	struct base_file core;
 	bool core_is_borrowed;
+	bool no_host_files; /* as the options say */
 	struct snap_elf_view view;
 	struct base_pool pool;
 

@@ -3,6 +3,7 @@
 #include "snapshot/capture_note.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,7 +130,8 @@ static enum hg_status use_file(struct search *search, const char *path, struct h
 {
 	struct snap_image_file *file = search->file;
 	struct base_file bytes;
-	BASE_TRY(base_file_open(&bytes, path, search->options->max_size, error));
+	BASE_TRY(base_file_open_judged(
+		&bytes, path, search->options->unpack, snap_elf_judge, NULL, error));
 	enum hg_status status = snap_elf_open(&file->elf, &bytes, error);
 	if (status == HG_OK) {
 		status = compare_build_ids(file, &file->elf, error);
@@ -189,7 +191,10 @@ static bool use_copy(struct search *search)
 	return true;
 }
 
-/* The core itself, the folder that the user named, the path in the core, the folder of the core. */
+/*
+ * The core itself, the folder that the user named, and, unless only these are to be used, the path
+ * in the core and the folder of the core.
+ */
 static bool find_file(struct search *search)
 {
 	const char *path = search->file->path, *name = base_file_name(path);
@@ -203,6 +208,8 @@ static bool find_file(struct search *search)
 		return true;
 	if (libraries && try_path(search, "%s/%s", libraries, name))
 		return true;
+	if (search->options->no_host_files)
+		return false;
 	if (*path == '/' && try_path(search, "%s", path))
 		return true;
 	return try_path(search, "%.*s%s", folder, core, name);
@@ -405,8 +412,8 @@ static enum hg_status open_listed_main(
 		return error->status;
 	}
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-		"the executable of the process, %.300s, is not here; name it with --exe",
-		file->path);
+		"the executable of the process, %.300s, is not %s; name it with --exe", file->path,
+		options->no_host_files ? "in the core" : "here");
 }
 
 static enum hg_status open_main(
@@ -420,7 +427,8 @@ static enum hg_status open_main(
 	char folder[PATH_MAX];
 	int length = (int)(base_file_name(file->found) - file->found);
 	snprintf(folder, sizeof(folder), "%.*s.", length, file->found);
-	snap_elf_add_debug(&file->elf, folder, options->max_size);
+	if (!options->no_host_files)
+		snap_elf_add_debug(&file->elf, folder, options->unpack);
 	if (!snap_elf_has_symbols(&file->elf)) {
 		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"has no symbols: programs linked statically and stripped cannot be read");

@@ -11,7 +11,7 @@ static struct snap_elf *whole_file(struct snap_image_file *file)
 		return file->whole.elf ? &file->whole : NULL;
 	file->whole_tried = true;
 	if (file->build_id.size == 0 || file->path[0] != '/' || access(file->path, R_OK) != 0 ||
-		base_file_open(&bytes, file->path, 0, NULL) != HG_OK ||
+		base_file_open(&bytes, file->path, NULL, NULL) != HG_OK ||
 		snap_elf_open(&file->whole, &bytes, NULL) != HG_OK)
 		return NULL;
 	if (snap_build_id_equal(&file->whole.build_id, &file->build_id))
@@ -27,8 +27,9 @@ bool snap_image_line(
 	if (!file || !file->found)
 		return false;
 	uint64_t inside = address - file->bias;
-	if (snap_elf_line(&file->elf, inside, source, line))
-		return true;
-	struct snap_elf *whole = file->is_copy ? whole_file(file) : NULL;
+	if (!file->is_copy)
+		return snap_elf_line(&file->elf, inside, source, line);
+	/* Copies have no DWARF.  What claims to be some might name files, which libdw opens. */
+	struct snap_elf *whole = image->no_host_files ? NULL : whole_file(file);
 	return whole && snap_elf_line(whole, inside, source, line);
 }

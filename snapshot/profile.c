@@ -10,14 +10,12 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 enum { DEPTH = 3 };
-
-/* Larger sources do not exist: an id has 22 bits. */
-#define MOST_BYTES ((uint64_t)4 << 30)
 
 /* What is looked for, and what has been met of it. */
 struct search {
@@ -149,12 +147,14 @@ static enum hg_status discover(
 {
 	struct search search = {0};
 	char folder[PATH_MAX];
+	path[0] = '\0';
+	if (snap->session->no_host_files)
+		return note(snap, error, SNAP_NO_PROFILE_LOOKED_FOR);
 	base_file_folder(snap->path, folder, PATH_MAX);
 	wanted_name(snap, &search);
 	look_in(&search, folder, 0);
 	if (!search.found[0])
 		look_in(&search, ".", snap->format->ids == SNAP_IDS_MEMPROF01 ? DEPTH - 1 : 0);
-	path[0] = '\0';
 	*is_stray = !search.found[0];
 	if (search.found[0]) {
 		memcpy(path, search.found, PATH_MAX);
@@ -176,7 +176,7 @@ static enum hg_status discover(
 static enum hg_status read_profile(struct snap *snap, const char *path, struct hg_error *error)
 {
 	struct base_file file;
-	BASE_TRY(base_file_open(&file, path, MOST_BYTES, error));
+	BASE_TRY(base_file_open(&file, path, &snap->session->unpack, error));
 	enum hg_status status = snap_sites_load(&snap->sites, file.bytes, file.size, error);
 	base_file_close(&file);
 	if (status != HG_OK) {
@@ -187,18 +187,24 @@ static enum hg_status read_profile(struct snap *snap, const char *path, struct h
 }
 
 /* The format needs no source of locations: one is passed over, anything else is a mistake. */
-static enum hg_status check_unneeded(const char *named, struct hg_error *error)
+static enum hg_status judge_unneeded(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	(void)data;
+	if (snap_sites_is_source(bytes, size))
+		return HG_OK;
+	return base_fail(error, HG_ERROR_INPUT, 0,
+		"is no profile: those of types begin with 'hgprof 1', heapgraph-prof writes them");
+}
+
+static enum hg_status check_unneeded(
+	const struct snap *snap, const char *named, struct hg_error *error)
 {
 	struct base_file file;
-	BASE_TRY(base_file_open(&file, named, MOST_BYTES, error));
-	bool is_source = snap_sites_is_source(file.bytes, file.size);
+	BASE_TRY(base_file_open_judged(
+		&file, named, &snap->session->unpack, judge_unneeded, NULL, error));
 	base_file_close(&file);
-	if (is_source)
-		return HG_OK;
-	base_fail(error, HG_ERROR_INPUT, 0,
-		"is no profile: those of types begin with 'hgprof 1', heapgraph-prof writes them");
-	base_error_file(error, named);
-	return HG_ERROR_INPUT;
+	return HG_OK;
 }
 
 /* Blocks with ids of allocation sites, and those of them whose ids the source does not have. */
@@ -257,7 +263,7 @@ enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg
 	char path[PATH_MAX];
 	bool is_stray;
 	if (snap->format->ids == SNAP_IDS_NONE)
-		return named ? check_unneeded(named, error) : HG_OK;
+		return named ? check_unneeded(snap, named, error) : HG_OK;
 	if (named)
 		return read_profile(snap, named, error);
 	BASE_TRY(discover(snap, path, &is_stray, error));

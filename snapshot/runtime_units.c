@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "snapshot/marshal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Blocks */

@@ -254,34 +254,58 @@ uint32_t snap_sampled_site(const struct snap *snap, uint64_t address)
 	return found ? snap->sampled[low].site : 0;
 }
 
-static enum hg_status choose_format(struct snap *snap, const char *named, struct hg_error *error)
+/* What the format is told by: the first bytes of a file that is still compressed. */
+struct candidate {
+	struct snap *snap;
+	const char *named;
+};
+
+static enum hg_status choose_format(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
 {
-	const char *name = base_file_name(snap->path);
+	const struct candidate *candidate = data;
+	struct snap *snap = candidate->snap;
+	const struct base_file head = {.bytes = bytes, .size = size};
+	const char *name = base_file_name(snap->path), *named = candidate->named;
 	for (unsigned i = 0; formats[i]; i++) {
 		if (named ? strcmp(named, formats[i]->name) == 0
-			  : formats[i]->recognise(name, &snap->file)) {
+			  : formats[i]->recognise(name, &head)) {
 			snap->format = formats[i];
 			return HG_OK;
 		}
 	}
 	if (named)
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "unknown format '%s'", named);
-	if (snap->file.size == 0)
+	if (size == 0)
 		return base_corrupt(error, 0, "is empty");
 	return base_corrupt(error, 0,
 		"is no heap snapshot of a known format ('heapgraph info' says what it is)");
 }
 
+/* The error of the check is that of the file, not what follows from it. */
+enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error)
+{
+	struct hg_error changed;
+	base_error_clear(&changed);
+	if (snap->file.compressed || base_file_check(&snap->file, snap->path, &changed) == HG_OK)
+		return HG_OK;
+	*error = changed;
+	return HG_ERROR_INPUT;
+}
+
 static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&snap->arena, &snap->session->budget, "snapshot", error));
-	/* A file of more than 64 times the memory cannot be analysed in it: ranks need more. */
-	uint64_t limit = snap->session->budget.limit;
-	BASE_TRY(base_file_open(
-		&snap->file, snap->path, limit > UINT64_MAX / 64 ? 0 : 64 * limit, error));
-	BASE_TRY(choose_format(snap, input->format, error));
+	struct candidate candidate = {snap, input->format};
+	BASE_TRY(base_file_open_judged(
+		&snap->file, snap->path, &snap->session->unpack, choose_format, &candidate, error));
 	base_file_sequential(&snap->file);
-	BASE_TRY(snap->format->load(snap, input, error));
+	enum hg_status status = snap->format->load(snap, input, error);
+	/* What looks damaged may be what somebody does to the file. */
+	if (status == HG_OK || status == HG_ERROR_INPUT)
+		BASE_TRY(snap_check_file(snap, error));
+	if (status != HG_OK)
+		return status;
 	if (snap->block_count + snap->root_count >= UINT32_MAX - 1)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more blocks and roots than the 2^32 that this version can number");

@@ -261,6 +261,13 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 	const struct hg_input *input, struct hg_error *error);
 void snap_release(struct snap *snap);
 
+/* Why there is no profile, of locations or of types, when only files that were named are used. */
+#define SNAP_NO_PROFILE_LOOKED_FOR                                                                 \
+	"none: no profile is looked for with --no-host-files; name one with --prof"
+
+/* HG_ERROR_INPUT if the file was cut or written to since it was opened. */
+enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error);
+
 /* For loaders: add what they find.  Granules and stretches follow from the blocks. */
 enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
 	enum hg_segment segment, uint64_t offset, struct hg_error *error);

@@ -219,9 +219,13 @@ def bad_files():
     case("missing.dump", None, "cannot be opened: No such file or directory")
     case("cut.dump.zst", whole[:-9], "zstd data is cut short", len(whole) - 9)
     case("magic.dump.zst", whole[:4], "zstd data is cut short", 4)
-    case("bomb.dump.zst", packed(bytes(1 << 21)),
+    case("bomb.dump.zst", packed(GOOD01 + bytes(1 << 21)),
          "decompresses to more than the 1048576 bytes that fit the limit",
          options="--max-memory 16K", status=5)
+    # What its first bytes tell is told before the rest is decompressed.
+    case("zeros.dump.zst", packed(bytes(1 << 21)),
+         "is no heap snapshot of a known format ('heapgraph info' says what it is)", 0,
+         options="--max-memory 16K")
     # A reserved bit of the frame header.
     bad = whole[:4] + bytes([whole[4] | 0x08]) + whole[5:]
     case("corrupt.dump.zst", bad,
