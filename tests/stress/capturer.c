@@ -10,7 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NAP_US = 500 };
+/* A capture takes as long as its disk, so that one hangs only after many times the patience. */
+enum { NAP_US = 500, CAPTURE_PATIENCE = 12 };
 
 pid_t stress_capture_begin(const struct stress_target *target)
 {
@@ -33,7 +34,8 @@ pid_t stress_capture_begin(const struct stress_target *target)
 
 bool stress_capture_end(struct stress_target *target, pid_t capturer, int *status)
 {
-	uint64_t until = stress_microseconds() + UINT64_C(1000) * stress_setting.patience_ms;
+	uint64_t until = stress_microseconds() +
+			 UINT64_C(1000) * CAPTURE_PATIENCE * stress_setting.patience_ms;
 	while (waitpid(capturer, status, WNOHANG) == 0) {
 		if (stress_microseconds() > until) {
 			kill(capturer, SIGKILL);

@@ -9,11 +9,17 @@ enum { NAP_US = 2000 };
 
 /* How a target is at one moment. */
 struct view {
-	bool stopped, mask_differs, stands;
+	bool stopped, stands;
+	const struct stress_thread *other_mask; /* a thread that has one, and which */
+	uint64_t blocked;
 	struct stress_copies copies;
 };
 
-static void look(const struct stress_target *target, const uint64_t *before, struct view *view)
+/*
+ * Threads change their masks themselves, too (OCaml 4 blocks a signal while it handles it, and
+ * while the handler yields), so that it is enough if each has its own again at some moment.
+ */
+static void look(struct stress_target *target, const uint64_t *before, struct view *view)
 {
 	const struct watched *record = target->record;
 	*view = (struct view){0};
@@ -21,21 +27,24 @@ static void look(const struct stress_target *target, const uint64_t *before, str
 		if (record->rounds[i] == before[i])
 			view->stands = true;
 	for (size_t i = 0; i < target->thread_count; i++) {
-		const struct stress_thread *thread = &target->threads[i];
+		struct stress_thread *thread = &target->threads[i];
 		struct stress_status status = stress_status(target->process, thread->id);
 		if (status.state == 0 || strchr("TtZX", status.state) || status.tracer != 0)
 			view->stopped = true;
-		if (status.blocked != thread->blocked)
-			view->mask_differs = true;
+		thread->is_back = thread->is_back || status.blocked == thread->blocked;
+		if (!thread->is_back) {
+			view->other_mask = thread;
+			view->blocked = status.blocked;
+		}
 	}
 	/* The most work, so only when the rest is as it should be. */
-	if (!view->stands && !view->stopped && !view->mask_differs)
+	if (!view->stands && !view->stopped && !view->other_mask)
 		view->copies = stress_copies(target->process, false);
 }
 
 static bool is_fine(const struct view *view)
 {
-	return !view->stands && !view->stopped && !view->mask_differs && view->copies.live == 0;
+	return !view->stands && !view->stopped && !view->other_mask && view->copies.live == 0;
 }
 
 static bool replace(struct stress_target *target)
@@ -77,12 +86,16 @@ static bool judge_unwell(
 	look(target, before, &view);
 	view.copies = stress_copies(target->process, false);
 	row->stuck += view.stands || view.stopped;
-	row->mask += view.mask_differs && target->record->mask_changed == 0;
+	row->mask += view.other_mask != NULL && target->record->mask_changed == 0;
 	row->copies += view.copies.live;
 	notices(target, row);
-	fprintf(stderr, "    %s:%s%s%s %u live copies\n", target->name,
-		view.stands ? " stands," : "", view.stopped ? " stopped or traced," : "",
-		view.mask_differs ? " other signals blocked," : "", view.copies.live);
+	fprintf(stderr, "    %s:%s%s %u live copies\n", target->name, view.stands ? " stands," : "",
+		view.stopped ? " stopped or traced," : "", view.copies.live);
+	if (view.other_mask)
+		fprintf(stderr, "    %s: thread %d of process %d blocks %llx, not %llx\n",
+			target->name, (int)view.other_mask->id, (int)target->process,
+			(unsigned long long)view.blocked,
+			(unsigned long long)view.other_mask->blocked);
 	return replace(target);
 }
 
@@ -94,6 +107,8 @@ bool stress_judge(struct stress_target *target, struct stress_row *row)
 	uint64_t until = stress_microseconds() + UINT64_C(1000) * stress_setting.patience_ms;
 	for (size_t i = 0; i < WATCHED_SLOTS; i++)
 		before[i] = target->record->rounds[i];
+	for (size_t i = 0; i < target->thread_count; i++)
+		target->threads[i].is_back = false;
 	for (;;) {
 		if (stress_has_ended(target))
 			return judge_dead(target, process, row);

@@ -25,6 +25,7 @@ struct stress_status {
 struct stress_thread {
 	pid_t id;
 	uint64_t blocked; /* when nobody had touched it */
+	bool is_back;     /* it has blocked the same since it was touched */
 };
 
 struct stress_target {

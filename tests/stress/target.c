@@ -65,11 +65,20 @@ static void add_thread(pid_t id, void *data)
 		(struct stress_thread){.id = id, .blocked = UINT64_MAX};
 }
 
+/* The C library blocks these two itself while a thread is made, and programs cannot. */
+static bool is_being_made(pid_t process, pid_t thread)
+{
+	return (stress_status(process, thread).blocked & UINT64_C(3) << 31) != 0;
+}
+
 /* What is blocked now and then only, as by a handler that runs, does not count. */
 static void note_threads(struct stress_target *target)
 {
 	target->thread_count = 0;
 	stress_each_thread(target->process, add_thread, target);
+	for (size_t i = 0; i < target->thread_count; i++)
+		while (is_being_made(target->process, target->threads[i].id))
+			stress_nap(NAP_US);
 	for (int look = 0; look < MASK_LOOKS; look++) {
 		for (size_t i = 0; i < target->thread_count; i++) {
 			struct stress_thread *thread = &target->threads[i];
