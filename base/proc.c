@@ -32,7 +32,16 @@ uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const c
 
 bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
 {
-	enum { FIRST = 3, PARENT = 4, START = 22, STACK = 28, SIGNAL = 38, CODE = 52, FIELDS = 53 };
+	enum {
+		FIRST = 3,
+		PARENT = 4,
+		THREADS = 20,
+		START = 22,
+		STACK = 28,
+		SIGNAL = 38,
+		CODE = 52,
+		FIELDS = 53
+	};
 	char line[1024];
 	uint64_t fields[FIELDS] = {0};
 	FILE *file = base_proc_open(process, thread, "stat");
@@ -50,9 +59,18 @@ bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
 		fields[i] = strtoull(at, &at, 10);
 	*out = (struct base_proc_stat){.state = state,
 		.parent = (pid_t)fields[PARENT],
+		.threads = fields[THREADS],
 		.start_time = fields[START],
 		.start_stack = fields[STACK],
 		.exit_signal = fields[SIGNAL],
 		.exit_code = fields[CODE]};
 	return true;
+}
+
+bool base_proc_has_ended(pid_t process, pid_t thread)
+{
+	struct base_proc_stat stat;
+	if (!base_proc_stat(process, thread, &stat))
+		return true;
+	return strchr("ZXx", stat.state) && (thread != 0 || stat.threads <= 1);
 }

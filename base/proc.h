@@ -24,6 +24,7 @@ uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const c
 struct base_proc_stat {
 	char state; /* 'R', 'S', 'T', 'Z', ... */
 	pid_t parent;
+	uint64_t threads;     /* of the process; more than 1 for a zombie whose others go on */
 	uint64_t start_time;  /* ticks since the machine began */
 	uint64_t start_stack; /* address in the first thread's stack; 0 if that is not for us */
 	uint64_t exit_signal; /* that its parent gets when it ends */
@@ -32,5 +33,8 @@ struct base_proc_stat {
 
 /* False when there is no such process or thread. */
 bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out);
+
+/* Whether a process or thread is not there, or only waits for its parent to hear that it ended. */
+bool base_proc_has_ended(pid_t process, pid_t thread);
 
 #endif

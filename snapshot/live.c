@@ -200,12 +200,12 @@ static enum hg_status stop(struct work *work, struct hg_error *error)
 	return status;
 }
 
-/* Whether the heap can be read as it is, and a fork made if one is wanted. */
+/* Whether the heap can be read as it is, and a fork be made if one is wanted. */
 static bool is_good_moment(const struct work *work)
 {
-	bool forks = work->options->method != HG_CAPTURE_VMREAD && work->means.has_code;
 	return strcmp(work->result->consistency, "clean") == 0 &&
-	       !(forks && snap_fork_obstacle(&work->trace, &work->means));
+	       (work->options->method == HG_CAPTURE_VMREAD ||
+		       !snap_fork_must_wait(&work->trace, &work->means));
 }
 
 /* Stops the process at a good moment, or after some attempts at any. */
@@ -380,10 +380,12 @@ static enum hg_status read_stopped(struct work *work, struct hg_error *error)
 	if (work->options->method == HG_CAPTURE_VMREAD)
 		return copy_stopped(work, error);
 	enum hg_status status = fork_stopped(work, error);
-	if (status != HG_ERROR_LIMIT || work->options->method != HG_CAPTURE_ANY ||
-		work->trace.must_end)
+	if (status != HG_ERROR_LIMIT || work->trace.must_end)
 		return status;
 	snprintf(work->result->instead, sizeof(work->result->instead), "%s", error->message);
+	if (work->options->method == HG_CAPTURE_FORK)
+		return base_fail(error, status, HG_NO_OFFSET, "%s; --method vmread does without",
+			work->result->instead);
 	base_error_clear(error);
 	return copy_stopped(work, error);
 }

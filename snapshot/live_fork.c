@@ -70,51 +70,62 @@ static bool has_shadow_stack(pid_t process, pid_t thread)
 	return has;
 }
 
-/* Why a thread cannot be made to do a system call, as the end of a sentence; NULL if it can. */
-static const char *why_not(pid_t process, const struct snap_core_thread *thread)
+/* What keeps a thread from doing a system call for us. */
+struct obstacle {
+	const char *why; /* the end of a sentence; NULL: nothing */
+	bool passes;     /* it may be otherwise at another moment */
+};
+
+static struct obstacle obstacle_of(pid_t process, const struct snap_core_thread *thread)
 {
 	enum { FILTER = 2, CODE_64_BIT = 0x33 };
 	pid_t id = (pid_t)thread->id;
 	if (base_proc_number(process, id, "status", "Seccomp") == FILTER)
-		return "has a seccomp filter";
+		return (struct obstacle){"has a seccomp filter", false};
 	if (has_shadow_stack(process, id))
-		return "has a shadow stack";
+		return (struct obstacle){"has a shadow stack", false};
 	if (thread->registers[SNAP_USER_CS] != CODE_64_BIT)
-		return "runs 32-bit code";
-	return is_amid_sequence(process, thread) ? "is amid a restartable sequence" : NULL;
+		return (struct obstacle){"runs 32-bit code", false};
+	if (is_amid_sequence(process, thread))
+		return (struct obstacle){"is amid a restartable sequence", true};
+	return (struct obstacle){NULL, false};
 }
 
 /* The address below which a thread can be given a net; else 0, and why not. */
 static uint64_t find_room(pid_t process, const struct snap_core_thread *thread,
-	const struct snap_fork_means *means, const char **why)
+	const struct snap_fork_means *means, struct obstacle *obstacle)
 {
-	*why = why_not(process, thread);
-	uint64_t top = *why ? 0 : snap_room_below(process, thread, means->fibers);
-	if (!*why && !top)
-		*why = "runs on a stack that is not known";
+	*obstacle = obstacle_of(process, thread);
+	uint64_t top = obstacle->why ? 0 : snap_room_below(process, thread, means->fibers);
+	if (!obstacle->why && !top)
+		*obstacle = (struct obstacle){"runs on a stack that is not known", true};
 	return top;
 }
 
-/* The first thread that can be used; trace->count if none can. */
+/* The first thread that can be used; else trace->count, and the first thing that may pass. */
 static uint64_t choose(const struct snap_trace *trace, const struct snap_fork_means *means,
-	uint64_t *top, const char **why)
+	uint64_t *top, struct obstacle *obstacle)
 {
-	uint64_t i = 0;
 	*top = 0;
-	*why = "has no code for a system call";
+	*obstacle = (struct obstacle){"has no code for a system call", false};
 	if (!means->has_code || !snap_net_code_is(trace->process, &means->code))
 		return trace->count;
-	while (i < trace->count &&
-		(*top = find_room(trace->process, &trace->registers[i], means, why)) == 0)
-		i++;
-	return i;
+	for (uint64_t i = 0; i < trace->count; i++) {
+		struct obstacle one;
+		*top = find_room(trace->process, &trace->registers[i], means, &one);
+		if (*top)
+			return i;
+		if (!obstacle->passes)
+			*obstacle = one;
+	}
+	return trace->count;
 }
 
-const char *snap_fork_obstacle(const struct snap_trace *trace, const struct snap_fork_means *means)
+bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_means *means)
 {
 	uint64_t top;
-	const char *why;
-	return choose(trace, means, &top, &why) < trace->count ? NULL : why;
+	struct obstacle obstacle;
+	return choose(trace, means, &top, &obstacle) == trace->count && obstacle.passes;
 }
 
 /* One system call */
@@ -258,8 +269,7 @@ static enum hg_status let_go(
 	trace->must_end = true;
 	if (snap_signal_waits())
 		return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled");
-	struct base_proc_stat stat;
-	if (base_proc_stat(trace->process, thread->id, &stat) && !strchr("ZXx", stat.state))
+	if (!base_proc_has_ended(trace->process, thread->id))
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"process %d does not get to the end of a fork; it goes on",
 			(int)trace->process);
@@ -280,12 +290,12 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 	struct snap_patience patience = {.ms = PATIENCE_FORK_MS, .until_signal = true};
 	struct call call;
 	uint64_t top;
-	const char *why;
+	struct obstacle obstacle;
 	*child = 0;
-	uint64_t chosen = choose(trace, means, &top, &why);
+	uint64_t chosen = choose(trace, means, &top, &obstacle);
 	if (chosen == trace->count)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"process %d cannot be forked: it %s", (int)trace->process, why);
+			"process %d cannot be forked: it %s", (int)trace->process, obstacle.why);
 	struct snap_traced *thread = &trace->threads[chosen];
 	if (begin(&call, means, trace->process, thread->id, top) != CALL_DONE)
 		return no_fork(trace, error, "its stack has no room");
@@ -315,7 +325,9 @@ static void kill_child(pid_t child)
 {
 	int status = 0;
 	kill(child, SIGKILL);
-	while (snap_thread_wait(child, PATIENCE_ALWAYS, &status) == SNAP_WAIT_STOPPED)
+	/* Giving back its memory may take seconds, in which nothing stands still. */
+	struct snap_patience patience = {.ms = PATIENCE_FORK_MS};
+	while (snap_thread_wait(child, patience, &status) == SNAP_WAIT_STOPPED)
 		continue;
 }
 
@@ -383,13 +395,13 @@ static void reap_in(struct reaping *reaping, pid_t id)
 {
 	struct snap_traced thread = {.id = id};
 	struct snap_core_thread registers = {.id = (uint32_t)id};
-	const char *why;
+	struct obstacle obstacle;
 	if (!snap_trace_stop_one(&thread, PATIENCE_ALWAYS)) {
 		reaping->must_end |= !thread.gone;
 		return;
 	}
 	uint64_t top = snap_thread_registers(id, registers.registers)
-			       ? find_room(reaping->process, &registers, reaping->means, &why)
+			       ? find_room(reaping->process, &registers, reaping->means, &obstacle)
 			       : 0;
 	while (top && reaping->done < reaping->count && wait_for_one(reaping, &thread, top))
 		reaping->done++;

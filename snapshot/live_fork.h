@@ -22,8 +22,8 @@ struct snap_fork_means {
 void snap_fork_prepare(
 	struct snap_fork_means *means, pid_t process, const struct snap_fibers *fibers);
 
-/* Why a stopped process cannot be forked now, as the end of a sentence; NULL if it can. */
-const char *snap_fork_obstacle(const struct snap_trace *trace, const struct snap_fork_means *means);
+/* Whether a stopped process cannot be forked now, but perhaps at another moment. */
+bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_means *means);
 
 /*
  * Makes one of the stopped threads fork.  *child is a stopped copy that never runs; it is killed

@@ -4,6 +4,7 @@
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
 #include "snapshot/runtime_moments.h"
+#include "snapshot/runtime_version.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,7 +34,9 @@ static uint64_t address_of(struct snap_live *live, const char *name)
 uint64_t snap_live_start_time(pid_t process)
 {
 	struct base_proc_stat stat;
-	return base_proc_stat(process, 0, &stat) && !strchr("ZX", stat.state) ? stat.start_time : 0;
+	return !base_proc_has_ended(process, 0) && base_proc_stat(process, 0, &stat)
+		       ? stat.start_time
+		       : 0;
 }
 
 bool snap_live_is_there(const struct snap_live *live)
@@ -82,6 +85,11 @@ static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
 	return HG_OK;
 }
 
+static bool has_symbol(void *live, const char *name)
+{
+	return address_of(live, name) != 0;
+}
+
 /* Every native program has tables of its stack frames, no bytecode interpreter does. */
 static enum hg_status find_runtime(struct snap_live *live, struct hg_error *error)
 {
@@ -90,9 +98,7 @@ static enum hg_status find_runtime(struct snap_live *live, struct hg_error *erro
 		return refuse(live, error,
 			"has no symbols: programs linked statically and stripped cannot be read");
 	if (!address_of(live, "caml_frametable")) {
-		/* The interpreter, by its name up to 5.1 and that of 5.3 (runtime/interp.c). */
-		bool bytecode = address_of(live, "caml_interprete") ||
-				address_of(live, "caml_bytecode_interpreter");
+		bool bytecode = snap_has_interpreter(has_symbol, live);
 		return refuse(live, error,
 			bytecode ? "runs OCaml bytecode; only native code can be captured"
 				 : "is no OCaml program: there are no symbols caml_... in it");
@@ -104,22 +110,13 @@ static enum hg_status find_runtime(struct snap_live *live, struct hg_error *erro
 	return HG_OK;
 }
 
-static bool is_version(const char *text)
-{
-	int parts[3], length = 0;
-	return sscanf(text, "%1d.%2d.%2d%n", &parts[0], &parts[1], &parts[2], &length) == 3 &&
-	       length > 0;
-}
-
 /* Sys.ocaml_version is a string among the fields of the module's block. */
 static void find_version(struct snap_live *live)
 {
 	enum { FIELDS = 64, WORDS = 2 };
-	uint64_t module = address_of(live, "camlStdlib__Sys"), fields[FIELDS];
-	if (!module)
-		module = address_of(live, "camlStdlib.Sys");
-	if (!module) /* before 4.13 */
-		module = address_of(live, "camlStdlib__sys");
+	uint64_t module = 0, fields[FIELDS];
+	for (unsigned i = 0; !module && snap_sys_symbol(i); i++)
+		module = address_of(live, snap_sys_symbol(i));
 	if (!module || !read_words(live, module, fields, FIELDS))
 		return;
 	for (unsigned i = 0; i < FIELDS; i++) {
@@ -128,7 +125,7 @@ static void find_version(struct snap_live *live)
 			char text[sizeof(uint64_t) * (WORDS + 1)];
 		} string = {{0}};
 		if (fields[i] % 8 == 0 && read_words(live, fields[i], string.words, WORDS) &&
-			is_version(string.text)) {
+			snap_is_version(string.text)) {
 			memcpy(live->ocaml_version, string.text, sizeof(live->ocaml_version) - 1);
 			return;
 		}
@@ -149,17 +146,13 @@ static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
 	return is_ahead ? SNAP_MOMENT_NONE : moment;
 }
 
-/* The layout of the version; of a 5.x that is not known, none. */
-static const struct snap_layout *layout_of(const struct snap_live *live)
+/* NULL for a version that is not known. */
+static const struct snap_layout *layout_of(struct snap_live *live)
 {
-	for (unsigned i = 0; i < SNAP_OCAML_VERSIONS; i++) {
-		const struct snap_layout *layout = snap_layout((enum snap_ocaml_version)i);
-		size_t length = strlen(layout->name);
-		if (strncmp(live->ocaml_version, layout->name, length) == 0 &&
-			live->ocaml_version[length] == '.')
-			return layout;
-	}
-	return NULL;
+	const char *version = live->ocaml_version;
+	if (!*version)
+		version = snap_version_of_symbols(live->domain_state == 0, has_symbol, live);
+	return snap_layout_of(version);
 }
 
 /*
@@ -196,10 +189,10 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 	BASE_TRY(find_bias(live, error));
 	BASE_TRY(find_runtime(live, error));
 	find_version(live);
-	/* 4.10 to 4.12 have the state, but other fields in it. */
-	if (*live->ocaml_version == '4' && !layout_of(live))
-		live->domain_state = 0;
 	find_fibers(live);
+	/* 4.10 to 4.12 have the state, but other fields in it. */
+	if (!layout_of(live))
+		live->domain_state = 0;
 	/* The index of symbols by address is made when it is first asked for: not in the pause. */
 	amid_address(live, live->executable.view.header.e_entry + live->bias);
 	return HG_OK;

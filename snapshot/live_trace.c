@@ -10,16 +10,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-/* A thread that has ended, but whose process has not been waited for. */
-static bool is_dead(pid_t process, pid_t id)
-{
-	struct base_proc_stat stat;
-	return !base_proc_stat(process, id, &stat) || strchr("ZXx", stat.state);
-}
-
 enum hg_status snap_trace_lost(pid_t process, struct hg_error *error)
 {
-	const char *what = is_dead(process, 0) ? "has ended" : "cannot be stopped any more";
+	const char *what =
+		base_proc_has_ended(process, 0) ? "has ended" : "cannot be stopped any more";
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "process %d %s", (int)process, what);
 }
 
@@ -60,7 +54,7 @@ static enum hg_status seize(struct snap_trace *trace, pid_t id, struct hg_error 
 		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
 		return HG_OK;
 	}
-	if (errno == ESRCH || is_dead(trace->process, id))
+	if (errno == ESRCH || base_proc_has_ended(trace->process, id))
 		return HG_OK;
 	return not_permitted(error, trace->process);
 }

@@ -7,7 +7,7 @@
 const char *snap_sys_symbol(unsigned index)
 {
 	/* Before 4.13 its file is stdlib__sys.ml (stdlib/Makefile). */
-	static const char *const names[] = {"camlStdlib__Sys", "camlStdlib__sys"};
+	static const char *const names[] = {"camlStdlib__Sys", "camlStdlib.Sys", "camlStdlib__sys"};
 	return index < sizeof(names) / sizeof(*names) ? names[index] : NULL;
 }
 
