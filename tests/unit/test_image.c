@@ -8,6 +8,9 @@
 #include "snapshot/image.h"
 #include "tests/unit/core.h"
 
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
 static enum hg_status open_core(struct snap_image *image, const char *core, const char *executable,
 	const char *libraries, struct hg_error *error)
 {
@@ -76,6 +79,57 @@ static void whole_process(void **state)
 	assert_memory_equal(note.desc, "note", 4);
 	assert_false(snap_image_note(&image, "heapgraph", 2, &note));
 	snap_image_close(&image);
+	process_release(&p);
+}
+
+/* How often a file was opened since the last look. */
+static unsigned opened(int watch)
+{
+	char events[4096];
+	ssize_t size = read(watch, events, sizeof(events));
+	return size > 0 ? (unsigned)((size_t)size / sizeof(struct inotify_event)) : 0;
+}
+
+static int watch_opening(const char *path)
+{
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(watch >= 0);
+	assert_true(inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	return watch;
+}
+
+/* What a core names is opened only if it is a plain file, and if files of the host may be. */
+static void files_that_are_not_opened(void **state)
+{
+	(void)state;
+	struct process p;
+	struct snap_image image;
+	struct hg_error error;
+	process_start(&p);
+	core_build(&p, NULL);
+	process_write(&p);
+	struct snap_image_options options = {.core = p.core_path, .no_host_files = true};
+	int watch = watch_opening(p.exe_path);
+	assert_int_equal(snap_image_open(&image, &options, &error), HG_ERROR_INPUT);
+	assert_non_null(strstr(error.message, "is not in the core; name it with --exe"));
+	assert_int_equal(opened(watch), 0);
+	options.executable = p.exe_path;
+	assert_int_equal(snap_image_open(&image, &options, &error), HG_OK);
+	snap_image_close(&image);
+	options = (struct snap_image_options){
+		.core = p.core_path, .no_host_files = true, .libraries = p.folder};
+	assert_int_equal(snap_image_open(&image, &options, &error), HG_OK);
+	snap_image_close(&image);
+	assert_true(opened(watch) > 0);
+	close(watch);
+	unlink(p.exe_path);
+	assert_int_equal(mkfifo(p.exe_path, 0600), 0);
+	watch = watch_opening(p.exe_path);
+	options = (struct snap_image_options){.core = p.core_path};
+	assert_int_equal(snap_image_open(&image, &options, &error), HG_ERROR_INPUT);
+	assert_non_null(strstr(error.message, "is a FIFO, not a regular file"));
+	assert_int_equal(opened(watch), 0);
+	close(watch);
 	process_release(&p);
 }
 
@@ -715,6 +769,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(file_at_an_odd_address),
 		cmocka_unit_test(whole_process),
+		cmocka_unit_test(files_that_are_not_opened),
 		cmocka_unit_test(bytes_of_core_and_file),
 		cmocka_unit_test(object_on_two_segments),
 		cmocka_unit_test(holes),
