@@ -142,7 +142,7 @@ static bool is_watched_on(pid_t target)
 
 void stress_conclude(struct stress_target *target, struct stress_row *row)
 {
-	int status;
+	int status = 0;
 	struct stress_row last = {0};
 	/* Whatever the judge finds now belongs to the row as well. */
 	pid_t capturer = stress_capture_begin(target);
@@ -159,6 +159,8 @@ void stress_conclude(struct stress_target *target, struct stress_row *row)
 	row->stuck += last.stuck;
 	row->copies += last.copies;
 	row->unreaped += target->zombies;
+	if (target->zombies > 0)
+		stress_say_how_it_ended(target, "zombies stay", status);
 	if (!stress_finish(target))
 		row->output++;
 }

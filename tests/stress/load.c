@@ -62,6 +62,22 @@ static void begin_load(const struct stress_target *target, struct load *load)
 	stress_each_thread(target->process, set_thread, load);
 }
 
+/* A copy has inherited it all, and needs time even to be killed. */
+static void end_load_of_copies(pid_t process, const struct load *load)
+{
+	char path[64];
+	int copy;
+	struct sched_param none = {0};
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)process, (int)process);
+	FILE *file = fopen(path, "re");
+	while (file && fscanf(file, "%d", &copy) == 1) {
+		sched_setaffinity(copy, sizeof(load->all), &load->all);
+		sched_setscheduler(copy, SCHED_OTHER, &none);
+	}
+	if (file)
+		fclose(file);
+}
+
 static void end_load(const struct stress_target *target, struct load *load)
 {
 	for (int i = 0; i < HOGS; i++) {
@@ -70,6 +86,7 @@ static void end_load(const struct stress_target *target, struct load *load)
 		load->hogs[i] = 0;
 	}
 	stress_each_thread(target->process, set_thread, load);
+	end_load_of_copies(target->process, load);
 }
 
 void stress_load(struct stress_target *target, enum stress_load_kind kind, unsigned seconds,

@@ -23,7 +23,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LEGACY_XMM = 160, XMM_BYTES = 16, MOST_XSTATE = 1 << 14, LINGER_US = 20000, DEEDS = 20 };
+enum {
+	LEGACY_XMM = 160,
+	XMM_BYTES = 16,
+	MOST_XSTATE = 1 << 14,
+	LINGER_US = 20000,
+	DEEDS = 20,
+	MOST_WAITS = 500
+};
 
 static _Noreturn void fail(const char *what)
 {
@@ -72,7 +79,7 @@ static void while_stopped(pid_t thread, void (*deed)(pid_t thread))
 	ptrace(PTRACE_DETACH, thread, NULL, NULL);
 }
 
-static void plant(enum watched_fault fault)
+static struct watched *map_record(void)
 {
 	const char *path = getenv("WATCHED_RECORD");
 	int file = path ? open(path, O_RDWR) : -1;
@@ -80,7 +87,21 @@ static void plant(enum watched_fault fault)
 		mmap(NULL, sizeof(*record), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	if (record == MAP_FAILED)
 		fail("record");
-	record->planted = fault;
+	return record;
+}
+
+/* At different moments, not at each of which every register is in use: in between it works. */
+static void do_often(pid_t target, void (*deed)(pid_t thread))
+{
+	const struct watched *record = map_record();
+	for (int i = 0; i < DEEDS; i++) {
+		unsigned long before = record->rounds[0];
+		while_stopped(target, deed);
+		/* One that has died of it goes on no more. */
+		for (int wait = 0; wait < MOST_WAITS && record->rounds[0] == before; wait++)
+			usleep(1000);
+		usleep((unsigned)random() % 1000);
+	}
 }
 
 int main(int count, char **arguments)
@@ -112,13 +133,10 @@ int main(int count, char **arguments)
 			continue;
 		if (faults[i].signal)
 			kill(target, faults[i].signal);
-		/* At different moments: not at each is every register in use. */
-		for (int j = 0; faults[i].deed && j < DEEDS; j++) {
-			while_stopped(target, faults[i].deed);
-			usleep(LINGER_US / DEEDS);
-		}
+		if (faults[i].deed)
+			do_often(target, faults[i].deed);
 		if (faults[i].planted)
-			plant(faults[i].planted);
+			map_record()->planted = faults[i].planted;
 		/* So long that it can be killed, too. */
 		usleep(LINGER_US);
 		return faults[i].status;
