@@ -742,9 +742,10 @@ struct hg_capture {
 };
 
 /*
- * Writes a core file of the process, which goes on unharmed; also after every failure.  While it
- * works, signals of the calling thread wait; SIGINT, SIGTERM and SIGHUP end it as
- * HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into the current folder.
+ * Writes a core file of the process, which goes on unharmed; also after every failure, and when the
+ * caller is killed (docs/capture.md).  It uses a thread and a process of its own, which have ended
+ * when it returns.  While it works, signals of the calling thread wait; SIGINT, SIGTERM and SIGHUP
+ * end it as HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into the current folder.
  */
 HG_API enum hg_status hg_capture(struct hg_process *process,
 	const struct hg_capture_options *options, struct hg_capture *out);
