@@ -47,7 +47,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture bench bench-capture lint asan fuzz run-fuzzers format install clean
+.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -61,6 +61,7 @@ help:
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
+	@echo 'make bench-hostile  cores made to be slow to read, 100 MB each (half an hour)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
@@ -204,6 +205,9 @@ stress-capture:
 bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench
 	$(Q)bench/capture $(BUILD)
+
+bench-hostile: $(BUILD)/heapgraph
+	$(Q)bench/hostile $(BUILD)
 
 bench: $(BUILD)/gendump $(BUILD)/heapgraph $(BENCHES:%=$(BUILD)/bench/%)
 	$(Q)bench/run $(BUILD)

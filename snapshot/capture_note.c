@@ -120,6 +120,9 @@ static enum hg_status read_file(struct snap_image *image, struct snap_capture *c
 	BASE_TRY(base_grow(&capture->files, capture->file_count, &capture->file_capacity,
 		sizeof(file), error));
 	capture->files[capture->file_count++] = file;
+	capture->file_bytes += file.size;
+	if (capture->file_bytes > image->core.size)
+		return base_corrupt(error, note_offset, "files share their bytes in the core");
 	return HG_OK;
 }
 

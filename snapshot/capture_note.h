@@ -20,6 +20,7 @@ struct snap_capture {
 	const char *trigger, *method, *consistency, *ocaml_version;
 	struct snap_capture_file *files; /* by path */
 	uint64_t file_count, file_capacity;
+	uint64_t file_bytes; /* of all, which lie side by side */
 };
 
 /*

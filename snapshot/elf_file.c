@@ -1,5 +1,7 @@
 #include "snapshot/elf_file.h"
 
+#include "base/hash.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +12,11 @@
 #include <gelf.h>
 #include <libelf.h>
 
-/* Of an executable or library; linkers make a dozen.  They are gone through for every mapping. */
-enum { MOST_SEGMENTS = 256 };
+/*
+ * Of an executable or library; linkers make a dozen segments, which are gone through for every
+ * mapping, and some dozens of sections, of which libelf makes a structure for each.
+ */
+enum { MOST_SEGMENTS = 256, MOST_SECTIONS = 8192 };
 
 /* A symbol with an address: 16 bytes, sorted. */
 struct snap_symbol_place {
@@ -117,6 +122,8 @@ bool snap_note_is(const struct snap_note *note, const char *name, uint32_t type)
 
 void snap_build_id(const struct snap_elf_view *view, struct snap_build_id *out)
 {
+	/* Of all segments; linkers make a handful. */
+	unsigned notes_left = 64;
 	out->size = 0;
 	for (uint64_t i = 0; i < view->phdr_count && i < MOST_SEGMENTS && out->size == 0; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(view, i);
@@ -126,7 +133,8 @@ void snap_build_id(const struct snap_elf_view *view, struct snap_build_id *out)
 		struct base_cursor notes =
 			base_cursor_over(view->bytes + phdr.p_offset, phdr.p_filesz);
 		struct snap_note note;
-		while (snap_note_next(&notes, phdr.p_align, &note)) {
+		while (notes_left && snap_note_next(&notes, phdr.p_align, &note)) {
+			notes_left--;
 			if (!snap_note_is(&note, "GNU", NT_GNU_BUILD_ID) ||
 				note.desc_size > SNAP_BUILD_ID_MOST)
 				continue;
@@ -207,12 +215,16 @@ static void add_table(struct snap_elf *elf, Elf *source, Elf_Scn *section, const
 
 static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 {
+	/* A file has one; getting the data of a section may copy them. */
+	enum { MOST_TRIED = 4 };
 	uint32_t before = elf->table_count;
 	Elf_Scn *section = NULL;
-	while ((section = elf_nextscn(source, section))) {
+	for (unsigned tried = 0; tried < MOST_TRIED && (section = elf_nextscn(source, section));) {
 		GElf_Shdr header;
-		if (gelf_getshdr(section, &header) && header.sh_type == type)
-			add_table(elf, source, section, &header);
+		if (!gelf_getshdr(section, &header) || header.sh_type != type)
+			continue;
+		add_table(elf, source, section, &header);
+		tried++;
 	}
 	return elf->table_count > before;
 }
@@ -238,6 +250,11 @@ enum hg_status snap_elf_over(
 		return base_corrupt(error, offsetof(Elf64_Ehdr, e_phnum),
 			"has %llu program headers, more than any program",
 			(unsigned long long)elf->view.phdr_count);
+	/* Beyond 65279 the header has 0 and the first section tells. */
+	if (elf->view.header.e_shnum > MOST_SECTIONS ||
+		(elf->view.header.e_shnum == 0 && elf->view.header.e_shoff != 0))
+		return base_corrupt(
+			error, offsetof(Elf64_Ehdr, e_shnum), "has more sections than any program");
 	elf->elf = open_libelf(&elf->view);
 	if (!elf->elf)
 		return base_corrupt(
@@ -334,16 +351,11 @@ void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct b
 
 /* Symbols */
 
-/* A name beyond 4 KiB is nothing to ask for, and many may be the end of the same long string. */
 static bool is_defined(const Elf64_Sym *symbol, const struct snap_symbol_table *table)
 {
-	enum { MOST_NAME = 4096 };
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
-	if (symbol->st_shndx == SHN_UNDEF || symbol->st_name >= table->string_bytes ||
-		type == STT_SECTION || type == STT_FILE)
-		return false;
-	size_t length = strnlen(table->strings + symbol->st_name, MOST_NAME);
-	return length > 0 && length < MOST_NAME;
+	return symbol->st_shndx != SHN_UNDEF && symbol->st_name < table->string_bytes &&
+	       table->strings[symbol->st_name] != '\0' && type != STT_SECTION && type != STT_FILE;
 }
 
 bool snap_elf_has_symbols(const struct snap_elf *elf)
@@ -356,15 +368,6 @@ bool snap_elf_has_symbols(const struct snap_elf *elf)
 		}
 	}
 	return false;
-}
-
-/* FNV-1a */
-static uint32_t hash(const char *name)
-{
-	uint32_t h = 2166136261u;
-	for (; *name; name++)
-		h = (h ^ (uint8_t)*name) * 16777619u;
-	return h ^ h >> 15;
 }
 
 static struct snap_elf_symbol describe(const struct snap_elf *elf, uint32_t number)
@@ -384,27 +387,32 @@ static struct snap_elf_symbol describe(const struct snap_elf *elf, uint32_t numb
 	};
 }
 
-/*
- * The slot of a name, or the free one where it belongs; NULL after so many others as only names
- * made to collide give.
- */
-static uint32_t *slot_of(const struct snap_elf *elf, const char *name)
+/* The slot of a name, or the free one where it belongs. */
+static uint32_t *slot_of(struct snap_elf *elf, const char *name, size_t length)
 {
-	enum { MOST_PROBES = 1024 };
-	uint32_t h = hash(name);
-	for (uint32_t i = 0; i < MOST_PROBES; i++) {
-		uint32_t *slot = &elf->slots[(h + i) & elf->slot_mask];
+	uint64_t at = base_hash_bytes(base_secret(), name, length);
+	for (;; at++, elf->probes++) {
+		uint32_t *slot = &elf->slots[at & elf->slot_mask];
 		if (*slot == 0 || strcmp(describe(elf, *slot - 1).name, name) == 0)
 			return slot;
 	}
-	return NULL;
 }
 
-static void index_symbol(struct snap_elf *elf, uint32_t number)
+/*
+ * A name beyond 4 KiB is nothing to ask for.  Many may be the end of one long string, but linkers
+ * share no more than a few: '*name_bytes' are what may still be read of names.
+ */
+static void index_symbol(struct snap_elf *elf, uint32_t number, uint64_t *name_bytes)
 {
+	enum { MOST_NAME = 4096 };
 	struct snap_elf_symbol symbol = describe(elf, number);
-	uint32_t *slot = slot_of(elf, symbol.name);
-	if (slot && (*slot == 0 || (symbol.is_global && !describe(elf, *slot - 1).is_global)))
+	size_t length = *name_bytes < MOST_NAME ? MOST_NAME : strnlen(symbol.name, MOST_NAME);
+	if (*name_bytes >= MOST_NAME)
+		*name_bytes -= length;
+	if (length == MOST_NAME)
+		return;
+	uint32_t *slot = slot_of(elf, symbol.name, length);
+	if (*slot == 0 || (symbol.is_global && !describe(elf, *slot - 1).is_global))
 		*slot = number + 1;
 	if (symbol.type != STT_TLS && !symbol.is_absolute)
 		elf->places[elf->place_count++] = (struct snap_symbol_place){symbol.value, number};
@@ -421,6 +429,7 @@ static int compare_places(const void *left, const void *right)
 /* Both indexes: 8 bytes of hash and 16 of address per symbol. */
 static bool build_index(struct snap_elf *elf)
 {
+	enum { SHARED_NAMES = 8 };
 	if (elf->indexed)
 		return elf->slots != NULL;
 	elf->indexed = true;
@@ -435,12 +444,14 @@ static bool build_index(struct snap_elf *elf)
 		return false;
 	}
 	elf->slot_mask = slots - 1;
+	uint64_t name_bytes = 65536;
 	for (uint32_t t = 0; t < elf->table_count; t++) {
 		const struct snap_symbol_table *table = &elf->tables[t];
+		name_bytes += SHARED_NAMES * table->string_bytes;
 		for (uint32_t i = 0; i < table->count; i++) {
 			Elf64_Sym symbol = entry(table, i);
 			if (is_defined(&symbol, table))
-				index_symbol(elf, table->first + i);
+				index_symbol(elf, table->first + i, &name_bytes);
 		}
 	}
 	qsort(elf->places, elf->place_count, sizeof(*elf->places), compare_places);
@@ -451,8 +462,8 @@ bool snap_elf_symbol(struct snap_elf *elf, const char *name, struct snap_elf_sym
 {
 	if (!build_index(elf))
 		return false;
-	const uint32_t *slot = slot_of(elf, name);
-	if (!slot || *slot == 0)
+	const uint32_t *slot = slot_of(elf, name, strlen(name));
+	if (*slot == 0)
 		return false;
 	*out = describe(elf, *slot - 1);
 	return true;

@@ -92,6 +92,7 @@ struct snap_elf {
 	bool indexed;
 	uint32_t *slots; /* hash of names: number of the symbol + 1; a power of two */
 	uint32_t slot_mask;
+	uint64_t probes;                  /* of slots taken by other names, so far */
 	struct snap_symbol_place *places; /* by address */
 	uint32_t place_count;
 	bool cfi_opened[2], dwarf_opened;

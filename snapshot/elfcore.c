@@ -86,13 +86,12 @@ static void free_scaffold(struct elfcore *core)
 {
 	free(core->granule_top);
 	free(core->granules);
-	free(core->static_seen.slots);
+	base_map_release(&core->static_seen);
 	free(core->statics.items);
 	free(core->customs.items);
 	free(core->continuations.items);
 	core->granule_top = NULL;
 	core->granules = NULL;
-	core->static_seen = (struct elfcore_set){0};
 	core->statics = core->customs = core->continuations = (struct elfcore_list){0};
 }
 

@@ -60,6 +60,8 @@ static enum hg_status name_fiber(struct elfcore *core, const struct snap_runtime
 		int length = snprintf(name, sizeof(name), "suspended fiber, %s", root->name);
 		uint64_t stored =
 			(uint64_t)length < sizeof(name) ? (uint64_t)length : sizeof(name) - 1;
+		if (!snap_spend(&core->runtime, stored / 8))
+			break;
 		return base_pool_string(&core->snap->pool, name, stored, out, error);
 	}
 	return HG_OK;
@@ -209,15 +211,17 @@ static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *e
 {
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t capacities[2] = {0}, keys = 0;
-	struct elfcore_set seen = {0};
+	struct base_map seen = {0};
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < runtime->ephemeron_count && status == HG_OK; i++) {
 		uint64_t block = runtime->ephemerons[i];
+		bool added;
 		/* Lists that are damaged may lead to one again. */
-		if (elfcore_set_add(&seen, block, &status, error))
+		status = base_map_note(&seen, block, &added, error);
+		if (status == HG_OK && added)
 			status = settle_ephemeron(core, block, capacities, &keys, error);
 	}
-	free(seen.slots);
+	base_map_release(&seen);
 	return status;
 }
 
@@ -302,7 +306,9 @@ static bool innermost_slot(
 	bool ok = sample->stash
 			  ? snap_runtime_stash(runtime, sample->stash, slot, 1, &count)
 			  : snap_runtime_callstack(runtime, sample->user_data, slot, 1, &count);
-	return ok && count > 0;
+	/* Many samples may have the same long stack, of which that many slots were looked at. */
+	return ok && count > 0 &&
+	       snap_spend(runtime, count < SNAP_PROOF_SLOTS ? count : SNAP_PROOF_SLOTS);
 }
 
 static int by_place(const void *a, const void *b)

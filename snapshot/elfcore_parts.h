@@ -7,6 +7,7 @@
 #define SNAPSHOT_ELFCORE_PARTS_H
 
 #include "base/grow.h"
+#include "base/hash.h"
 #include "snapshot/runtime.h"
 #include "snapshot/snapshot.h"
 
@@ -31,16 +32,6 @@ static inline enum hg_status elfcore_append(
 	list->items[list->count++] = item;
 	return HG_OK;
 }
-
-/* Open hash of addresses; 0 is free. */
-struct elfcore_set {
-	uint64_t *slots;
-	uint64_t mask, count;
-};
-
-/* False when it was there already or memory is wanting; then *status tells. */
-bool elfcore_set_add(
-	struct elfcore_set *set, uint64_t item, enum hg_status *status, struct hg_error *error);
 
 /* A suspended fiber: held by its continuation, it holds what its frames do. */
 struct elfcore_fiber {
@@ -70,7 +61,7 @@ struct elfcore {
 	uint32_t *granule_top; /* leaf by the high bits of an address; 0 none */
 	uint8_t *granules;     /* leaves: an ELFCORE_GRANULE for each */
 	uint64_t granule_count, granule_capacity;
-	struct elfcore_set static_seen;             /* headers */
+	struct base_map static_seen;                /* headers */
 	struct elfcore_list statics;                /* headers, in the order found */
 	struct elfcore_list customs, continuations; /* headers */
 

@@ -9,53 +9,10 @@
 
 #include <stdlib.h>
 
-static uint64_t hash(uint64_t item)
-{
-	uint64_t h = item * UINT64_C(0x9E3779B97F4A7C15);
-	return h ^ h >> 32;
-}
-
-static enum hg_status grow_set(struct elfcore_set *set, struct hg_error *error)
-{
-	uint64_t size = set->slots ? 2 * (set->mask + 1) : 4096;
-	uint64_t *slots = calloc(size, sizeof(*slots));
-	if (!slots)
-		return base_no_memory(error, size * sizeof(*slots));
-	for (uint64_t i = 0; set->slots && i <= set->mask; i++) {
-		uint64_t at = hash(set->slots[i]) & (size - 1);
-		if (!set->slots[i])
-			continue;
-		while (slots[at])
-			at = (at + 1) & (size - 1);
-		slots[at] = set->slots[i];
-	}
-	free(set->slots);
-	set->slots = slots;
-	set->mask = size - 1;
-	return HG_OK;
-}
-
-bool elfcore_set_add(
-	struct elfcore_set *set, uint64_t item, enum hg_status *status, struct hg_error *error)
-{
-	*status = HG_OK;
-	if (!set->slots || 2 * set->count > set->mask)
-		*status = grow_set(set, error);
-	if (*status != HG_OK || !set->slots)
-		return false;
-	uint64_t at = hash(item) & set->mask;
-	for (; set->slots[at]; at = (at + 1) & set->mask)
-		if (set->slots[at] == item)
-			return false;
-	set->slots[at] = item;
-	set->count++;
-	return true;
-}
-
 /* The end of the static data that an address lies in; 0 if it lies in none. */
 static uint64_t static_end(struct elfcore *core, uint64_t address)
 {
-	const struct snap_runtime *runtime = &core->runtime;
+	struct snap_runtime *runtime = &core->runtime;
 	uint64_t low = 0, high = runtime->static_count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
@@ -109,12 +66,11 @@ static bool find_block(struct elfcore *core, uint64_t *header_address, uint64_t 
 enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error)
 {
 	uint64_t header = value - 8, wosize;
-	enum hg_status status;
+	bool added;
 	if (!elfcore_leads_out(core, value) || !find_block(core, &header, &wosize))
 		return HG_OK;
-	if (!elfcore_set_add(&core->static_seen, header, &status, error))
-		return status;
-	return elfcore_append(&core->statics, header, error);
+	BASE_TRY(base_map_note(&core->static_seen, header, &added, error));
+	return added ? elfcore_append(&core->statics, header, error) : HG_OK;
 }
 
 /* '*left' are the bytes that may still be looked at. */

@@ -111,8 +111,7 @@ static uint64_t slots_of(
 static size_t places_of(
 	struct elfcore *core, uint64_t slot, struct snap_code_place places[MOST_INLINED])
 {
-	size_t inlined = snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
-	return inlined < MOST_INLINED ? inlined : MOST_INLINED;
+	return snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
 }
 
 static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,

@@ -496,14 +496,10 @@ struct snap_image_file *snap_image_file_at(struct snap_image *image, uint64_t ad
 	if (map)
 		return map->file == SNAP_NO_FILE ? NULL : &image->files[map->file];
 	/* The vDSO is on no list; .bss lies behind the mappings of its file. */
-	for (uint32_t i = 0; i < image->file_count; i++) {
-		struct snap_image_file *file = &image->files[i];
-		Elf64_Phdr segment;
-		if (file->found && address >= file->start && address < file->end &&
-			snap_elf_segment_at(&file->elf.view, address - file->bias, &segment))
-			return file;
-	}
-	return NULL;
+	uint64_t i =
+		snap_find_range(image->places, image->place_count, sizeof(*image->places), address);
+	bool found = i < image->place_count && image->places[i].start <= address;
+	return found ? &image->files[image->places[i].file] : NULL;
 }
 
 /* Symbols */

@@ -107,6 +107,12 @@ struct snap_image_options {
 	bool no_host_files; /* only those named above and the copies that the core holds */
 };
 
+/* A segment of a file that was found. */
+struct snap_file_place {
+	uint64_t start, end;
+	uint32_t file;
+};
+
 struct snap_capture; /* capture_note.h */
 
 struct snap_image {
@@ -125,7 +131,9 @@ struct snap_image {
 	uint64_t map_count;
 	struct snap_image_file *files;
 	uint32_t file_count;
-	struct snap_image_file *main; /* the executable, found */
+	struct snap_image_file *main;   /* the executable, found */
+	struct snap_file_place *places; /* by address, disjoint */
+	uint64_t place_count;
 
 	struct snap_thread
 		*threads; /* in the order of the core: kernels put the one that died first */

@@ -46,41 +46,52 @@ static bool is_hole(const struct snap_image *image, uint64_t address)
  * an ELF file, or that they are executable, or the program began there, or, for cores without the
  * pages that were only read, there are several as a dynamic linker makes them.
  */
-static void add_file(struct snap_image *image, uint64_t first, uint64_t count)
+static enum hg_status add_file(struct snap_image *image, uint64_t first, uint64_t count,
+	const uint64_t *entry, struct hg_error *error)
 {
+	/* Linux gives a process no more mappings than this many, and a program has several. */
+	enum { MOST_FILES = 65536 / 4, MOST_HEADERS = 8 };
+	unsigned headers = 0;
 	struct snap_image_file *file = &image->files[image->file_count];
 	struct snap_file_map **maps = image->by_path + first;
 	struct snap_elf_view view;
-	uint64_t entry = 0;
-	bool is_program = count > 2 && maps[0]->offset == 0,
-	     has_entry = snap_image_auxv(image, AT_ENTRY, &entry);
+	bool is_program = count > 2 && maps[0]->offset == 0;
 	*file = (struct snap_image_file){.path = maps[0]->path,
 		.start = maps[0]->start,
 		.first_map = first,
 		.map_count = count};
 	for (uint64_t i = 0; i < count; i++) {
 		const struct snap_load *load = snap_image_load(image, maps[i]->start);
-		is_program |= (load && load->flags & PF_X) ||
-			      (has_entry && snap_map_holds(maps[i], entry));
+		is_program |=
+			(load && load->flags & PF_X) || (entry && snap_map_holds(maps[i], *entry));
 		file->end = maps[i]->end;
-		if (file->build_id.size == 0 && first_page(image, maps[i], &view)) {
+		if (file->build_id.size == 0 && headers < MOST_HEADERS &&
+			first_page(image, maps[i], &view)) {
+			headers++;
 			is_program = true;
 			snap_build_id(&view, &file->build_id);
-		} else if (maps[i]->offset == 0 && load && is_hole(image, maps[i]->start)) {
+		} else if (!file->has_holes && maps[i]->offset == 0 && load &&
+			   is_hole(image, maps[i]->start)) {
 			file->has_holes = true;
 		}
 	}
 	if (!is_program)
-		return;
+		return HG_OK;
+	if (image->file_count == MOST_FILES)
+		return base_corrupt(error, HG_NO_OFFSET,
+			"lists more than %d files of programs, more than a process can have",
+			MOST_FILES);
 	for (uint64_t i = 0; i < count; i++)
 		maps[i]->file = image->file_count;
 	image->file_count++;
+	return HG_OK;
 }
 
 /* Two more places than paths: for the vDSO, and an executable that the core does not list. */
 static enum hg_status group_maps(struct snap_image *image, struct hg_error *error)
 {
-	uint64_t count = image->map_count, paths = 2;
+	uint64_t count = image->map_count, paths = 2, entry;
+	bool has_entry = snap_image_auxv(image, AT_ENTRY, &entry);
 	void *memory;
 	if (count > UINT32_MAX / 2)
 		return base_corrupt(error, HG_NO_OFFSET, "too many mapped files");
@@ -99,7 +110,7 @@ static enum hg_status group_maps(struct snap_image *image, struct hg_error *erro
 		for (next = i + 1; next < count; next++)
 			if (strcmp(order[next]->path, order[i]->path) != 0)
 				break;
-		add_file(image, i, next - i);
+		BASE_TRY(add_file(image, i, next - i, has_entry ? &entry : NULL, error));
 	}
 	return HG_OK;
 }
@@ -606,6 +617,55 @@ static enum hg_status build_pieces(struct snap_image *image, struct hg_error *er
 	return HG_OK;
 }
 
+/* Places: where the segments of files are */
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct snap_file_place *a = left, *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->file > b->file) - (a->file < b->file);
+}
+
+static bool place_of(
+	const struct snap_image_file *file, uint64_t index, struct snap_file_place *out)
+{
+	Elf64_Phdr phdr = snap_elf_phdr(&file->elf.view, index);
+	out->start = phdr.p_vaddr + file->bias;
+	return phdr.p_type == PT_LOAD &&
+	       !__builtin_add_overflow(out->start, phdr.p_memsz, &out->end);
+}
+
+/* Of two that overlap, which files do not, the second begins where the first ends. */
+static enum hg_status index_places(struct snap_image *image, struct hg_error *error)
+{
+	uint64_t count = 0, kept = 0;
+	void *memory;
+	for (uint32_t f = 0; f < image->file_count; f++)
+		count += image->files[f].found ? image->files[f].elf.view.phdr_count : 0;
+	BASE_TRY(base_pool_alloc(&image->pool, count, sizeof(*image->places), &memory, error));
+	struct snap_file_place *places = image->places = memory;
+	count = 0;
+	for (uint32_t f = 0; f < image->file_count; f++) {
+		const struct snap_image_file *file = &image->files[f];
+		for (uint64_t i = 0; file->found && i < file->elf.view.phdr_count; i++) {
+			places[count].file = f;
+			count += place_of(file, i, &places[count]);
+		}
+	}
+	if (count)
+		qsort(places, count, sizeof(*places), compare_places);
+	for (uint64_t i = 0; i < count; i++) {
+		struct snap_file_place place = places[i];
+		if (kept && place.start < places[kept - 1].end)
+			place.start = places[kept - 1].end;
+		if (place.start < place.end)
+			places[kept++] = place;
+	}
+	image->place_count = kept;
+	return HG_OK;
+}
+
 enum hg_status snap_image_find_files(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
 {
@@ -615,5 +675,6 @@ enum hg_status snap_image_find_files(
 		if (&image->files[i] != image->main)
 			BASE_TRY(find_library(image, options, &image->files[i], error));
 	add_vdso(image);
+	BASE_TRY(index_places(image, error));
 	return build_pieces(image, error);
 }

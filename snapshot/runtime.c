@@ -33,7 +33,10 @@ const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	base_error_clear(&unused);
-	if (base_pool_string(&runtime->pool, text, strlen(text), &kept, &unused) != HG_OK)
+	/* Millions of structures may lead to one long name, which is copied for each. */
+	size_t length = strlen(text);
+	if (!snap_spend(runtime, length / 8) ||
+		base_pool_string(&runtime->pool, text, length, &kept, &unused) != HG_OK)
 		return "";
 	return kept;
 }
@@ -299,7 +302,8 @@ void snap_roots_release(struct snap_runtime_roots *roots)
 void snap_runtime_close(struct snap_runtime *runtime)
 {
 	snap_release_frame_tables(runtime);
-	snap_release_strings(runtime);
+	base_map_release(&runtime->strings);
+	base_map_release(&runtime->custom_kinds);
 	free(runtime->areas);
 	free(runtime->units);
 	snap_roots_release(&runtime->roots);

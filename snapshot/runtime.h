@@ -14,6 +14,7 @@
 #ifndef SNAPSHOT_RUNTIME_H
 #define SNAPSHOT_RUNTIME_H
 
+#include "base/hash.h"
 #include "snapshot/header.h"
 #include "snapshot/image.h"
 #include "snapshot/runtime_layout.h"
@@ -108,11 +109,6 @@ struct snap_runtime_statistics {
 	uint64_t large_words, large_blocks;
 };
 
-struct snap_custom_kind {
-	uint64_t operations;
-	const char *identifier;
-};
-
 struct snap_runtime {
 	struct snap_image *image;
 	struct base_pool pool;
@@ -163,10 +159,9 @@ struct snap_runtime {
 	uint64_t patience; /* how much of lists and stacks will still be followed */
 	bool gave_up;      /* it was not enough */
 
-	struct snap_custom_kind custom_kinds[128]; /* seen so far */
-	unsigned custom_kind_count;
+	struct base_map custom_kinds; /* identifiers by the address of the operations */
 	struct snap_frame_table *frames;
-	struct snap_strings *strings;
+	struct base_map strings;      /* of the image by address: pointers to copies */
 	struct snap_thread_top *tops; /* one per thread of the image */
 };
 
@@ -188,7 +183,14 @@ bool snap_runtime_is_code(const struct snap_runtime *runtime, uint64_t address);
 
 /* What 4.x' page table says of an address; 0 for everything outside, and on 5.x. */
 enum { SNAP_PAGE_HEAP = 1, SNAP_PAGE_YOUNG = 2, SNAP_PAGE_STATIC = 4, SNAP_PAGE_CODE = 8 };
-unsigned snap_runtime_page(const struct snap_runtime *runtime, uint64_t address);
+unsigned snap_runtime_page(struct snap_runtime *runtime, uint64_t address);
+
+/*
+ * Counts what is followed: nodes of lists, frames and their slots, descriptors, words of names.
+ * Each takes a place of its own in memory, so that more of them than the image has words means
+ * structures made to share what they lead to; from then on false.
+ */
+bool snap_spend(struct snap_runtime *runtime, uint64_t items);
 
 /*
  * Appends the roots of a suspended continuation: 'stack' is the address of its struct stack_info,
@@ -203,6 +205,7 @@ void snap_roots_release(struct snap_runtime_roots *roots);
  * The call stack in a value: an array of Printexc.raw_backtrace_entry.  *count is how many slots
  * it has, of which at most 'capacity' are stored; false if the value is no such thing.
  */
+enum { SNAP_PROOF_SLOTS = 64 }; /* of one that is not stored in full, looked at to prove it */
 bool snap_runtime_callstack(struct snap_runtime *runtime, uint64_t value, uint64_t *slots,
 	uint64_t capacity, uint64_t *count);
 /* The same for snap_sample.stash. */
@@ -211,8 +214,8 @@ bool snap_runtime_stash(struct snap_runtime *runtime, uint64_t stash, uint64_t *
 
 /*
  * Where a slot of a call stack is from: the innermost inlined function first.  Returns how many
- * there are, of which at most 'capacity' are stored; 0 if the code has no debuginfo.  Strings live
- * as long as the runtime.
+ * are stored, at most 'capacity'; 0 if the code has no debuginfo.  Strings live as long as the
+ * runtime.
  */
 size_t snap_runtime_locations(
 	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity);

@@ -8,25 +8,31 @@ enum { MOST_DOMAINS = 4096, PAGE = 4096 };
 struct states {
 	uint64_t items[MOST_DOMAINS];
 	uint32_t count;
+	struct base_map seen;
 };
 
-static void add_state(const struct snap_runtime *runtime, struct states *states, uint64_t state)
+static enum hg_status add_state(const struct snap_runtime *runtime, struct states *states,
+	uint64_t state, struct hg_error *error)
 {
 	uint64_t probe;
-	for (uint32_t i = 0; i < states->count; i++)
-		if (states->items[i] == state)
-			return;
-	if (state && states->count < MOST_DOMAINS && snap_image_u64(runtime->image, state, &probe))
+	bool added;
+	if (!state || states->count == MOST_DOMAINS ||
+		!snap_image_u64(runtime->image, state, &probe))
+		return HG_OK;
+	BASE_TRY(base_map_note(&states->seen, state, &added, error));
+	if (added)
 		states->items[states->count++] = state;
+	return HG_OK;
 }
 
 /* Those that take part in stop-the-world sections: all that run. */
-static void participating_domains(struct snap_runtime *runtime, struct states *states)
+static enum hg_status participating_domains(
+	struct snap_runtime *runtime, struct states *states, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t stw = snap_variable(runtime, "stw_domains");
 	if (!stw)
-		return;
+		return HG_OK;
 	uint32_t count = snap_half(runtime, stw + l->stw_domains_participating_domains);
 	uint64_t array = stw + l->stw_domains_domains;
 	if (l->domains_by_pointer)
@@ -34,21 +40,24 @@ static void participating_domains(struct snap_runtime *runtime, struct states *s
 	for (uint32_t i = 0; i < count && i < MOST_DOMAINS; i++) {
 		uint64_t domain = snap_word(runtime, array + 8 * (uint64_t)i);
 		if (domain)
-			add_state(runtime, states,
-				snap_word(runtime, domain + l->dom_internal_state));
+			BASE_TRY(add_state(runtime, states,
+				snap_word(runtime, domain + l->dom_internal_state), error));
 	}
+	return HG_OK;
 }
 
 /* Of threads: a thread that waits in a blocking section has NULL. */
-static void domains_of_threads(struct snap_runtime *runtime, struct states *states)
+static enum hg_status domains_of_threads(
+	struct snap_runtime *runtime, struct states *states, struct hg_error *error)
 {
 	struct snap_symbol symbol;
 	uint64_t address;
 	if (!snap_image_main_symbol(runtime->image, "caml_state", &symbol))
-		return;
+		return HG_OK;
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
 		if (snap_image_tls(runtime->image, &runtime->image->threads[i], &symbol, &address))
-			add_state(runtime, states, snap_word(runtime, address));
+			BASE_TRY(add_state(runtime, states, snap_word(runtime, address), error));
+	return HG_OK;
 }
 
 enum hg_status snap_read_domains5(struct snap_runtime *runtime, struct hg_error *error)
@@ -58,10 +67,12 @@ enum hg_status snap_read_domains5(struct snap_runtime *runtime, struct hg_error 
 	void *domains;
 	if (!states)
 		return base_no_memory(error, sizeof(*states));
-	participating_domains(runtime, states);
-	domains_of_threads(runtime, states);
-	enum hg_status status = base_pool_alloc(
-		&runtime->pool, states->count, sizeof(struct snap_domain), &domains, error);
+	enum hg_status status = participating_domains(runtime, states, error);
+	if (status == HG_OK)
+		status = domains_of_threads(runtime, states, error);
+	if (status == HG_OK)
+		status = base_pool_alloc(
+			&runtime->pool, states->count, sizeof(struct snap_domain), &domains, error);
 	if (status == HG_OK && states->count == 0)
 		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"the OCaml runtime of '%s' has no domain: not started, or its data are "
@@ -76,7 +87,8 @@ enum hg_status snap_read_domains5(struct snap_runtime *runtime, struct hg_error 
 			.minor = {snap_word(runtime, state + l->caml_domain_state_young_start),
 				snap_word(runtime, state + l->caml_domain_state_young_end)}};
 	}
-	runtime->domain_count = states->count;
+	runtime->domain_count = status == HG_OK ? states->count : 0;
+	base_map_release(&states->seen);
 	free(states);
 	return status;
 }
@@ -113,7 +125,7 @@ static enum hg_status add_pools(
 {
 	for (uint64_t i = 0; i < SNAP_SIZE_CLASSES; i++) {
 		uint64_t pool = snap_word(runtime, heads + 8 * i);
-		struct snap_list walk = {0};
+		struct snap_list walk = {.words = SNAP_POOL_WORDS};
 		for (; snap_list_goes_on(runtime, &walk, pool);
 			pool = snap_word(runtime, pool + runtime->layout->pool_next))
 			BASE_TRY(add_pool(runtime, pool, domain, false, error));
@@ -125,7 +137,7 @@ static enum hg_status add_large(
 	struct snap_runtime *runtime, uint64_t large, uint32_t domain, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	for (; snap_list_goes_on(runtime, &walk, large);
 		large = snap_word(runtime, large + l->large_alloc_next)) {
 		uint64_t start = large + l->sizeof_large_alloc, header, last;

@@ -45,20 +45,20 @@ static void read_bigarray(const struct snap_runtime *runtime, uint64_t block, ui
 static const char *identifier_of(struct snap_runtime *runtime, uint64_t operations)
 {
 	char text[128];
-	struct snap_custom_kind *kinds = runtime->custom_kinds;
-	unsigned i = 0;
-	while (i < runtime->custom_kind_count && kinds[i].operations != operations)
-		i++;
-	if (i < runtime->custom_kind_count)
-		return kinds[i].identifier;
+	struct hg_error unused;
+	uint64_t kept;
+	bool added;
+	if (base_map_get(&runtime->custom_kinds, operations, &kept))
+		return (const char *)(uintptr_t)kept;
 	uint64_t address =
 		snap_word(runtime, operations + runtime->layout->custom_operations_identifier);
-	if (i == sizeof(runtime->custom_kinds) / sizeof(kinds[0]) ||
-		!snap_image_string(runtime->image, address, text, sizeof(text)))
+	if (!snap_image_string(runtime->image, address, text, sizeof(text)))
 		return "";
-	kinds[i] = (struct snap_custom_kind){operations, snap_print(runtime, "%s", text)};
-	runtime->custom_kind_count++;
-	return kinds[i].identifier;
+	const char *identifier = snap_print(runtime, "%s", text);
+	kept = (uintptr_t)identifier;
+	base_error_clear(&unused);
+	(void)base_map_add(&runtime->custom_kinds, operations, &kept, &added, &unused);
+	return identifier;
 }
 
 void snap_runtime_custom(

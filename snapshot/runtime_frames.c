@@ -9,39 +9,30 @@ struct place {
 	const char *name; /* NULL until it is asked for */
 };
 
-/* Open addressing by return address. */
 struct snap_frame_table {
-	struct place *places;
-	uint64_t mask, count;
+	struct place *places; /* in the order met */
+	uint64_t count, capacity;
+	struct base_map by_return; /* number of a place by return address */
 	uint64_t *tables;
 	uint64_t table_count, table_capacity;
 	struct place *sorted; /* by return address, when first asked for; or NULL */
 };
 
-static uint64_t slot_of(const struct snap_frame_table *frames, uint64_t return_address)
+/* Of two descriptors with one return address, the one met last counts. */
+static enum hg_status add_place(struct snap_frame_table *frames,
+	const struct snap_descriptor *descriptor, struct hg_error *error)
 {
-	uint64_t slot = return_address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & frames->mask;
-	while (frames->places[slot].return_address &&
-		frames->places[slot].return_address != return_address)
-		slot = (slot + 1) & frames->mask;
-	return slot;
-}
-
-static enum hg_status make_room(struct snap_frame_table *frames, struct hg_error *error)
-{
-	if (frames->places && 2 * (frames->count + 1) <= frames->mask)
-		return HG_OK;
-	struct snap_frame_table bigger = *frames;
-	bigger.mask = frames->places ? 2 * frames->mask + 1 : 0xfff;
-	bigger.places = calloc(bigger.mask + 1, sizeof(*bigger.places));
-	if (!bigger.places)
-		return base_no_memory(error, (bigger.mask + 1) * sizeof(*bigger.places));
-	for (uint64_t i = 0; frames->places && i <= frames->mask; i++)
-		if (frames->places[i].return_address)
-			bigger.places[slot_of(&bigger, frames->places[i].return_address)] =
-				frames->places[i];
-	free(frames->places);
-	*frames = bigger;
+	uint64_t number = frames->count;
+	bool added;
+	BASE_TRY(base_map_add(
+		&frames->by_return, descriptor->return_address, &number, &added, error));
+	if (added) {
+		BASE_TRY(base_grow(&frames->places, number, &frames->capacity,
+			sizeof(*frames->places), error));
+		frames->count++;
+	}
+	frames->places[number] =
+		(struct place){descriptor->return_address, descriptor->address, NULL};
 	return HG_OK;
 }
 
@@ -102,12 +93,8 @@ static enum hg_status read_table(
 				(unsigned long long)table);
 			return HG_OK;
 		}
-		if (descriptor.return_address == 0)
-			continue;
-		BASE_TRY(make_room(frames, error));
-		struct place *place = &frames->places[slot_of(frames, descriptor.return_address)];
-		frames->count += place->return_address == 0;
-		*place = (struct place){descriptor.return_address, descriptor.address, NULL};
+		if (descriptor.return_address)
+			BASE_TRY(add_place(frames, &descriptor, error));
 	}
 	return HG_OK;
 }
@@ -160,7 +147,6 @@ enum hg_status snap_read_frame_tables(struct snap_runtime *runtime, struct hg_er
 	runtime->frames = calloc(1, sizeof(*runtime->frames));
 	if (!runtime->frames)
 		return base_no_memory(error, sizeof(*runtime->frames));
-	BASE_TRY(make_room(runtime->frames, error));
 	BASE_TRY(find_tables(runtime, error));
 	for (uint64_t i = 0; i < runtime->frames->table_count; i++)
 		BASE_TRY(read_table(runtime, runtime->frames->tables[i], error));
@@ -172,6 +158,7 @@ void snap_release_frame_tables(struct snap_runtime *runtime)
 	if (!runtime->frames)
 		return;
 	free(runtime->frames->places);
+	base_map_release(&runtime->frames->by_return);
 	free(runtime->frames->tables);
 	free(runtime->frames->sorted);
 	free(runtime->frames);
@@ -190,8 +177,10 @@ uint64_t snap_descriptor_count(const struct snap_runtime *runtime)
 
 static struct place *find_place(struct snap_runtime *runtime, uint64_t return_address)
 {
-	struct place *place = &runtime->frames->places[slot_of(runtime->frames, return_address)];
-	return return_address && place->return_address ? place : NULL;
+	uint64_t number;
+	return base_map_get(&runtime->frames->by_return, return_address, &number)
+		       ? &runtime->frames->places[number]
+		       : NULL;
 }
 
 bool snap_find_descriptor(
@@ -216,11 +205,10 @@ static bool sort_places(struct snap_frame_table *frames)
 	frames->sorted = calloc(frames->count + 1, sizeof(*frames->sorted));
 	if (!frames->sorted)
 		return false;
-	uint64_t count = 0;
-	for (uint64_t i = 0; i <= frames->mask && count < frames->count; i++)
-		if (frames->places[i].return_address)
-			frames->sorted[count++] = frames->places[i];
-	qsort(frames->sorted, count, sizeof(*frames->sorted), by_return_address);
+	if (frames->count) {
+		memcpy(frames->sorted, frames->places, frames->count * sizeof(*frames->sorted));
+		qsort(frames->sorted, frames->count, sizeof(*frames->sorted), by_return_address);
+	}
 	return true;
 }
 

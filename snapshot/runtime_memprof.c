@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Of a call stack that is not asked for in full, so many slots more prove that it is one. */
-enum { MOST_SLOTS = 1 << 20, PROOF_SLOTS = 64, ALLOCATION_CALLBACK_RAN = 1 << 9 };
+enum { MOST_SLOTS = 1 << 20, ALLOCATION_CALLBACK_RAN = 1 << 9 };
 
 static const struct snap_root_source user_data = {
 	.kind = HG_ROOT_MEMPROF, .name = "Gc.Memprof tracker", .stack = SNAP_NO_INDEX};
@@ -82,7 +81,8 @@ static enum hg_status read_entries(
 		return HG_OK;
 	}
 	double rate = runtime->is_5 ? rate5(runtime, entries) : rate4(runtime);
-	for (uint64_t i = 0; i < count; i++)
+	/* Many lists may have the same table. */
+	for (uint64_t i = 0; i < count && snap_spend(runtime, l->sizeof_tracked / 8); i++)
 		BASE_TRY(add_entry(runtime, table + i * l->sizeof_tracked, rate, error));
 	return HG_OK;
 }
@@ -119,7 +119,7 @@ static enum hg_status read_profile5(
 enum hg_status snap_read_memprof5_orphans(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 	for (; snap_list_goes_on(runtime, &walk, list);
 		list = snap_word(runtime, list + runtime->layout->memprof_orphan_table_s_next))
 		BASE_TRY(read_profile5(runtime, list, error));
@@ -130,7 +130,7 @@ enum hg_status snap_read_memprof5(
 	struct snap_runtime *runtime, uint64_t memprof, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 	if (!memprof)
 		return HG_OK;
 	BASE_TRY(read_profile5(runtime, memprof + l->memprof_domain_s_entries, error));
@@ -165,7 +165,7 @@ static bool copy_slots(struct snap_runtime *runtime, uint64_t from, uint64_t cou
 		return false;
 	if (snap_image_present(runtime->image, from, 8 * count) < 8 * count)
 		return false;
-	for (uint64_t i = 0; i < count && i < capacity + PROOF_SLOTS; i++) {
+	for (uint64_t i = 0; i < count && i < capacity + SNAP_PROOF_SLOTS; i++) {
 		if (!snap_image_u64(runtime->image, from + 8 * i, &slot))
 			return false;
 		slot |= disguise;

@@ -23,66 +23,25 @@ static bool read_debuginfo(
 	       snap_image_u32(runtime->image, address + 4, &out->high);
 }
 
-/* Strings by their address in the image: many calls are in few files and functions. */
-struct snap_strings {
-	struct {
-		uint64_t address;
-		const char *text;
-	} * items;
-	uint64_t mask, count;
-};
-
-static uint64_t string_slot(const struct snap_strings *strings, uint64_t address)
-{
-	uint64_t slot = address * UINT64_C(0x9e3779b97f4a7c15) >> 20 & strings->mask;
-	while (strings->items[slot].address && strings->items[slot].address != address)
-		slot = (slot + 1) & strings->mask;
-	return slot;
-}
-
-/* False when there is no memory for more: the strings are then read again every time. */
-static bool strings_have_room(struct snap_strings *strings)
-{
-	if (strings->items && 2 * (strings->count + 1) <= strings->mask)
-		return true;
-	struct snap_strings bigger = {
-		.mask = strings->items ? 2 * strings->mask + 1 : 0x3ff, .count = strings->count};
-	bigger.items = calloc(bigger.mask + 1, sizeof(*bigger.items));
-	if (!bigger.items)
-		return false;
-	for (uint64_t i = 0; strings->items && i <= strings->mask; i++)
-		if (strings->items[i].address)
-			bigger.items[string_slot(&bigger, strings->items[i].address)] =
-				strings->items[i];
-	free(strings->items);
-	*strings = bigger;
-	return true;
-}
-
-void snap_release_strings(struct snap_runtime *runtime)
-{
-	if (runtime->strings)
-		free(runtime->strings->items);
-	free(runtime->strings);
-	runtime->strings = NULL;
-}
-
+/* Strings of the image, each once: many calls are in few files and functions. */
 static const char *string_at(struct snap_runtime *runtime, uint64_t address)
 {
 	char text[4096];
-	if (!runtime->strings)
-		runtime->strings = calloc(1, sizeof(*runtime->strings));
-	if (!runtime->strings || address == 0 || !strings_have_room(runtime->strings))
+	struct hg_error unused;
+	uint64_t kept;
+	bool added;
+	if (address == 0)
 		return "";
-	uint64_t slot = string_slot(runtime->strings, address);
-	if (runtime->strings->items[slot].address)
-		return runtime->strings->items[slot].text;
+	if (base_map_get(&runtime->strings, address, &kept))
+		return (const char *)(uintptr_t)kept;
 	if (!snap_image_string(runtime->image, address, text, sizeof(text)))
 		text[0] = '\0';
-	runtime->strings->items[slot].address = address;
-	runtime->strings->items[slot].text = snap_print(runtime, "%s", text);
-	runtime->strings->count++;
-	return runtime->strings->items[slot].text;
+	const char *string = snap_print(runtime, "%s", text);
+	kept = (uintptr_t)string;
+	base_error_clear(&unused);
+	/* When there is no memory for more, they are read again every time. */
+	(void)base_map_add(&runtime->strings, address, &kept, &added, &unused);
+	return string;
 }
 
 /* 5.2 and later, when the position does not fit: 16-bit columns stand before the name. */
@@ -123,10 +82,9 @@ static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
 {
 	struct debuginfo info;
 	size_t count = 0;
-	while (count < MOST_INLINED && read_debuginfo(runtime, address, &info)) {
-		if (count < capacity)
-			location_of(runtime, &info, &out[count]);
-		count++;
+	while (count < capacity && count < MOST_INLINED &&
+		read_debuginfo(runtime, address, &info)) {
+		location_of(runtime, &info, &out[count++]);
 		if (!(info.low & DEBUGINFO_INLINED))
 			break;
 		address += 8;
@@ -161,7 +119,9 @@ static bool outermost_place(struct snap_runtime *runtime, const struct snap_desc
 	uint64_t address = snap_debuginfo_of(runtime, descriptor);
 	if (!address)
 		return false;
-	for (unsigned i = 0; i < MOST_INLINED && read_debuginfo(runtime, address, &info); i++) {
+	for (unsigned i = 0; i < MOST_INLINED && read_debuginfo(runtime, address, &info) &&
+			     (i == 0 || snap_spend(runtime, 1));
+		i++) {
 		if (!(info.low & DEBUGINFO_INLINED)) {
 			location_of(runtime, &info, out);
 			return true;

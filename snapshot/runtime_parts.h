@@ -26,21 +26,26 @@ static inline uint32_t snap_half(const struct snap_runtime *runtime, uint64_t ad
 }
 
 /*
- * Counts what is followed: nodes of lists, frames and their slots, descriptors.  Each takes a
- * place of its own in memory, so that more of them than the image has words means structures made
- * to share what they lead to; from then on false.
+ * Finds cycles in lists by Brent's method: call for every node; false when it was there before.
+ * Nodes that overlap are more than memory has room for: each is charged for its 'words' (0: 1).
  */
-bool snap_spend(struct snap_runtime *runtime, uint64_t items);
-
-/* Finds cycles in lists by Brent's method: call for every node; false when it was there before. */
 struct snap_list {
+	uint64_t words;
 	uint64_t marked, steps, limit;
+};
+
+/* Words of the smallest node that a list of a kind can have, so that some nodes may be missing. */
+enum {
+	SNAP_CELL_WORDS = 3,    /* skip lists, named values, ephemerons, large blocks, fibers */
+	SNAP_THREAD_WORDS = 12, /* threads and tables of Gc.Memprof */
+	SNAP_POOL_WORDS = 64    /* of the 4096, as pages of zeros may be missing */
 };
 
 static inline bool snap_list_goes_on(
 	struct snap_runtime *runtime, struct snap_list *list, uint64_t node)
 {
-	if (node == 0 || node == list->marked || !snap_spend(runtime, 1))
+	if (node == 0 || node == list->marked ||
+		!snap_spend(runtime, list->words ? list->words : 1))
 		return false;
 	if (list->steps++ == list->limit) {
 		list->marked = node;
@@ -90,7 +95,6 @@ const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_addres
 /* Names (runtime_names.c): of the code before a return address, with its descriptor or 0. */
 const char *snap_code_name(
 	struct snap_runtime *runtime, uint64_t return_address, uint64_t descriptor);
-void snap_release_strings(struct snap_runtime *runtime);
 
 /* Tops of stacks (runtime_tops.c). */
 

@@ -1,8 +1,8 @@
 /* Ranges of the address space that the runtime knows of besides its heap. */
 #include "snapshot/runtime_parts.h"
 
-/* Of the page table, which is at most half full. */
-enum { MOST_PROBES = 65536 };
+/* Of the page table, which is at most half full; and of these, what nobody has to account for. */
+enum { MOST_PROBES = 65536, FREE_PROBES = 16 };
 
 static int by_start(const void *a, const void *b)
 {
@@ -108,7 +108,7 @@ static enum hg_status read_fragments(
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t list = snap_variable(runtime, "code_fragments_by_pc");
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	const uint64_t unit_count = ranges->count;
 	if (!list)
 		return HG_OK;
@@ -172,7 +172,7 @@ static void find_page_table(struct snap_runtime *runtime)
 	runtime->page_table_entries = snap_word(runtime, table + l->page_table_entries);
 }
 
-unsigned snap_runtime_page(const struct snap_runtime *runtime, uint64_t address)
+unsigned snap_runtime_page(struct snap_runtime *runtime, uint64_t address)
 {
 	uint64_t page = address & ~(uint64_t)0xfff, size = runtime->page_table_size;
 	if (size == 0)
@@ -182,7 +182,7 @@ unsigned snap_runtime_page(const struct snap_runtime *runtime, uint64_t address)
 	uint64_t slot = size == 1 ? 0 : (page >> 12) * UINT64_C(11400714819323198486) >> shift;
 	for (uint64_t probes = 0; probes < MOST_PROBES; probes++, slot = (slot + 1) & (size - 1)) {
 		uint64_t entry = snap_word(runtime, runtime->page_table_entries + 8 * slot);
-		if (entry == 0)
+		if (entry == 0 || (probes >= FREE_PROBES && !snap_spend(runtime, 1)))
 			return 0;
 		if ((entry & ~(uint64_t)0xfff) == page)
 			return (unsigned)(entry & 0xff);

@@ -3,11 +3,11 @@
 
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
 
-/* Every slot is a word of the image; more are a list that was made to loop. */
+/* Every slot is a word of the core; more are tables that were made to overlap. */
 static enum hg_status check_count(
 	struct snap_runtime *runtime, uint64_t count, struct hg_error *error)
 {
-	if (count > runtime->image->core.size / 4 + 65536)
+	if (count > runtime->image->core.size / 8 + 65536)
 		return base_corrupt(error, HG_NO_OFFSET, "the lists of roots do not end");
 	return HG_OK;
 }
@@ -72,7 +72,7 @@ static enum hg_status read_c_roots(
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {.kind = HG_ROOT_C_GLOBAL, .stack = SNAP_NO_INDEX};
 	uint64_t list = snap_variable(runtime, variable);
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	if (!list) {
 		snap_note_line(runtime, "%s is missing", variable);
 		return HG_OK;
@@ -95,7 +95,7 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 	char name[1024];
 	for (uint64_t i = 0; table && i < NAMED_VALUE_LISTS; i++) {
 		uint64_t value = snap_word(runtime, table + 8 * i);
-		struct snap_list walk = {0};
+		struct snap_list walk = {.words = SNAP_CELL_WORDS};
 		for (; snap_list_goes_on(runtime, &walk, value);
 			value = snap_word(runtime, value + l->named_value_next)) {
 			if (!snap_image_string(runtime->image, value + l->named_value_name, name,
@@ -124,7 +124,7 @@ enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t loca
 {
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {.kind = HG_ROOT_LOCAL, .name = name, .stack = stack};
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	for (; snap_list_goes_on(runtime, &walk, local_roots);
 		local_roots = snap_word(runtime, local_roots + l->caml__roots_block_next)) {
 		uint64_t tables = snap_word(runtime, local_roots + l->caml__roots_block_ntables);
@@ -186,7 +186,7 @@ enum hg_status snap_read_finaliser_queue(
 	struct snap_runtime *runtime, uint64_t head, const char *name, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	for (; snap_list_goes_on(runtime, &walk, head);
 		head = snap_word(runtime, head + l->final_todo_next))
 		BASE_TRY(snap_read_finalisers(runtime, head + l->final_todo_item,
@@ -198,7 +198,7 @@ enum hg_status snap_read_finaliser_queue(
 enum hg_status snap_add_ephemerons(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_CELL_WORDS};
 	for (; list % 8 == 0 && snap_list_goes_on(runtime, &walk, list);
 		list = snap_word(runtime, list)) {
 		BASE_TRY(base_grow(&runtime->ephemerons, runtime->ephemeron_count,

@@ -43,7 +43,7 @@ static enum hg_status read_threads(struct snap_runtime *runtime, struct hg_error
 	if (!current)
 		return HG_OK;
 	BASE_TRY(snap_read_thread_roots(runtime, current, error));
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 	for (uint32_t k = 1; thread != current && snap_list_goes_on(runtime, &walk, thread); k++) {
 		BASE_TRY(snap_read_thread_roots(runtime, thread, error));
 		BASE_TRY(read_stack(runtime, k,

@@ -64,7 +64,7 @@ static enum hg_status read_threads(
 	if (!active)
 		return HG_OK;
 	BASE_TRY(snap_read_thread_roots(runtime, active, error));
-	struct snap_list walk = {0};
+	struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 	for (source.systhread = 1; thread != active && snap_list_goes_on(runtime, &walk, thread);
 		source.systhread++) {
 		BASE_TRY(snap_read_thread_roots(runtime, thread, error));
@@ -129,7 +129,7 @@ static enum hg_status read_orphans(struct snap_runtime *runtime, struct hg_error
 	const struct snap_layout *l = runtime->layout;
 	uint64_t orphans = snap_variable(runtime, "orph_structs");
 	if (orphans) {
-		struct snap_list walk = {0};
+		struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 		BASE_TRY(snap_add_ephemerons(runtime,
 			snap_word(runtime, orphans + l->orph_structs_ephe_list_live), error));
 		uint64_t info = snap_word(runtime, orphans + l->orph_structs_final_info);

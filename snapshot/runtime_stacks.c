@@ -154,7 +154,7 @@ enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_
 	} handlers[] = {{l->stack_handler_handle_value, "effect handler: value"},
 		{l->stack_handler_handle_exn, "effect handler: exception"},
 		{l->stack_handler_handle_effect, "effect handler: effect"}};
-	struct snap_list list = {0};
+	struct snap_list list = {.words = SNAP_CELL_WORDS};
 	bool whole = true;
 	for (; snap_list_goes_on(runtime, &list, stack); top = NULL, gc_regs = 0) {
 		bool fiber_whole;

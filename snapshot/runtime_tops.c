@@ -10,6 +10,8 @@
 enum {
 	MOST_C_FRAMES = 512,
 	MOST_ODD_FRAMES = 64,
+	/* About, and what unwinding one costs: many threads may be made to stand on one stack. */
+	C_FRAME_WORDS = 16,
 	SAVED_REGISTERS = 13, /* besides those for floats */
 	MOST_PUSHED_WORDS = 64
 };
@@ -41,7 +43,8 @@ static void find_top(
 			return;
 		}
 		look_at_function(runtime, frame.registers[SNAP_RIP]);
-		if (snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+		if (!snap_spend(runtime, C_FRAME_WORDS) ||
+			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return;
 		frame = caller;
 	}
@@ -54,7 +57,8 @@ static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top
 	struct snap_descriptor descriptor;
 	top->words_start = frame.registers[SNAP_RSP];
 	for (unsigned n = 0; n < MOST_ODD_FRAMES; n++) {
-		if (snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+		if (!snap_spend(runtime, C_FRAME_WORDS) ||
+			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return false;
 		top->words_end = frame.cfa - 8;
 		if (snap_find_descriptor(runtime, caller.registers[SNAP_RIP], &descriptor)) {
@@ -199,25 +203,39 @@ static bool is_current5(
 	return true;
 }
 
+/* OCaml code keeps the address of its domain's state in r14. */
+static enum hg_status find_domain_tops(
+	struct snap_runtime *runtime, struct base_map *by_state, struct hg_error *error)
+{
+	bool added;
+	for (uint64_t d = 0; d < runtime->domain_count; d++) {
+		uint64_t number = d;
+		BASE_TRY(base_map_add(by_state, runtime->domains[d].state, &number, &added, error));
+	}
+	for (uint64_t i = 0; i < runtime->image->thread_count; i++) {
+		struct snap_thread_top *top = &runtime->tops[i];
+		uint64_t d;
+		if (!top->has_ocaml || !snap_frame_knows(&top->frame, SNAP_R14) ||
+			!base_map_get(by_state, top->frame.registers[SNAP_R14], &d))
+			continue;
+		struct snap_domain *domain = &runtime->domains[d];
+		if (!domain->top && (runtime->is_5 ? is_current5(runtime, domain, top)
+						   : is_current4(runtime, domain, top)))
+			domain->top = top;
+	}
+	return HG_OK;
+}
+
 enum hg_status snap_read_tops(struct snap_runtime *runtime, struct hg_error *error)
 {
 	void *tops;
+	struct base_map by_state = {0};
 	BASE_TRY(base_pool_alloc(&runtime->pool, runtime->image->thread_count,
 		sizeof(struct snap_thread_top), &tops, error));
 	runtime->tops = tops;
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
 		find_top(runtime, &runtime->image->threads[i], &runtime->tops[i]);
-	for (uint32_t d = 0; d < runtime->domain_count; d++) {
-		struct snap_domain *domain = &runtime->domains[d];
-		for (uint64_t i = 0; i < runtime->image->thread_count && !domain->top; i++) {
-			struct snap_thread_top *top = &runtime->tops[i];
-			/* OCaml code keeps the address of its domain's state in r14. */
-			if (top->has_ocaml && snap_frame_knows(&top->frame, SNAP_R14) &&
-				top->frame.registers[SNAP_R14] == domain->state &&
-				(runtime->is_5 ? is_current5(runtime, domain, top)
-					       : is_current4(runtime, domain, top)))
-				domain->top = top;
-		}
-	}
-	return HG_OK;
+	enum hg_status status = find_domain_tops(runtime, &by_state, error);
+	base_map_release(&by_state);
+	return status;
 }

@@ -40,7 +40,8 @@ static enum hg_status add_unit(
 static enum hg_status read_list(struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
 	uint64_t block, header;
-	for (; (block = snap_word(runtime, list)) != 0; list += 8) {
+	/* Many lists may be the same one. */
+	for (; (block = snap_word(runtime, list)) != 0 && snap_spend(runtime, 1); list += 8) {
 		if (!snap_image_u64(runtime->image, block - 8, &header))
 			continue;
 		uint64_t wosize = snap_runtime_wosize(runtime, header);
@@ -165,7 +166,9 @@ static enum hg_status read_digests(struct snap_runtime *runtime, uint64_t addres
 	if (!string_bytes(runtime, address, &cursor))
 		return HG_OK;
 	base_error_clear(&unread);
-	if (snap_marshal_read(&cursor, &runtime->pool, &value, &unread) != HG_OK)
+	/* Strings that begin like a value may overlap. */
+	if (!snap_spend(runtime, base_cursor_left(&cursor) / 8) ||
+		snap_marshal_read(&cursor, &runtime->pool, &value, &unread) != HG_OK)
 		return HG_OK;
 	if (is_plugin)
 		return add_plugin(digests, &value, error);
@@ -245,7 +248,8 @@ enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *er
 	struct snap_list walk = {0};
 	if (!globals)
 		snap_note_line(runtime, "caml_globals is missing: no module's values are roots");
-	for (; globals && (list = snap_word(runtime, globals)) != 0; globals += 8)
+	for (; globals && (list = snap_word(runtime, globals)) != 0 && snap_spend(runtime, 1);
+		globals += 8)
 		BASE_TRY(read_list(runtime, list, error));
 	uint64_t link = snap_variable_word(runtime, "caml_dyn_globals");
 	for (; snap_list_goes_on(runtime, &walk, link);

@@ -1,10 +1,10 @@
 #include "snapshot/sites.h"
 
+#include "base/hash.h"
 #include "snapshot/marshal.h"
 #include "snapshot/site_names.h"
 
 #include <stdlib.h>
-#include <sys/random.h>
 
 #define KEY_LIMIT_01 (1 << 22)          /* keys of a 0.1 source lie below */
 #define LOST_BIT_01 (UINT32_C(1) << 21) /* bit of the key that block headers do not hold */
@@ -33,18 +33,9 @@ static uint32_t pack(uint32_t location, enum hg_confidence confidence)
 	return location << 2 | (uint32_t)confidence;
 }
 
-/* Random, so that a hostile file cannot choose keys that collide; no result depends on it. */
-static uint64_t random_seed(void)
-{
-	uint64_t seed;
-	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
-		seed = (uint64_t)(uintptr_t)&seed * UINT64_C(0x9E3779B97F4A7C15);
-	return seed | 1;
-}
-
 static inline uint32_t home(const struct snap_site_table *table, uint32_t key)
 {
-	return (uint32_t)(key * table->seed >> 32) & table->mask;
+	return (uint32_t)base_hash(base_secret(), key) & table->mask;
 }
 
 static enum hg_status resize(struct snap_site_table *table, uint64_t size, struct hg_error *error)
@@ -81,7 +72,7 @@ static enum hg_status reserve(struct snap_site_table *table, struct hg_error *er
 
 static enum hg_status open_table(struct snap_site_table *table, struct hg_error *error)
 {
-	*table = (struct snap_site_table){.seed = random_seed()};
+	*table = (struct snap_site_table){0};
 	return reserve(table, error);
 }
 
@@ -100,12 +91,6 @@ static void fill(
 	if (!slot->value)
 		table->used++;
 	*slot = (struct snap_site_slot){key, value};
-}
-
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 /* Locations */
@@ -189,18 +174,6 @@ struct loader {
 	struct hg_error *error;
 };
 
-static uint64_t hash_bytes(uint64_t seed, const uint8_t *bytes, uint32_t length)
-{
-	uint64_t hash = mix(seed, seed ^ length), word;
-	for (; length >= sizeof(word); bytes += sizeof(word), length -= (uint32_t)sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = mix(hash ^ word, seed);
-	}
-	word = 0;
-	memcpy(&word, bytes, length);
-	return mix(hash ^ word, seed);
-}
-
 static enum hg_status add_name(
 	struct loader *l, const uint8_t *bytes, uint32_t length, const char **out)
 {
@@ -223,7 +196,7 @@ static enum hg_status intern_file(
 {
 	BASE_TRY(reserve(&l->files, l->error));
 	struct snap_site_table *table = &l->files;
-	uint32_t hash = (uint32_t)(hash_bytes(table->seed, bytes, length) >> 32);
+	uint32_t hash = (uint32_t)base_hash_bytes(base_secret(), bytes, length);
 	uint32_t at = home(table, hash);
 	for (; table->slots[at].value; at = (at + 1) & table->mask) {
 		const char *name = l->names[table->slots[at].value - 1];
@@ -244,10 +217,11 @@ static enum hg_status intern_location(
 {
 	BASE_TRY(reserve(&l->places, l->error));
 	struct snap_site_table *table = &l->places;
-	uint64_t hash = mix(table->seed ^ (uint64_t)(uintptr_t)location->file, table->seed);
-	hash = mix(hash ^ (uint32_t)location->line, table->seed);
-	hash = mix(hash ^ (uint64_t)location->start << 32 ^ location->end, table->seed);
-	uint32_t key = (uint32_t)(hash >> 32);
+	const struct base_secret *secret = base_secret();
+	uint64_t hash = base_hash(secret, (uintptr_t)location->file);
+	hash = base_hash_join(secret, hash, (uint32_t)location->line);
+	uint64_t columns = (uint64_t)location->start << 32 | location->end;
+	uint32_t key = (uint32_t)base_hash_join(secret, hash, columns);
 	uint32_t at = home(table, key);
 	for (; table->slots[at].value; at = (at + 1) & table->mask) {
 		const struct snap_location *other = &l->sites->locations[table->slots[at].value];

@@ -34,7 +34,6 @@ struct snap_site_table {
 	struct snap_site_slot *slots;
 	uint32_t mask;
 	uint32_t used;
-	uint64_t seed;
 };
 
 /* A table of zeros, never initialised, knows no id. */
