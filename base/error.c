@@ -3,6 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+void base_one_line(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if (*c < ' ' || *c == 127)
+			*c = '?';
+}
+
 static enum hg_status fail(struct hg_error *error, enum hg_status status, uint64_t offset,
 	const char *format, va_list arguments)
 {
@@ -11,6 +18,7 @@ static enum hg_status fail(struct hg_error *error, enum hg_status status, uint64
 		error->offset = offset;
 		error->file[0] = '\0';
 		vsnprintf(error->message, sizeof(error->message), format, arguments);
+		base_one_line(error->message);
 	}
 	return status;
 }

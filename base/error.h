@@ -20,6 +20,9 @@
 			return base_try_status;                                                    \
 	} while (0)
 
+/* Puts '?' for control characters, which names of programs and files may hold. */
+void base_one_line(char *text);
+
 /* Fills 'error' (may be NULL) and returns 'status'.  'offset' is HG_NO_OFFSET for none. */
 enum hg_status base_fail(struct hg_error *error, enum hg_status status, uint64_t offset,
 	const char *format, ...) BASE_PRINTF(4, 5);

@@ -65,5 +65,6 @@ void snap_core_describe(
 		add(buffer, size, ", process %llu", (unsigned long long)image.pid);
 	add(buffer, size, "%s", runtime(&image));
 	add_capture(image.capture, buffer, size);
+	base_one_line(buffer);
 	snap_image_close(&image);
 }

@@ -15,6 +15,9 @@ bool snap_is_version(const char *text)
 {
 	int used = 0;
 	unsigned major, minor, patch;
+	for (const char *c = text; *c; c++)
+		if (!isgraph((unsigned char)*c))
+			return false;
 	return isdigit((unsigned char)text[0]) &&
 	       sscanf(text, "%u.%u.%u%n", &major, &minor, &patch, &used) == 3 && used > 0;
 }

@@ -13,7 +13,7 @@
 /* Names that the symbol of the block of Stdlib.Sys has had; NULL at the end. */
 const char *snap_sys_symbol(unsigned index);
 
-/* Whether a text begins like "4.13.1". */
+/* Whether a text begins like "4.13.1", and can be shown. */
 bool snap_is_version(const char *text);
 
 /* The layout of "4.13.1" or "4.13", or NULL if this program does not know that version. */
