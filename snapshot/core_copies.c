@@ -45,6 +45,23 @@ static int open_map_file(const struct snap_core *core, const struct snap_core_ma
 	return snap_core_open_proc(core->process->id, name);
 }
 
+/* Examines what has the name before it is opened: to open a device may do something. */
+static int open_plain(const char *path)
+{
+	char own[64];
+	struct stat about;
+	struct snap_core_text text = {.start = own, .size = sizeof(own)};
+	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	if (place < 0)
+		return -1;
+	snap_core_text(&text, "/proc/self/fd/");
+	snap_core_number(&text, (uint64_t)place, 10);
+	if (fstat(place, &about) == 0 && S_ISREG(about.st_mode))
+		fd = open(own, O_RDONLY | O_CLOEXEC);
+	close(place);
+	return fd;
+}
+
 static int open_path(const struct snap_core *core, const struct snap_core_map *map, bool in_root)
 {
 	char path[PATH_MAX + 32], name[PATH_MAX + 8];
@@ -57,14 +74,14 @@ static int open_path(const struct snap_core *core, const struct snap_core_map *m
 		return -1;
 	text.start[length] = '\0';
 	if (!in_root)
-		return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		return open_plain(path);
 	char proc[PATH_MAX + 64];
 	struct snap_core_text full = {.start = proc, .size = sizeof(proc)};
 	snap_core_text(&full, "/proc/");
 	snap_core_number(&full, (uint64_t)core->process->id, 10);
 	snap_core_text(&full, "/");
 	snap_core_text(&full, name);
-	return full.cut ? -1 : open(proc, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return full.cut ? -1 : open_plain(proc);
 }
 
 static int open_candidate(const struct snap_core *core, const struct snap_core_map *map, int which)

@@ -470,9 +470,17 @@ static enum hg_status prepare(struct work *work, struct hg_error *error)
 	return snap_tracer_open(&work->tracer, error);
 }
 
+/* In the calling thread while the other one works. */
+static void heed_signals(void *data)
+{
+	struct work *work = data;
+	snap_watch_heed(&work->watch);
+}
+
 static enum hg_status capture(struct work *work, struct hg_error *error)
 {
 	BASE_TRY(prepare(work, error));
+	work->tracer.meanwhile = heed_signals;
 	snap_tracer_run(&work->tracer, take, work);
 	if (work->status == HG_OK)
 		work->status = write_file(work, error);
@@ -517,6 +525,8 @@ enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_op
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"there is no capture method %u", (unsigned)wanted.method);
 	sigfillset(&all);
+	/* Of a file that is cut while it is mapped; blocked, it would end us without a word. */
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	enum hg_status status = capture(&work, error);
 	out->written_bytes = work.core.written_bytes;

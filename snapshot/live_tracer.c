@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *serve(void *data)
@@ -26,8 +27,18 @@ static void *serve(void *data)
 
 static void wait_for_answer(struct snap_tracer *tracer)
 {
-	while (sem_wait(&tracer->answered) != 0)
-		continue;
+	enum { BETWEEN_NS = 20000000, SECOND_NS = 1000000000 };
+	for (;;) {
+		struct timespec until;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += BETWEEN_NS;
+		until.tv_sec += until.tv_nsec / SECOND_NS;
+		until.tv_nsec %= SECOND_NS;
+		if (sem_clockwait(&tracer->answered, CLOCK_MONOTONIC, &until) == 0)
+			return;
+		if (tracer->meanwhile)
+			tracer->meanwhile(tracer->data);
+	}
 }
 
 enum hg_status snap_tracer_open(struct snap_tracer *tracer, struct hg_error *error)

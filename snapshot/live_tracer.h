@@ -20,7 +20,8 @@ struct snap_tracer {
 	sem_t asked, answered;
 	snap_tracer_task *task; /* NULL: to end */
 	void *data;
-	pid_t id; /* of the thread */
+	void (*meanwhile)(void *data); /* by the caller, now and then while it waits; or NULL */
+	pid_t id;                      /* of the thread */
 	bool runs;
 };
 

@@ -6,14 +6,13 @@
 #ifndef SNAPSHOT_LIVE_WATCH_H
 #define SNAPSHOT_LIVE_WATCH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct snap_watch {
 	pid_t process; /* 0: there is none */
 	int pipe;
-	atomic_bool *stands; /* shared with it; NULL */
+	struct snap_watch_shared *shared; /* with it; NULL */
 };
 
 /* Goes without when the system gives no process. */
@@ -22,5 +21,11 @@ void snap_watch_close(struct snap_watch *watch);
 
 /* Whether there is a program that stands still. */
 void snap_watch_stands(struct snap_watch *watch, bool stands);
+
+/*
+ * To be called now and then while one does, by a thread that blocks all signals: somebody who
+ * continues us (SIGCONT) takes his stop back.
+ */
+void snap_watch_heed(struct snap_watch *watch);
 
 #endif
