@@ -47,7 +47,7 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
+.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -59,6 +59,7 @@ help:
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
+	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
 	@echo 'make bench-hostile  cores made to be slow to read, 100 MB each (half an hour)'
@@ -201,6 +202,9 @@ stress-capture:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && \
 		BUILD=$(BUILD) tests/stress/capture ocamlopt "$$prefix"
+
+stress-faults: all
+	$(Q)tests/faults/stress $(BUILD) $(FAULTS)
 
 bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 	$(Q)scripts/install-packages build test bench

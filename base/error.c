@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,22 @@ enum hg_status base_no_memory(struct hg_error *error, uint64_t bytes)
 {
 	return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 		"out of memory: %llu more bytes are needed", (unsigned long long)bytes);
+}
+
+bool base_is_shortage(int number)
+{
+	return number == ENOMEM || number == EMFILE || number == ENFILE || number == ENOBUFS ||
+	       number == EAGAIN;
+}
+
+enum hg_status base_system_failure(
+	struct hg_error *error, enum hg_status otherwise, const char *path, const char *what)
+{
+	int number = errno;
+	enum hg_status status = base_is_shortage(number) ? HG_ERROR_LIMIT : otherwise;
+	base_fail(error, status, HG_NO_OFFSET, "%s: %s", what, strerror(number));
+	base_error_file(error, path);
+	return status;
 }
 
 void base_error_file(struct hg_error *error, const char *file)

@@ -9,6 +9,7 @@
 #include "heapgraph.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #define BASE_PRINTF(position, first) __attribute__((format(printf, position, first)))
 
@@ -33,6 +34,13 @@ enum hg_status base_corrupt(struct hg_error *error, uint64_t offset, const char 
 
 /* "out of memory" for 'bytes' more bytes. */
 enum hg_status base_no_memory(struct hg_error *error, uint64_t bytes);
+
+/* Whether a number of errno is about the machine and not about the file: HG_ERROR_LIMIT. */
+bool base_is_shortage(int number);
+
+/* Describes a failed call of the system; 'otherwise' is the status unless it was a shortage. */
+enum hg_status base_system_failure(
+	struct hg_error *error, enum hg_status otherwise, const char *path, const char *what);
 
 /* Names the file an error is about, unless it has a name already. */
 void base_error_file(struct hg_error *error, const char *file);

@@ -10,9 +10,7 @@
 static enum hg_status system_error(
 	struct hg_error *error, enum hg_status status, const char *path, const char *what)
 {
-	base_fail(error, status, HG_NO_OFFSET, "%s: %s", what, strerror(errno));
-	base_error_file(error, path);
-	return status;
+	return base_system_failure(error, status, path, what);
 }
 
 static const char *kind_name(mode_t mode)

@@ -1,9 +1,9 @@
 /*
  * The command line of the historical profiler: exact names with one dash, in any order.
  */
+#include "base/folder.h"
 #include "cli/verbs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,18 +132,23 @@ static bool add_member(struct series *series, uint64_t number, const char *name)
 static enum hg_status find_series(struct cli_run *run, struct series *series)
 {
 	uint64_t pid = run->values.heaps, number;
-	struct dirent *entry;
-	DIR *folder = opendir(".");
-	bool fine = true;
-	if (!folder)
+	struct dirent *entry = NULL;
+	struct base_folder folder;
+	BASE_TRY(base_folder_open(&folder, ".", &run->error));
+	if (!folder.stream)
 		return base_fail(&run->error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"the current folder cannot be read: %s", strerror(errno));
-	while (fine && (entry = readdir(folder)))
-		if (is_member(entry->d_name, pid, &number))
-			fine = add_member(series, number, entry->d_name);
-	closedir(folder);
-	if (!fine)
-		return base_no_memory(&run->error, 0);
+	enum hg_status status = base_folder_next(&folder, &entry, &run->error);
+	while (status == HG_OK && entry) {
+		if (is_member(entry->d_name, pid, &number) &&
+			!add_member(series, number, entry->d_name))
+			status = base_no_memory(&run->error, sizeof(*series->members));
+		if (status == HG_OK)
+			status = base_folder_next(&folder, &entry, &run->error);
+	}
+	base_folder_close(&folder);
+	if (status != HG_OK)
+		return status;
 	if (series->count)
 		qsort(series->members, series->count, sizeof(*series->members), by_number);
 	return HG_OK;

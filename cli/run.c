@@ -313,8 +313,18 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	return HG_OK;
 }
 
+/* That something was left out of what was said, when nothing else went wrong. */
+static enum hg_status check_complete(struct cli_run *run, enum hg_status status)
+{
+	struct hg_snapshot *snapshot = run->context.snapshot;
+	if (status != HG_OK || !snapshot || hg_snapshot_complete(snapshot) == HG_OK)
+		return status;
+	return cli_library_failed(run, HG_ERROR_LIMIT);
+}
+
 void cli_close(struct cli_run *run, struct hg_snapshot *next)
 {
+	run->incomplete = check_complete(run, run->incomplete);
 	hg_snapshot_close(run->context.snapshot);
 	run->context.snapshot = next;
 }
@@ -380,6 +390,8 @@ static enum hg_status finish_output(struct cli_run *run, enum hg_status status)
 			     rep_emitter_broken(&run->emitter) && !ferror(run->sink.stream);
 	run->sink.file.is_private = run->emitter.has_contents;
 	rep_emitter_release(&run->emitter);
+	if (status == HG_OK)
+		status = check_complete(run, run->incomplete);
 	if (status == HG_OK && (written_wrong || rep_text_lost()))
 		status = base_fail(&run->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"out of memory for the text of the report");

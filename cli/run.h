@@ -55,7 +55,8 @@ struct cli_run {
 	bool partial;               /* an input was cut short */
 	bool has_exit;              /* the exit code is that of a program that was run */
 	int exit;
-	bool keep_output; /* what was written is an answer in spite of the failure */
+	enum hg_status incomplete; /* HG_OK, or what 'error' says of a snapshot that was closed */
+	bool keep_output;          /* what was written is an answer in spite of the failure */
 };
 
 /* Tables of options that verbs share. */

@@ -240,6 +240,13 @@ HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
 HG_API enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot);
 
 /*
+ * HG_ERROR_LIMIT if memory ran out in one of the functions that have no status to say so: those
+ * that fill in a block, a name or a text.  What they answered since the snapshot was opened is then
+ * not to be believed.  Ask once, at the end.
+ */
+HG_API enum hg_status hg_snapshot_complete(struct hg_snapshot *snapshot);
+
+/*
  * Totals.  They reconcile: reachable + unreachable = all blocks of the file, and the shallow bytes
  * of the reachable ones = retained_bytes, what the virtual root retains.
  */

@@ -45,9 +45,12 @@ void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 {
 	struct snap_cell cell;
 	*out = (struct hg_block){.node = HG_NO_NODE, .idom = HG_NO_NODE};
-	if (query_begin(snapshot) != HG_OK ||
-		graph_nodes(&snapshot->graph, &snapshot->session->error) != HG_OK)
+	if (query_begin(snapshot) != HG_OK)
 		return;
+	if (graph_nodes(&snapshot->graph, &snapshot->session->error) != HG_OK) {
+		snapshot->lost = true;
+		return;
+	}
 	if (node >= snapshot->snap.block_count)
 		describe_root(snapshot, node, out);
 	else if (snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))

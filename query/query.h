@@ -19,6 +19,7 @@ struct hg_snapshot {
 	struct query_pairs classes; /* classes by type and location: their parts */
 	bool analysed;
 	bool spent; /* an analysis began and did not end: what it used up is gone */
+	bool lost;  /* memory ran out in a function that has no status */
 };
 
 /* HG_ERROR_USAGE unless hg_snapshot_analyse() has succeeded; clears the session's error. */

@@ -111,6 +111,19 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 	free(snapshot);
 }
 
+enum hg_status hg_snapshot_complete(struct hg_snapshot *snapshot)
+{
+	const struct snap *snap = &snapshot->snap;
+	bool lost = snapshot->lost || snapshot->retype.types.status == HG_ERROR_LIMIT ||
+		    (snap->format->lost && snap->format->lost(snap));
+	if (!lost)
+		return HG_OK;
+	base_fail(&snapshot->session->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+		"out of memory for what the report says of blocks and types");
+	base_error_file(&snapshot->session->error, snap->path);
+	return HG_ERROR_LIMIT;
+}
+
 static void describe_chunks(const struct snap *snap, struct hg_info *out)
 {
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {

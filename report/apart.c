@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,17 @@ static enum hg_status no_process(struct hg_error *error, const char *what)
 {
 	return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "%s gets no process: %s", what,
 		strerror(errno));
+}
+
+/* Graphviz reads a file that it cannot read again and again; no picture is worth an hour. */
+static void limit_time(void)
+{
+	enum { MOST_SECONDS = 3600 };
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_CPU, &limit) != 0 || limit.rlim_cur <= MOST_SECONDS)
+		return;
+	limit.rlim_cur = MOST_SECONDS;
+	setrlimit(RLIMIT_CPU, &limit);
 }
 
 /* The parent's signal handlers remove its files; its buffers must not be written twice. */
@@ -35,6 +47,7 @@ static void leave_parent_alone(FILE *stream, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/* An abort() for want of memory is no reason for a core of all that was read. */
 	prctl(PR_SET_DUMPABLE, 0);
+	limit_time();
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
 }
@@ -85,8 +98,8 @@ static enum hg_status failure(int said, int ended, const char *what, struct hg_e
 	}
 	if (WIFSIGNALED(ended))
 		return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
-			"%s was ended by signal %d (%s)", what, WTERMSIG(ended),
-			strsignal(WTERMSIG(ended)));
+			"%s was ended by signal %d (%s); a file of another name gets DOT text",
+			what, WTERMSIG(ended), strsignal(WTERMSIG(ended)));
 	return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET, "%s gave up with exit status %d",
 		what, WEXITSTATUS(ended));
 }

@@ -1,8 +1,8 @@
 /* Which .cmt, .cmti and .cmi there are, and what is said about those that cannot be read. */
+#include "base/folder.h"
 #include "retype/cmt400_files.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,9 @@ static enum hg_status add_file(
 {
 	struct stat about;
 	struct cmt_file file = {.suffix = suffix};
-	if (stat(path, &about) || !S_ISREG(about.st_mode) || r->file_count >= MOST_FILES)
+	bool is_there;
+	BASE_TRY(base_look_at(path, &about, &is_there, r->error));
+	if (!is_there || !S_ISREG(about.st_mode) || r->file_count >= MOST_FILES)
 		return HG_OK;
 	file.device = about.st_dev;
 	file.inode = about.st_ino;
@@ -64,15 +66,6 @@ static enum hg_status add_file(
 		&r->files, r->file_count, &r->file_capacity, sizeof(*r->files), r->error));
 	r->files[r->file_count++] = file;
 	return HG_OK;
-}
-
-/* File systems that do not tell the kinds of entries are asked for each. */
-static bool is_folder(const struct dirent *entry, const char *path)
-{
-	struct stat about;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
 static enum hg_status look_at(
@@ -87,19 +80,23 @@ static enum hg_status look_at(
 		return HG_OK;
 	if (has_suffix(entry->d_name, &suffix))
 		return add_file(r, path, entry->d_name, suffix);
-	return levels && is_folder(entry, path) ? cmt_look_in(r, path, levels - 1) : HG_OK;
+	return levels && base_entry_is_folder(entry, path) ? cmt_look_in(r, path, levels - 1)
+							   : HG_OK;
 }
 
 /* Folders that cannot be read hold nothing; the depth bounds the recursion. */
 enum hg_status cmt_look_in(struct cmt_reader *r, const char *folder, unsigned levels)
 {
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
-	enum hg_status status = HG_OK;
-	while (stream && status == HG_OK && (entry = readdir(stream)))
+	struct base_folder stream;
+	struct dirent *entry = NULL;
+	BASE_TRY(base_folder_open(&stream, folder, r->error));
+	enum hg_status status = base_folder_next(&stream, &entry, r->error);
+	while (status == HG_OK && entry) {
 		status = look_at(r, folder, entry, levels);
-	if (stream)
-		closedir(stream);
+		if (status == HG_OK)
+			status = base_folder_next(&stream, &entry, r->error);
+	}
+	base_folder_close(&stream);
 	return status;
 }
 

@@ -304,9 +304,8 @@ static Dwarf_Frame *frame_rules(struct snap_image *image, const struct snap_fram
 	if (!file || !file->found)
 		return NULL;
 	for (unsigned which = 0; which < 2; which++) {
-		Dwarf_CFI *cfi = snap_elf_cfi(&file->elf, which);
-		Dwarf_Frame *rules;
-		if (cfi && dwarf_cfi_addrframe(cfi, pc - file->bias, &rules) == 0)
+		Dwarf_Frame *rules = snap_elf_frame(&file->elf, which, pc - file->bias);
+		if (rules)
 			return rules;
 	}
 	return NULL;

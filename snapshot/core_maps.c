@@ -70,7 +70,7 @@ static uint8_t *read_all(struct snap_core *core, pid_t id, const char *name, siz
 	/* How much there is shows only when it is read. */
 	size_t room = snap_core_arena_left(core) / 4;
 	uint8_t *bytes = core->arena + core->arena_used;
-	ssize_t part;
+	ssize_t part = 0;
 	*size = 0;
 	while (*size < room && (part = read(fd, bytes + *size, room - *size)) != 0) {
 		if (part < 0 && errno == EINTR)
@@ -81,10 +81,8 @@ static uint8_t *read_all(struct snap_core *core, pid_t id, const char *name, siz
 	}
 	int number = errno;
 	close(fd);
-	errno = number;
-	if (*size == room)
-		errno = ENOMEM;
-	return *size < room ? snap_core_alloc(core, *size + 1) : NULL;
+	errno = *size == room ? ENOMEM : number;
+	return *size < room && part == 0 ? snap_core_alloc(core, *size + 1) : NULL;
 }
 
 /* Fields of a line of maps */

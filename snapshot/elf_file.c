@@ -2,7 +2,9 @@
 
 #include "base/hash.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -219,6 +221,7 @@ static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 	enum { MOST_TRIED = 4 };
 	uint32_t before = elf->table_count;
 	Elf_Scn *section = NULL;
+	errno = 0;
 	for (unsigned tried = 0; tried < MOST_TRIED && (section = elf_nextscn(source, section));) {
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || header.sh_type != type)
@@ -226,6 +229,7 @@ static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 		add_table(elf, source, section, &header);
 		tried++;
 	}
+	elf->lost |= errno == ENOMEM;
 	return elf->table_count > before;
 }
 
@@ -255,14 +259,17 @@ enum hg_status snap_elf_over(
 		(elf->view.header.e_shnum == 0 && elf->view.header.e_shoff != 0))
 		return base_corrupt(
 			error, offsetof(Elf64_Ehdr, e_shnum), "has more sections than any program");
+	errno = 0;
 	elf->elf = open_libelf(&elf->view);
-	if (!elf->elf)
+	if (!elf->elf && errno != ENOMEM)
 		return base_corrupt(
 			error, HG_NO_OFFSET, "is a damaged ELF file: %s", elf_errmsg(-1));
+	if (!elf->elf)
+		return base_no_memory(error, size);
 	snap_build_id(&elf->view, &elf->build_id);
 	find_tables(elf, elf->elf, SHT_SYMTAB);
 	find_tables(elf, elf->elf, SHT_DYNSYM);
-	return HG_OK;
+	return elf->lost ? base_no_memory(error, size) : HG_OK;
 }
 
 enum hg_status snap_elf_judge(void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
@@ -303,14 +310,19 @@ static bool take_debug(struct snap_elf *elf, const char *path, const struct base
 	struct base_file file;
 	struct snap_elf_view view;
 	struct snap_build_id id;
-	if (base_file_open_judged(&file, path, unpack, snap_elf_judge, NULL, NULL) != HG_OK)
+	enum hg_status status =
+		base_file_open_judged(&file, path, unpack, snap_elf_judge, NULL, NULL);
+	elf->lost |= status == HG_ERROR_LIMIT;
+	if (status != HG_OK)
 		return false;
 	bool fits = snap_elf_view(&view, file.bytes, file.size, NULL) == HG_OK;
 	if (fits) {
 		snap_build_id(&view, &id);
 		fits = snap_build_id_equal(&id, &elf->build_id);
 	}
+	errno = 0;
 	Elf *source = fits ? open_libelf(&view) : NULL;
+	elf->lost |= fits && !source && errno == ENOMEM;
 	if (!source || !find_tables(elf, source, SHT_SYMTAB)) {
 		elf_end(source);
 		base_file_close(&file);
@@ -441,6 +453,7 @@ static bool build_index(struct snap_elf *elf)
 	if (!elf->slots || !elf->places) {
 		free(elf->slots);
 		elf->slots = NULL;
+		elf->lost = true;
 		return false;
 	}
 	elf->slot_mask = slots - 1;
@@ -525,16 +538,54 @@ bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_
 	return out->name != NULL;
 }
 
-/* Unwinding tables */
+/* Unwinding tables and lines: libdw */
+
+/* Where libdw leaves to when memory runs out; it would end the process. */
+static _Thread_local jmp_buf without_memory;
+
+_Noreturn static void leave_libdw(void)
+{
+	longjmp(without_memory, 1);
+}
+
+static Dwarf *begin_dwarf(struct snap_elf *elf, Elf *source)
+{
+	errno = 0;
+	Dwarf *dwarf = source ? dwarf_begin_elf(source, DWARF_C_READ, NULL) : NULL;
+	elf->lost |= source && !dwarf && errno == ENOMEM;
+	if (dwarf)
+		dwarf_new_oom_handler(dwarf, leave_libdw);
+	return dwarf;
+}
 
 static Dwarf *open_dwarf(struct snap_elf *elf)
 {
 	if (!elf->dwarf_opened)
-		elf->dwarf = dwarf_begin_elf(elf->elf, DWARF_C_READ, NULL);
-	if (!elf->dwarf_opened && !elf->dwarf && elf->debug_elf)
-		elf->dwarf = dwarf_begin_elf(elf->debug_elf, DWARF_C_READ, NULL);
+		elf->dwarf = begin_dwarf(elf, elf->elf);
+	if (!elf->dwarf_opened && !elf->dwarf)
+		elf->dwarf = begin_dwarf(elf, elf->debug_elf);
 	elf->dwarf_opened = true;
 	return elf->dwarf;
+}
+
+/* What libdw was in the middle of is in no state to be used again, nor to be freed. */
+static void give_up_dwarf(struct snap_elf *elf)
+{
+	elf->lost = true;
+	elf->dwarf = NULL;
+	elf->cfi[1] = NULL;
+}
+
+static struct Dwarf_CFI_s *debug_frame(struct snap_elf *elf)
+{
+	Dwarf *dwarf = open_dwarf(elf);
+	if (!dwarf)
+		return NULL;
+	if (setjmp(without_memory)) {
+		give_up_dwarf(elf);
+		return NULL;
+	}
+	return dwarf_getcfi(dwarf);
 }
 
 struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which)
@@ -542,21 +593,34 @@ struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which)
 	if (elf->cfi_opened[which])
 		return elf->cfi[which];
 	elf->cfi_opened[which] = true;
-	if (which == 0) {
-		elf->cfi[0] = dwarf_getcfi_elf(elf->elf);
-	} else {
-		Dwarf *dwarf = open_dwarf(elf);
-		elf->cfi[1] = dwarf ? dwarf_getcfi(dwarf) : NULL;
-	}
+	errno = 0;
+	elf->cfi[which] = which == 0 ? dwarf_getcfi_elf(elf->elf) : debug_frame(elf);
+	elf->lost |= !elf->cfi[which] && errno == ENOMEM;
 	return elf->cfi[which];
 }
 
-bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, uint32_t *line)
+struct Dwarf_Frame_s *snap_elf_frame(struct snap_elf *elf, unsigned which, uint64_t address)
 {
-	Dwarf *dwarf = open_dwarf(elf);
+	Dwarf_CFI *cfi = snap_elf_cfi(elf, which);
+	Dwarf_Frame *rules;
+	if (!cfi)
+		return NULL;
+	if (setjmp(without_memory)) {
+		give_up_dwarf(elf);
+		return NULL;
+	}
+	errno = 0;
+	if (dwarf_cfi_addrframe(cfi, address, &rules) == 0)
+		return rules;
+	elf->lost |= errno == ENOMEM;
+	return NULL;
+}
+
+static bool find_line(Dwarf *dwarf, uint64_t address, const char **file, uint32_t *line)
+{
 	Dwarf_Die unit;
 	int number;
-	if (!dwarf || !dwarf_addrdie(dwarf, address, &unit))
+	if (!dwarf_addrdie(dwarf, address, &unit))
 		return false;
 	Dwarf_Line *place = dwarf_getsrc_die(&unit, address);
 	const char *source = place ? dwarf_linesrc(place, NULL, NULL) : NULL;
@@ -565,4 +629,19 @@ bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, ui
 	*file = source;
 	*line = (uint32_t)number;
 	return true;
+}
+
+bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, uint32_t *line)
+{
+	Dwarf *dwarf = open_dwarf(elf);
+	if (!dwarf)
+		return false;
+	if (setjmp(without_memory)) {
+		give_up_dwarf(elf);
+		return false;
+	}
+	errno = 0;
+	bool found = find_line(dwarf, address, file, line);
+	elf->lost |= !found && errno == ENOMEM;
+	return found;
 }

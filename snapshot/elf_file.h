@@ -75,6 +75,7 @@ enum { SNAP_SYMBOL_TABLES = 3 };
 struct Elf;
 struct Dwarf;
 struct Dwarf_CFI_s;
+struct Dwarf_Frame_s;
 
 /*
  * A whole file.  Symbols and unwinding tables are indexed when first asked for, so that functions
@@ -98,6 +99,7 @@ struct snap_elf {
 	bool cfi_opened[2], dwarf_opened;
 	struct Dwarf *dwarf;
 	struct Dwarf_CFI_s *cfi[2]; /* .eh_frame, .debug_frame; NULL where absent */
+	bool lost;                  /* memory or descriptors ran out: what is absent may be there */
 };
 
 /* Whether a file begins as an ELF file that is read here: a base_judge_fn without data. */
@@ -149,5 +151,8 @@ bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, ui
 
 /* Call frame information through libdw, .eh_frame at which = 0, .debug_frame at 1; or NULL. */
 struct Dwarf_CFI_s *snap_elf_cfi(struct snap_elf *elf, unsigned which);
+
+/* What it says of an address (without bias), to be freed; or NULL. */
+struct Dwarf_Frame_s *snap_elf_frame(struct snap_elf *elf, unsigned which, uint64_t address);
 
 #endif

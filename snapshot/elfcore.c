@@ -105,13 +105,10 @@ static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
 	return HG_OK;
 }
 
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load_all(
+	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
 {
-	struct elfcore *core = calloc(1, sizeof(*core));
-	if (!core)
-		return base_no_memory(error, sizeof(*core));
-	snap->format_data = core;
-	core->snap = snap;
+	struct snap *snap = core->snap;
 	BASE_TRY(open_process(core, input, error));
 	BASE_TRY(describe(core, error));
 	BASE_TRY(elfcore_load_heap(core, error));
@@ -125,6 +122,27 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	memcpy(snap->notes, core->runtime.notes, sizeof(snap->notes));
 	free_scaffold(core);
 	return HG_OK;
+}
+
+static bool lost(const struct snap *snap)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	return core->has_image && snap_image_lost(&core->image);
+}
+
+/* Where memory ran out unseen, neither success nor what else went wrong is to be believed. */
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+{
+	struct elfcore *core = calloc(1, sizeof(*core));
+	if (!core)
+		return base_no_memory(error, sizeof(*core));
+	snap->format_data = core;
+	core->snap = snap;
+	enum hg_status status = load_all(core, input, error);
+	if (status != HG_ERROR_LIMIT && lost(snap))
+		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"out of memory for the symbols and tables of the program");
+	return status;
 }
 
 static void release(struct snap *snap)
@@ -259,6 +277,7 @@ const struct snap_format snap_elfcore = {
 	.code_symbol = elfcore_code_symbol,
 	.code_places = elfcore_code_places,
 	.code_line = elfcore_code_line,
+	.lost = lost,
 	.unit_sources = unit_sources,
 	.ids = SNAP_IDS_NONE,
 };

@@ -395,6 +395,14 @@ void snap_image_close(struct snap_image *image)
 	*image = (struct snap_image){0};
 }
 
+bool snap_image_lost(const struct snap_image *image)
+{
+	bool lost = image->lost;
+	for (uint32_t i = 0; i < image->file_count; i++)
+		lost |= image->files[i].elf.lost || image->files[i].whole.lost;
+	return lost;
+}
+
 /* Reading */
 
 const struct snap_piece *snap_image_piece(const struct snap_image *image, uint64_t address)

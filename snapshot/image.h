@@ -146,12 +146,19 @@ struct snap_image {
 	uint64_t cut_offset;   /* where the first bytes are missing; HG_NO_OFFSET: none are */
 	const char *cut_part;  /* what they are of */
 	struct snap_capture *capture; /* what a core of ours says of itself; never NULL */
+	bool lost; /* memory ran out in a function that has no status to say so */
 };
 
 /* On failure *image needs no release; the error names the file it is about. */
 enum hg_status snap_image_open(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error);
 void snap_image_close(struct snap_image *image);
+
+/*
+ * Whether memory, or descriptors, ran out for symbols, names, lines or unwinding tables, the
+ * functions for which answer as if there were none.
+ */
+bool snap_image_lost(const struct snap_image *image);
 
 /*
  * The bytes at an address, 'wanted' of them or as many as are contiguous in a file; NULL and 0 when

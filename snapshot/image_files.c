@@ -1,5 +1,6 @@
 #include "snapshot/image_parts.h"
 
+#include "base/folder.h"
 #include "snapshot/capture_note.h"
 
 #include <limits.h>
@@ -121,7 +122,8 @@ struct search {
 	struct snap_image *image;
 	const struct snap_image_options *options;
 	struct snap_image_file *file;
-	struct hg_error error; /* of the first file that was there and did not do */
+	/* Of the first file that was there and did not do, or that could not be looked at. */
+	struct hg_error error;
 };
 
 static enum hg_status compare_build_ids(
@@ -172,11 +174,14 @@ static bool BASE_PRINTF(2, 3) try_path(struct search *search, const char *format
 	for (unsigned i = 0; i < 2; i++) {
 		if (i == 1)
 			memcpy(path + length, packed, sizeof(packed));
-		if (access(path, F_OK) != 0)
+		struct stat about;
+		bool is_there;
+		enum hg_status status = base_look_at(path, &about, &is_there, &error);
+		if (status == HG_OK && !is_there)
 			continue;
-		if (use_file(search, path, &error) == HG_OK)
+		if (status == HG_OK && use_file(search, path, &error) == HG_OK)
 			return true;
-		if (search->error.status == HG_OK)
+		if (search->error.status == HG_OK || error.status == HG_ERROR_LIMIT)
 			search->error = error;
 	}
 	return false;
@@ -299,6 +304,10 @@ static enum hg_status find_library(struct snap_image *image,
 	forget_bytes(file, "not found");
 	if (search.error.status == HG_OK)
 		return HG_OK;
+	if (search.error.status == HG_ERROR_LIMIT) {
+		*error = search.error;
+		return HG_ERROR_LIMIT;
+	}
 	const char *message = search.error.message;
 	return base_pool_string(&image->pool, message, strlen(message), &file->missing, error);
 }
@@ -451,16 +460,19 @@ static enum hg_status open_main(
 }
 
 /* The library that the kernel puts into every process; the core has all of it. */
-static void add_vdso(struct snap_image *image)
+static enum hg_status add_vdso(struct snap_image *image, struct hg_error *error)
 {
 	uint64_t address, size;
 	if (!snap_image_auxv(image, AT_SYSINFO_EHDR, &address))
-		return;
+		return HG_OK;
 	const uint8_t *bytes = snap_core_bytes(image, address, &size);
 	struct snap_image_file *file = &image->files[image->file_count];
 	Elf64_Phdr first;
-	if (!bytes || snap_elf_over(&file->elf, bytes, size, NULL) != HG_OK)
-		return;
+	if (!bytes)
+		return HG_OK;
+	enum hg_status status = snap_elf_over(&file->elf, bytes, size, error);
+	if (status != HG_OK)
+		return status == HG_ERROR_LIMIT ? status : HG_OK;
 	*file = (struct snap_image_file){.path = "[vdso]",
 		.found = "[vdso]",
 		.start = address,
@@ -471,6 +483,7 @@ static void add_vdso(struct snap_image *image)
 	if (snap_elf_segment(&file->elf.view, PT_LOAD, &first))
 		file->bias = address + first.p_offset - first.p_vaddr;
 	image->file_count++;
+	return HG_OK;
 }
 
 /* Pieces: loads with bytes, and between them what the files have */
@@ -674,7 +687,7 @@ enum hg_status snap_image_find_files(
 	for (uint32_t i = 0; i < image->file_count; i++)
 		if (&image->files[i] != image->main)
 			BASE_TRY(find_library(image, options, &image->files[i], error));
-	add_vdso(image);
+	BASE_TRY(add_vdso(image, error));
 	BASE_TRY(index_places(image, error));
 	return build_pieces(image, error);
 }

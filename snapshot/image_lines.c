@@ -10,9 +10,13 @@ static struct snap_elf *whole_file(struct snap_image_file *file)
 	if (file->whole_tried)
 		return file->whole.elf ? &file->whole : NULL;
 	file->whole_tried = true;
-	if (file->build_id.size == 0 || file->path[0] != '/' || access(file->path, R_OK) != 0 ||
-		base_file_open(&bytes, file->path, NULL, NULL) != HG_OK ||
-		snap_elf_open(&file->whole, &bytes, NULL) != HG_OK)
+	if (file->build_id.size == 0 || file->path[0] != '/' || access(file->path, R_OK) != 0)
+		return NULL;
+	enum hg_status status = base_file_open(&bytes, file->path, NULL, NULL);
+	if (status == HG_OK)
+		status = snap_elf_open(&file->whole, &bytes, NULL);
+	file->elf.lost |= status == HG_ERROR_LIMIT;
+	if (status != HG_OK)
 		return NULL;
 	if (snap_build_id_equal(&file->whole.build_id, &file->build_id))
 		return &file->whole;

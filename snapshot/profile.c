@@ -4,11 +4,11 @@
  * three levels deep).  One of another name is used only if it has the ids of all blocks.  Two
  * sources are never merged.
  */
+#include "base/folder.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/walk.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +27,6 @@ struct search {
 	struct stat other_file; /* which it is: a folder may be looked at twice */
 };
 
-/* File systems that do not tell the kinds of entries are asked for each. */
-static bool is_folder(const struct dirent *entry, const char *path)
-{
-	struct stat about;
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	return lstat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
 static bool join(char *out, const char *folder, const char *name)
 {
 	int length = strcmp(folder, ".") == 0 ? snprintf(out, PATH_MAX, "%s", name)
@@ -49,14 +40,17 @@ static bool has_suffix(const char *name, const char *suffix)
 	return length > tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-static void look_at(struct search *search, const char *path, const char *name)
+static enum hg_status look_at(
+	struct search *search, const char *path, const char *name, struct hg_error *error)
 {
 	struct stat about;
+	bool is_there;
 	bool wanted = strcmp(name, search->wanted) == 0;
 	if (!wanted && !(search->suffix && has_suffix(name, search->suffix)))
-		return;
-	if (stat(path, &about) || !S_ISREG(about.st_mode))
-		return;
+		return HG_OK;
+	BASE_TRY(base_look_at(path, &about, &is_there, error));
+	if (!is_there || !S_ISREG(about.st_mode))
+		return HG_OK;
 	if (wanted) {
 		/* Folders are read in any order: the first by name is chosen. */
 		if (!search->found[0] || strcmp(path, search->found) < 0)
@@ -67,23 +61,29 @@ static void look_at(struct search *search, const char *path, const char *name)
 		search->other_file = about;
 		snprintf(search->other, sizeof(search->other), "%s", path);
 	}
+	return HG_OK;
 }
 
 /* Looks at the files of a folder; 'levels' more below it. */
-static void look_in(struct search *search, const char *folder, unsigned levels)
+static enum hg_status look_in(
+	struct search *search, const char *name, unsigned levels, struct hg_error *error)
 {
-	DIR *stream = opendir(folder);
-	struct dirent *entry;
-	while (stream && (entry = readdir(stream))) {
+	struct base_folder folder;
+	struct dirent *entry = NULL;
+	BASE_TRY(base_folder_open(&folder, name, error));
+	enum hg_status status = base_folder_next(&folder, &entry, error);
+	while (status == HG_OK && entry) {
 		char path[PATH_MAX];
-		if (entry->d_name[0] == '.' || !join(path, folder, entry->d_name))
-			continue;
-		look_at(search, path, entry->d_name);
-		if (levels && is_folder(entry, path))
-			look_in(search, path, levels - 1);
+		if (entry->d_name[0] != '.' && join(path, name, entry->d_name)) {
+			status = look_at(search, path, entry->d_name, error);
+			if (status == HG_OK && levels && base_entry_is_folder(entry, path))
+				status = look_in(search, path, levels - 1, error);
+		}
+		if (status == HG_OK)
+			status = base_folder_next(&folder, &entry, error);
 	}
-	if (stream)
-		closedir(stream);
+	base_folder_close(&folder);
+	return status;
 }
 
 /* Without a pid, as in a file that was renamed, any file with the suffix will do. */
@@ -152,9 +152,10 @@ static enum hg_status discover(
 		return note(snap, error, SNAP_NO_PROFILE_LOOKED_FOR);
 	base_file_folder(snap->path, folder, PATH_MAX);
 	wanted_name(snap, &search);
-	look_in(&search, folder, 0);
+	BASE_TRY(look_in(&search, folder, 0, error));
 	if (!search.found[0])
-		look_in(&search, ".", snap->format->ids == SNAP_IDS_MEMPROF01 ? DEPTH - 1 : 0);
+		BASE_TRY(look_in(&search, ".",
+			snap->format->ids == SNAP_IDS_MEMPROF01 ? DEPTH - 1 : 0, error));
 	*is_stray = !search.found[0];
 	if (search.found[0]) {
 		memcpy(path, search.found, PATH_MAX);

@@ -21,6 +21,8 @@ void snap_note_line(struct snap_runtime *runtime, const char *format, ...)
 	base_error_clear(&unused);
 	if (base_pool_string(&runtime->pool, line, strlen(line), &text, &unused) == HG_OK)
 		runtime->notes[runtime->note_count++] = text;
+	else
+		runtime->image->lost = true;
 }
 
 const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
@@ -35,9 +37,12 @@ const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
 	base_error_clear(&unused);
 	/* Millions of structures may lead to one long name, which is copied for each. */
 	size_t length = strlen(text);
-	if (!snap_spend(runtime, length / 8) ||
-		base_pool_string(&runtime->pool, text, length, &kept, &unused) != HG_OK)
+	if (!snap_spend(runtime, length / 8))
 		return "";
+	if (base_pool_string(&runtime->pool, text, length, &kept, &unused) != HG_OK) {
+		runtime->image->lost = true;
+		return "";
+	}
 	return kept;
 }
 

@@ -167,9 +167,14 @@ static enum hg_status read_digests(struct snap_runtime *runtime, uint64_t addres
 		return HG_OK;
 	base_error_clear(&unread);
 	/* Strings that begin like a value may overlap. */
-	if (!snap_spend(runtime, base_cursor_left(&cursor) / 8) ||
-		snap_marshal_read(&cursor, &runtime->pool, &value, &unread) != HG_OK)
+	if (!snap_spend(runtime, base_cursor_left(&cursor) / 8))
 		return HG_OK;
+	enum hg_status status = snap_marshal_read(&cursor, &runtime->pool, &value, &unread);
+	/* What the value says is at an offset; a want of memory is not. */
+	if (status == HG_ERROR_LIMIT && unread.offset == HG_NO_OFFSET)
+		*error = unread;
+	if (status != HG_OK)
+		return status == HG_ERROR_LIMIT && unread.offset == HG_NO_OFFSET ? status : HG_OK;
 	if (is_plugin)
 		return add_plugin(digests, &value, error);
 	return add_digests(digests, &value, value.root, found, error);

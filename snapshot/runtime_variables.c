@@ -69,8 +69,9 @@ static size_t operands_of(struct snap_runtime *runtime, uint64_t function, uint6
 	size_t count = 0;
 	base_error_clear(&unused);
 	/* The operands before what cannot be decoded are as good. */
-	(void)snap_operands(
+	enum hg_status status = snap_operands(
 		runtime->image, function, size, operands, MOST_OPERANDS, &count, &unused);
+	runtime->image->lost |= status == HG_ERROR_LIMIT;
 	return count < MOST_OPERANDS ? count : MOST_OPERANDS;
 }
 

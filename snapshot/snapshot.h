@@ -181,6 +181,8 @@ struct snap_format {
 	 */
 	enum hg_status (*unit_sources)(const struct snap *snap, const struct snap_unit *unit,
 		uint64_t *sources, struct hg_error *error);
+	/* Whether memory ran out where the functions above could not say so; or NULL. */
+	bool (*lost)(const struct snap *snap);
 	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
 };
 

@@ -56,3 +56,32 @@ for fault in child-malloc:1 child-malloc:200:on child-calloc:300:on child-write:
 done
 gives_up 'DOT, no process for it' fork:1 dot "$core"
 check 'DOT, no process for it: nothing is written' test ! -s "$work/out"
+
+# A sample of all calls, of each verb another one.
+sample() {
+	local name=$1
+	shift
+	check "one call of many fails: $name" sweep_in_place "$@"
+}
+
+# sweep_in_place OPTION... -- ARGUMENT...
+sweep_in_place() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	(cd "$place" && "$BUILD/sweep" "${options[@]}" "$BUILD/faults.so" "$hg" "$@")
+}
+
+dump=$top/$cache0
+sample 'summary' -e 11 -- summary "$core"
+sample 'summary --format json' -e 13 -- summary --format json --prof "$prof" "$core"
+sample 'why' -e 17 -- why type:string --prof "$prof" --threads 3 "$core"
+sample 'top of a compressed core' -e 19 -- top --by type \
+	--prof "$top/$fixtures/cores/tiny-5.3.0.prof.zst" "$top/$fixtures/cores/tiny-5.3.0.core.zst"
+sample 'objects -o' -e 23 -o x.csv -- objects --format csv -o x.csv "$core"
+sample 'tree' -e 401 -- tree --format json "$dump"
+sample 'diff' -e 9 -- diff "$dump" "$top/$cache5"
+sample 'dot -o x.svg' -e 29 -c 20000 -o x.svg -- dot -o x.svg --prof "$prof" "$core"

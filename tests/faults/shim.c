@@ -126,6 +126,10 @@ static const struct {
 	{SYS_getdents64, FAULT_READDIR},
 	{SYS_newfstatat, FAULT_STAT},
 	{SYS_fstat, FAULT_STAT},
+	{SYS_faccessat, FAULT_STAT},
+#ifdef SYS_access
+	{SYS_access, FAULT_STAT},
+#endif
 	{SYS_write, FAULT_WRITE},
 	{SYS_pwrite64, FAULT_WRITE},
 	{SYS_writev, FAULT_WRITE},
