@@ -63,11 +63,15 @@ def five(size):
     return Case(m.ocaml5(), 5, size)
 
 
-def list_of(count, stride):
+def list_links(start, stride, count):
     """Links of a list of 'count' nodes that lie 'stride' bytes apart, the last one 0."""
-    links = ramp(TABLE + stride, stride, count)
+    links = ramp(start + stride, stride, count)
     links[-1] = 0
     return links
+
+
+def list_of(count, stride):
+    return list_links(TABLE, stride, count)
 
 
 # Tables
@@ -184,35 +188,24 @@ def threads(size, hostile):
 
 
 def fibers(size, hostile):
-    """Suspended continuations: of a fiber each, or all of the same deep one."""
+    """Continuations and a deep stack: one of them is suspended on it, or all of them are."""
     case = five(size)
-    stack_words = 13
-    heap = case.word(case.word(case.word(case.at["stw_domains"] + 8)) + 8) + 280
-    heap = case.word(heap)
+    heap = case.word(case.word(case.word(case.word(case.at["stw_domains"] + 8)) + 8) + 280)
     pool_bytes, slots = 32768, (4096 - 4) // 2
-    pools = size // 2 // pool_bytes if hostile else size // (pool_bytes + slots * 8 * stack_words)
+    pools = size // 2 // pool_bytes
     body = words(pools * 4096)
-    stacks = TABLE + pools * pool_bytes
+    stack_at = TABLE + pools * pool_bytes
     deep = (size - pools * pool_bytes) // 32 - 8
-    number = 0
     for i in range(pools):
         at = i * 4096
         body[at:at + 4] = array("Q", [TABLE + (i + 1) * pool_bytes if i < pools - 1 else 0, 0, 0, 1])
         body[at + 4:at + 4 + 2 * slots:2] = words(slots, m.header(1, 245))
-        body[at + 5:at + 5 + 2 * slots:2] = (words(slots, stacks | 1) if hostile else
-                                             ramp(stacks + number * 8 * stack_words + 1,
-                                                  8 * stack_words, slots))
-        number += slots
-    if hostile:
-        stack = words(4 * deep + 16)
-        stack[0:3] = array("Q", [stacks + 24, 0, stacks + 8 * (3 + 4 * deep + 5)])
-        stack[3:3 + 4 * deep:4] = words(deep, m.CODE + 16)
-        stack[3 + 4 * deep] = m.CODE + 48
-    else:
-        stack = words(number * stack_words)
-        stack[0::stack_words] = ramp(stacks + 24, 8 * stack_words, number)
-        stack[2::stack_words] = ramp(stacks + 64, 8 * stack_words, number)
-        stack[3::stack_words] = words(number, m.CODE + 48)
+        body[at + 5:at + 5 + 2 * slots:2] = words(slots, stack_at | 1 if hostile else 1)
+    body[5] = stack_at | 1
+    stack = words(4 * deep + 16)
+    stack[0:3] = array("Q", [stack_at + 24, 0, stack_at + 8 * (3 + 4 * deep + 5)])
+    stack[3:3 + 4 * deep:4] = words(deep, m.CODE + 16)
+    stack[3 + 4 * deep] = m.CODE + 48
     case.table(body + stack)
     case.p.words(heap + 256 + 8, TABLE)
     return case
@@ -259,12 +252,6 @@ def fragments(size, hostile):
     return case
 
 
-def list_links(start, stride, count):
-    links = ramp(start + stride, stride, count)
-    links[-1] = 0
-    return links
-
-
 def named_values(size, hostile):
     """Each with a short name, or with one as long as can be that begins like all others."""
     case = five(size)
@@ -299,18 +286,18 @@ def c_roots(size, hostile):
 
 
 def local_roots(size, hostile):
-    """CAMLparam blocks: with a slot each, or all of them with the same great table."""
+    """CAMLparam blocks: one with a great table, or many with five such tables, all the same."""
     case = five(size)
     state = case.word(case.word(case.word(case.at["stw_domains"] + 8)) + 8)
-    count = case.size // 80
-    table = words(10 * count)
-    table[0::10] = list_links(TABLE, 80, count)
-    table[1::10] = words(count, 5 if hostile else 1)
-    table[2::10] = words(count, size // 160 if hostile else 1)
+    count = case.size // 2 // 64 if hostile else 1
+    items = (case.size - 64 * count) // 8
+    table = words(8 * count)
+    table[0::8] = list_of(count, 64)
+    table[1::8] = words(count, 5 if hostile else 1)
+    table[2::8] = words(count, items)
     for i in range(5):
-        table[3 + i::10] = words(count, TABLE) if hostile else ramp(TABLE + 64, 80, count)
-    table[8::10] = words(count, m.AREA + 0x9028)
-    case.table(table)
+        table[3 + i::8] = words(count, TABLE + 64 * count)
+    case.table(table + words(items, m.AREA + 0x9028))
     case.p.words(state + 160, TABLE)
     return case
 
@@ -342,15 +329,17 @@ def ephemerons(size, hostile):
 
 
 def finalisers(size, hostile):
-    """A queue of finalisers: each with its own items, or all with overlapping ones."""
+    """The queue of finalisers that wait: one great table, or many that overlap."""
     case = five(size)
     state = case.word(case.word(case.word(case.at["stw_domains"] + 8)) + 8)
-    stride = 40 if not hostile else 24
-    count = case.size // stride - 8
-    table = words(case.size // 8, 1)
-    step = stride // 8
-    table[0:step * count:step] = list_links(TABLE, stride, count)
-    table[1:step * count:step] = words(count, 1 if not hostile else (count // 2) & 0xffffff)
+    value = m.AREA + 0x9028
+    table = words(case.size // 8, value)
+    if hostile:
+        count = case.size // 24 - 8
+        table[0:3 * count:3] = list_of(count, 24)
+        table[1:3 * count:3] = words(count, count // 2)
+    else:
+        table[0:2] = array("Q", [0, case.size // 24 - 1])
     case.table(table)
     case.p.words(case.word(state + 176) + 80, TABLE)
     return case

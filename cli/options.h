@@ -60,7 +60,7 @@ struct cli_values {
 	uint64_t heaps;
 
 	/* flags of all of them */
-	bool help, partial, require_types, redact, no_host_files, all;
+	bool help, partial, require_types, redact, no_host_files, all, clashes, outside;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };
 

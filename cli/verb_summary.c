@@ -3,13 +3,19 @@
 static enum hg_status run_summary(struct cli_run *run)
 {
 	BASE_TRY(cli_begin_with_snapshot(run));
-	enum hg_status status = rep_summary(&run->context);
+	enum hg_status status = rep_summary(&run->context, run->values.outside);
 	/* Numbers that do not add up are shown, so that the mistake can be found. */
 	run->keep_output = status == HG_ERROR_INTERNAL;
 	return status;
 }
 
-static const struct cli_option *const tables[] = {cli_format_options, cli_output_options,
+static const struct cli_option own[] = {
+	{"outside", 0, CLI_FLAG, offsetof(struct cli_values, outside), NULL, NULL,
+		"also where pointers lead that lead to no block"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_format_options, cli_output_options,
 	cli_input_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_summary = {

@@ -3,13 +3,19 @@
 static enum hg_status run_types(struct cli_run *run)
 {
 	const char *pattern = run->operand_count == 2 ? run->operands[0] : NULL;
+	if (pattern && run->values.clashes)
+		return cli_usage_error(run, "--clashes takes no pattern");
 	BASE_TRY(cli_begin_with_snapshot(run));
+	if (run->values.clashes)
+		return rep_clashes(&run->context, cli_limit(run, 20));
 	return rep_types(&run->context, pattern, run->values.all, cli_limit(run, 20));
 }
 
 static const struct cli_option own[] = {
 	{"all", 0, CLI_FLAG, offsetof(struct cli_values, all), NULL, NULL,
 		"also the declared types that no block has"},
+	{"clashes", 0, CLI_FLAG, offsetof(struct cli_values, clashes), NULL, NULL,
+		"instead, where a type led to blocks that no value of it can be"},
 	{0},
 };
 
@@ -26,7 +32,10 @@ const struct cli_verb cli_verb_types = {
 		"One row for every declared type that blocks have, whatever its arguments: how it "
 		"is declared, in which unit, how many blocks and bytes are of it.  Tuples, "
 		"functions and the like have a row for each kind.  With RE, an extended regular "
-		"expression, only types whose name matches.",
+		"expression, only types whose name matches.\n\n"
+		"With --clashes one row for each type that was said of blocks which cannot be of "
+		"it, and each place: the type whose field said so, where the blocks were "
+		"allocated, what they are.  'heapgraph object' shows the first of them.",
 	.tables = tables,
 	.run = run_types,
 };

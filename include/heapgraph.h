@@ -436,6 +436,53 @@ enum hg_declared_part { HG_DECLARED_NAME, HG_DECLARED_KIND, HG_DECLARED_LAYOUT, 
 HG_API size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id,
 	enum hg_declared_part part, char *buffer, size_t size);
 
+/*
+ * Shape clashes: where types led to blocks that no value of them can be, by type and place.  All
+ * rows together are hg_totals.shape_clashes, unless there are more than a million.
+ */
+struct hg_clash {
+	uint32_t type;     /* what was said of the blocks; for hg_type_name() */
+	uint32_t found;    /* the type that they have; 0: none */
+	uint32_t holder;   /* of the blocks whose fields say so; 0: a root, or not known */
+	uint32_t location; /* where the blocks were allocated, for hg_location_name(); 0: none */
+	uint64_t words;    /* of the blocks, without header */
+	unsigned tag;
+	uint64_t clashes;
+	uint64_t address; /* of the first of the blocks */
+};
+
+struct hg_clashes {
+	size_t count;
+	struct hg_clash *rows; /* by number of clashes descending, then address */
+	uint64_t clashes;      /* of all rows */
+};
+
+HG_API enum hg_status hg_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out);
+HG_API void hg_clashes_release(struct hg_clashes *clashes);
+
+/*
+ * Where pointers lead that lead to no block: out of the recorded heap, or into it but not to a
+ * block (dangling).  All rows together are hg_totals.outside_pointers, dangling_pointers and
+ * unreachable_dangling_pointers.
+ */
+struct hg_outside_row {
+	uint64_t address; /* the lowest that they hold; for hg_outside_name() */
+	uint64_t pointers;
+	uint64_t holder; /* address of the first block that holds one */
+};
+
+struct hg_outside {
+	size_t count;
+	struct hg_outside_row *rows; /* by number of pointers descending, then address */
+	uint64_t pointers;           /* of all rows */
+};
+
+HG_API enum hg_status hg_outside(struct hg_snapshot *snapshot, struct hg_outside *out);
+HG_API void hg_outside_release(struct hg_outside *outside);
+/* "/usr/lib/libfoo.so", "memory from 0x7f1200000000 on", "heap, but no block"; as snprintf(3). */
+HG_API size_t hg_outside_name(
+	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
+
 /* Growth between two snapshots of the same program, rows matched by name. */
 
 struct hg_growth {

@@ -30,10 +30,10 @@ enum rep_sort {
 };
 
 /*
- * One screen about the snapshot.  HG_ERROR_INTERNAL, with the report written, when its numbers do
- * not reconcile.
+ * One screen about the snapshot; with where pointers lead that lead to no block (CSV: only that).
+ * HG_ERROR_INTERNAL, with the report written, when its numbers do not reconcile.
  */
-enum hg_status rep_summary(struct rep_context *context);
+enum hg_status rep_summary(struct rep_context *context, bool with_outside);
 
 enum hg_status rep_info(struct rep_context *context);
 /* For a file that no loader takes; 'identity' is the line of hg_identify(). */
@@ -52,6 +52,9 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 /* The table of types: 'pattern' NULL or what the name of a type must match. */
 enum hg_status rep_types(
 	struct rep_context *context, const char *pattern, bool unused, uint64_t limit);
+
+/* Where types and blocks do not go together, by type and place. */
+enum hg_status rep_clashes(struct rep_context *context, uint64_t limit);
 
 struct rep_tree_request {
 	hg_node from;       /* HG_NO_NODE: everything */

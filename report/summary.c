@@ -246,7 +246,8 @@ static void write_warning(struct rep_emitter *emitter, const struct findings *fi
 	if (totals->outside_pointers) {
 		rep_text_put(&line, "; ");
 		rep_name_amount(&line, totals->outside_pointers, "pointer leads", "pointers lead");
-		rep_text_put(&line, " out of the recorded heap");
+		rep_text_put(
+			&line, " out of the recorded heap ('summary --outside' says where to)");
 	}
 	rep_prose(emitter, REP_BOLD, "\n  NOTE      %s.\n", rep_text_string(&line));
 	rep_prose(emitter, REP_PLAIN,
@@ -659,10 +660,50 @@ static void write_csv(struct rep_emitter *emitter, const struct findings *findin
 	rep_section_end(emitter);
 }
 
-enum hg_status rep_summary(struct rep_context *context)
+static const struct rep_column outside_columns[] = {
+	{"pointers", "pointers", REP_COUNT, 0},
+	{"address", "lowest", REP_ADDRESS, 0},
+	{"holder", "first block", REP_ADDRESS, 0},
+	{"place", "lead to", REP_PATH, REP_LAST},
+};
+
+/* Where the pointers lead that lead to no block. */
+static enum hg_status write_outside(struct rep_context *context)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct hg_outside outside;
+	char name[1024];
+	enum { TEXT_ROWS = 20 };
+	enum hg_status status = hg_outside(context->snapshot, &outside);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	bool is_text = emitter->format == REP_FORMAT_TEXT;
+	size_t shown = is_text && outside.count > TEXT_ROWS ? TEXT_ROWS : outside.count;
+	if (is_text)
+		rep_headline(emitter, "Pointers to no block");
+	rep_table_begin(emitter, "outside", outside_columns,
+		sizeof(outside_columns) / sizeof(outside_columns[0]));
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
+		const struct hg_outside_row *row = &outside.rows[i];
+		hg_outside_name(context->snapshot, row->address, name, sizeof(name));
+		rep_cell_number(emitter, row->pointers);
+		rep_cell_number(emitter, row->address);
+		rep_cell_number(emitter, row->holder);
+		rep_cell_string(emitter, name);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+	rep_more_rows(emitter, outside.count - shown, "places", "--format csv");
+	hg_outside_release(&outside);
+	return HG_OK;
+}
+
+enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 {
 	struct findings findings = {0};
 	struct rep_emitter *emitter = context->emitter;
+	if (with_outside && emitter->format == REP_FORMAT_CSV)
+		return write_outside(context);
 	enum hg_status status = ask(context, &findings);
 	if (status == HG_OK) {
 		rep_begin(context, "summary", NULL);
@@ -685,6 +726,8 @@ enum hg_status rep_summary(struct rep_context *context)
 			write_kinds(context, &findings);
 			write_suspects(context, &findings);
 		}
+		if (with_outside && status == HG_OK)
+			status = write_outside(context);
 		rep_document_end(emitter);
 	}
 	release(&findings);

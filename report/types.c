@@ -96,6 +96,74 @@ static void write(struct rep_context *context, const struct hg_types *types,
 	rep_document_end(emitter);
 }
 
+/* Clashes */
+
+static const struct rep_column clash_columns[] = {
+	{"type", "type said", REP_NAME, REP_HEAD},
+	{"holder", "by a field of", REP_NAME, REP_HEAD},
+	{"location", "allocated at", REP_NAME, 0},
+	{"found", "its type", REP_NAME, REP_HEAD},
+	{"tag", "tag", REP_NUMBER, 0},
+	{"words", "words", REP_COUNT, 0},
+	{"clashes", "clashes", REP_COUNT, 0},
+	{"address", "first block", REP_ADDRESS, REP_LAST},
+};
+
+static void type_cell(struct rep_context *context, uint32_t type)
+{
+	struct rep_text text = {0};
+	if (type)
+		rep_name_type(&text, context->snapshot, type);
+	rep_cell_string(context->emitter, rep_text_string(&text));
+	context->emitter->failed |= text.failed;
+	rep_text_release(&text);
+}
+
+static void clash_row(struct rep_context *context, const struct hg_clash *row)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text place = {0};
+	type_cell(context, row->type);
+	type_cell(context, row->holder);
+	if (row->location)
+		rep_name_location(&place, context->snapshot, row->location);
+	rep_cell_string(emitter, rep_text_string(&place));
+	emitter->failed |= place.failed;
+	rep_text_release(&place);
+	type_cell(context, row->found);
+	rep_cell_number(emitter, row->tag);
+	rep_cell_number(emitter, row->words);
+	rep_cell_number(emitter, row->clashes);
+	rep_cell_number(emitter, row->address);
+	rep_row_end(emitter);
+}
+
+enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct hg_clashes clashes;
+	struct hg_totals totals;
+	enum hg_status status = hg_totals(context->snapshot, &totals);
+	if (status == HG_OK)
+		status = hg_clashes(context->snapshot, &clashes);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	size_t shown = limit && limit < clashes.count ? (size_t)limit : clashes.count;
+	rep_begin(context, "types", NULL);
+	write_head(context, &totals);
+	rep_table_begin(emitter, "clashes", clash_columns,
+		sizeof(clash_columns) / sizeof(clash_columns[0]));
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
+		clash_row(context, &clashes.rows[i]);
+	rep_table_end(emitter);
+	rep_more_rows(emitter, clashes.count - shown, "kinds of clashes", "--limit");
+	if (clashes.clashes != totals.shape_clashes)
+		rep_prose(emitter, REP_PLAIN, "not all clashes were noted: these are the first\n");
+	rep_document_end(emitter);
+	hg_clashes_release(&clashes);
+	return HG_OK;
+}
+
 enum hg_status rep_types(
 	struct rep_context *context, const char *pattern, bool unused, uint64_t limit)
 {

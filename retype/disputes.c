@@ -60,7 +60,7 @@ static bool lies(struct retyping *r, uint32_t rank, uint64_t word, struct retype
 	if (!retype_map_get(&r->lies, rank, &counted))
 		counted = 0;
 	if (misfits > counted && r->status == HG_OK) {
-		r->counts.shape_clashes += misfits - counted;
+		retyping_clash(r, rank, type, rank, misfits - (unsigned)counted);
 		r->status = retype_map_set(&r->lies, rank, misfits, r->error);
 	}
 	return true;

@@ -42,6 +42,7 @@ struct retype_waiting {
 	uint64_t word; /* of the header, as far as its value tells */
 	struct retype_term type;
 	uint32_t rank;
+	uint32_t holder; /* rank of the block that it is a field of */
 };
 enum { RETYPE_WAITING = 32 };
 enum {
@@ -72,7 +73,8 @@ struct retyping {
 	struct retype_round now, next;
 	struct retype_waiting waiting[RETYPE_WAITING];
 	unsigned waiting_count;
-	bool is_short; /* a round so short that the next one begins while memory is fetched */
+	uint32_t holder; /* whose fields are proposed; RETYPE_NO_HOLDER: none's */
+	bool is_short;   /* a round so short that the next one begins while memory is fetched */
 	/* Types when a dense round began, by rank, of blocks that it still has to look at but has
 	 * changed already: few, as most blocks get one type, once. */
 	struct retype_map round_types;
@@ -142,6 +144,10 @@ void retyping_spread(
 
 /* Rounds until nothing changes. */
 enum hg_status retyping_settle(struct retyping *r);
+
+/* Counts and notes that a block is no value of a type, as 'count' fields say. */
+void retyping_clash(struct retyping *r, uint32_t rank, struct retype_term type, uint32_t holder,
+	unsigned count);
 
 /* disputes.c */
 

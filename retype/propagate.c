@@ -7,6 +7,8 @@
  */
 #include "retype/parts.h"
 
+#include "base/grow.h"
+
 #include <string.h>
 
 /* A part of the blocks: rounds of more are sweeps over the heap.  Each listed block takes 16 bytes,
@@ -53,6 +55,7 @@ enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct s
 		.types = &retype->types,
 		.snap = snap,
 		.options = options,
+		.holder = RETYPE_NO_HOLDER,
 		.error = error};
 	BASE_TRY(base_arena_init(&r->arena, &snap->session->budget, "types", error));
 	BASE_TRY(snap_finder_init(&r->finder, snap, error));
@@ -315,6 +318,22 @@ static void report(
 	r->watch(r, rank, word, is_in);
 }
 
+void retyping_clash(
+	struct retyping *r, uint32_t rank, struct retype_term type, uint32_t holder, unsigned count)
+{
+	/* 16 bytes each; with so many the types are of another program. */
+	enum { MOST_NOTED = 1 << 20 };
+	struct retype *retype = r->retype;
+	r->counts.shape_clashes += count;
+	if (retype->clash_count == MOST_NOTED || r->status != HG_OK)
+		return;
+	r->status = base_grow(&retype->clashes, retype->clash_count, &retype->clash_capacity,
+		sizeof(*retype->clashes), r->error);
+	if (r->status == HG_OK)
+		retype->clashes[retype->clash_count++] =
+			(struct retype_clash){rank, type.n, holder, count};
+}
+
 void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
 {
 	unsigned tag;
@@ -328,7 +347,7 @@ void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct r
 	if (r->watch)
 		report(r, rank, word, entry);
 	else if (entry->fit.match == RETYPE_MISFIT)
-		r->counts.shape_clashes++;
+		retyping_clash(r, rank, type, r->holder, 1);
 	else
 		take(r, rank, word, entry);
 }
@@ -384,15 +403,19 @@ static void end_waiting(struct retyping *r)
 		/* One by one: the processor waits when it reads together what it wrote apart. */
 		r->waiting[count].word = word;
 		r->waiting[count].type = type;
+		r->waiting[count].holder = r->waiting[i].holder;
 		r->waiting[count++].rank = rank;
 	}
+	const uint32_t holder = r->holder;
 	r->counts.edges += count;
 	r->waiting_count = 0;
 	for (unsigned i = 0; i < count; i++) {
 		const struct retype_waiting *now = &r->waiting[i];
+		r->holder = now->holder;
 		if (!take_plainly(r, now))
 			retyping_propose(r, now->rank, now->word, now->type);
 	}
+	r->holder = holder;
 }
 
 static inline void wait_with(struct retyping *r, uint64_t value, struct retype_term type)
@@ -403,8 +426,8 @@ static inline void wait_with(struct retyping *r, uint64_t value, struct retype_t
 		return;
 	const struct snap_line *line = snap_ranks_line(ranks, word);
 	__builtin_prefetch(line);
-	r->waiting[r->waiting_count++] =
-		(struct retype_waiting){.line = line, .word = word, .type = type};
+	r->waiting[r->waiting_count++] = (struct retype_waiting){
+		.line = line, .word = word, .type = type, .holder = r->holder};
 	if (r->waiting_count == RETYPE_WAITING)
 		end_waiting(r);
 }
@@ -485,8 +508,8 @@ static void spread_ephemeron(
 void retyping_spread(
 	struct retyping *r, uint32_t rank, struct retype_term type, const struct snap_cell *cell)
 {
-	(void)rank;
 	const struct retype_fit fit = entry_of(r, type, cell->tag, cell->wosize)->fit;
+	r->holder = rank;
 	switch (fit.match) {
 	case RETYPE_FIELDS:
 		spread_fields(r, fit.fields, fit.field_count, cell->fields, cell->field_count);
@@ -513,6 +536,7 @@ void retyping_spread(
 	case RETYPE_FUNCTION:
 		break;
 	}
+	r->holder = RETYPE_NO_HOLDER;
 }
 
 /* Rounds */

@@ -156,6 +156,7 @@ enum hg_status retype_open(struct retype *retype, struct snap *snap,
 void retype_release(struct retype *retype)
 {
 	retype_types_release(&retype->types);
+	free(retype->clashes);
 	base_file_close(&retype->file);
 	base_arena_release(&retype->arena);
 	*retype = (struct retype){.path = "", .note = ""};

@@ -37,6 +37,15 @@ struct retype_block {
 };
 enum { RETYPE_LONG = 255 };
 
+/* A type led to a block that no value of it can be, so many times. */
+struct retype_clash {
+	uint32_t rank;   /* of the block */
+	uint32_t type;   /* what was said of it */
+	uint32_t holder; /* rank of the block whose type says so of a field; or RETYPE_NO_HOLDER */
+	uint32_t count;
+};
+#define RETYPE_NO_HOLDER UINT32_MAX
+
 struct retype {
 	struct retype_types types;
 	bool has_types;        /* there is a type table; else only tags tell */
@@ -47,6 +56,8 @@ struct retype {
 	struct retype_block *blocks; /* by rank; NULL without types */
 	uint32_t by_tag[256]; /* types of blocks that describe themselves: string, float, ... */
 	struct retype_counts counts;
+	struct retype_clash *clashes; /* in the order met; the first ones, if there are millions */
+	uint64_t clash_count, clash_capacity;
 };
 
 struct retype_options {

@@ -167,6 +167,7 @@ static enum hg_status find_guilty(struct retyping *r, unsigned stratum, bool *mo
 static enum hg_status run_undoable(struct retyping *r, unsigned stratum)
 {
 	const struct retype_counts before = r->counts;
+	const uint64_t clashes = r->retype->clash_count;
 	enum { RUNS = MOST_RUNS + MOST_STRICT_RUNS };
 	for (unsigned run = 0; run < RUNS; run++) {
 		bool more = false;
@@ -184,6 +185,7 @@ static enum hg_status run_undoable(struct retyping *r, unsigned stratum)
 			BASE_TRY(give_up_changes(r));
 		undo_changes(r);
 		r->counts.shape_clashes = before.shape_clashes;
+		r->retype->clash_count = clashes;
 		r->counts.seeds = before.seeds;
 		r->counts.undone_seeds = before.undone_seeds + r->stratum->guilty.count;
 	}

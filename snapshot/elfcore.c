@@ -252,6 +252,23 @@ static bool word_at(const struct snap *snap, uint64_t address, uint64_t *word)
 	return snap_image_u64(&elfcore_of(snap)->image, address, word);
 }
 
+static bool region(const struct snap *snap, uint64_t address, struct snap_region *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_file_map *map = snap_image_map(&core->image, address);
+	const struct snap_image_file *file = snap_image_file_at(&core->image, address);
+	const struct snap_load *load = snap_image_load(&core->image, address);
+	if (file)
+		*out = (struct snap_region){SNAP_REGION_FILE, file->start, file->path};
+	else if (map)
+		*out = (struct snap_region){SNAP_REGION_FILE, map->start, map->path};
+	else if (load && address < load->end)
+		*out = (struct snap_region){SNAP_REGION_MEMORY, load->address, NULL};
+	else
+		return false;
+	return true;
+}
+
 static enum hg_status unit_sources(const struct snap *snap, const struct snap_unit *unit,
 	uint64_t *sources, struct hg_error *error)
 {
@@ -278,6 +295,7 @@ const struct snap_format snap_elfcore = {
 	.code_places = elfcore_code_places,
 	.code_line = elfcore_code_line,
 	.lost = lost,
+	.region = region,
 	.unit_sources = unit_sources,
 	.ids = SNAP_IDS_NONE,
 };

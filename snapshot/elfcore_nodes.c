@@ -91,7 +91,8 @@ static enum hg_status load_fiber(struct elfcore *core, uint64_t continuation,
 
 static enum hg_status load_fibers(struct elfcore *core, struct hg_error *error)
 {
-	for (uint64_t i = 0; i < core->continuations.count; i++) {
+	/* Millions of continuations may have the same deep stack. */
+	for (uint64_t i = 0; i < core->continuations.count && !core->runtime.gave_up; i++) {
 		uint64_t header = core->continuations.items[i], stack;
 		struct snap_runtime_roots roots = {0};
 		/* 1: it was resumed already. */
@@ -303,6 +304,8 @@ static bool innermost_slot(
 	struct snap_runtime *runtime, const struct snap_sample *sample, uint64_t *slot)
 {
 	uint64_t count = 0;
+	if (runtime->gave_up)
+		return false;
 	bool ok = sample->stash
 			  ? snap_runtime_stash(runtime, sample->stash, slot, 1, &count)
 			  : snap_runtime_callstack(runtime, sample->user_data, slot, 1, &count);

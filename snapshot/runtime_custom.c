@@ -44,12 +44,16 @@ static void read_bigarray(const struct snap_runtime *runtime, uint64_t block, ui
 /* Of the operations at an address; read once, for there may be millions of blocks with them. */
 static const char *identifier_of(struct snap_runtime *runtime, uint64_t operations)
 {
+	enum { MOST_KINDS = 16384 };
 	char text[128];
 	struct hg_error unused;
 	uint64_t kept;
 	bool added;
 	if (base_map_get(&runtime->custom_kinds, operations, &kept))
 		return (const char *)(uintptr_t)kept;
+	/* No program has so many. */
+	if (runtime->custom_kinds.count == MOST_KINDS)
+		return "";
 	uint64_t address =
 		snap_word(runtime, operations + runtime->layout->custom_operations_identifier);
 	if (!snap_image_string(runtime->image, address, text, sizeof(text)))

@@ -2,7 +2,7 @@
 #include "snapshot/runtime_parts.h"
 
 /* Of the page table, which is at most half full; and of these, what nobody has to account for. */
-enum { MOST_PROBES = 65536, FREE_PROBES = 16 };
+enum { MOST_PROBES = 65536, FREE_PROBES = 16, PROBE_WORDS = 4 };
 
 static int by_start(const void *a, const void *b)
 {
@@ -182,7 +182,7 @@ unsigned snap_runtime_page(struct snap_runtime *runtime, uint64_t address)
 	uint64_t slot = size == 1 ? 0 : (page >> 12) * UINT64_C(11400714819323198486) >> shift;
 	for (uint64_t probes = 0; probes < MOST_PROBES; probes++, slot = (slot + 1) & (size - 1)) {
 		uint64_t entry = snap_word(runtime, runtime->page_table_entries + 8 * slot);
-		if (entry == 0 || (probes >= FREE_PROBES && !snap_spend(runtime, 1)))
+		if (entry == 0 || (probes >= FREE_PROBES && !snap_spend(runtime, PROBE_WORDS)))
 			return 0;
 		if ((entry & ~(uint64_t)0xfff) == page)
 			return (unsigned)(entry & 0xff);

@@ -128,6 +128,21 @@ struct snap_extent {
 	const uint8_t *bytes;
 };
 
+/* What lies at an address that leads to no block. */
+enum snap_region_kind {
+	SNAP_REGION_LOW,  /* too low for an address */
+	SNAP_REGION_HIGH, /* too high for one */
+	SNAP_REGION_CHUNK,
+	SNAP_REGION_FILE,
+	SNAP_REGION_MEMORY, /* of the process, of no file */
+	SNAP_REGION_UNKNOWN
+};
+struct snap_region {
+	enum snap_region_kind kind;
+	uint64_t start;   /* differs from region to region */
+	const char *name; /* of the file or the segment, or NULL */
+};
+
 /* One format, one file: its loader and how its blocks become runs. */
 struct snap_format {
 	const char *name; /* of --as */
@@ -175,6 +190,8 @@ struct snap_format {
 	uint64_t (*code_places)(const struct snap *snap, struct snap_range code,
 		struct snap_location *out, uint64_t capacity);
 	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
+	/* The mapping that holds an address, or NULL; false if the file knows of none. */
+	bool (*region)(const struct snap *snap, uint64_t address, struct snap_region *out);
 	/*
 	 * The addresses of the words that the code of a unit copies to the fields of its block, or
 	 * 0: 'wosize' of them.  With flambda it does so when it ends; the fields are () until then.

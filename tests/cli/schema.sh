@@ -82,7 +82,8 @@ written summary summary --partial "$work/heap.dump.8975.0"
 # With types.
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
-	for verb in summary tree objects types 'types --all' 'top --by type' 'top --by type,location' \
+	for verb in summary 'summary --outside' tree objects types 'types --all' 'types --clashes' \
+		'top --by type' 'top --by type,location' \
 		'why type:option'; do
 		# shellcheck disable=SC2086 # words
 		written "${verb%% *}" $verb "${typed[@]}"

@@ -1,0 +1,113 @@
+/* Shape clashes by type and place. */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct retype_clash *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+#define ORDER(x, y, member)                                                                        \
+	if ((x)->member != (y)->member)                                                            \
+	return (x)->member < (y)->member ? -1 : 1
+
+static int by_place(const void *a, const void *b)
+{
+	const struct hg_clash *x = a, *y = b;
+	ORDER(x, y, type);
+	ORDER(x, y, holder);
+	ORDER(x, y, location);
+	ORDER(x, y, found);
+	ORDER(x, y, tag);
+	ORDER(x, y, words);
+	ORDER(x, y, address);
+	return 0;
+}
+
+static bool same_place(const struct hg_clash *x, const struct hg_clash *y)
+{
+	return x->type == y->type && x->holder == y->holder && x->location == y->location &&
+	       x->found == y->found && x->tag == y->tag && x->words == y->words;
+}
+
+static int by_clashes(const void *a, const void *b)
+{
+	const struct hg_clash *x = a, *y = b;
+	if (x->clashes != y->clashes)
+		return x->clashes > y->clashes ? -1 : 1;
+	ORDER(x, y, address);
+	return by_place(a, b);
+}
+
+static uint32_t type_of(struct hg_snapshot *snapshot, uint32_t rank)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	if (rank == RETYPE_NO_HOLDER ||
+		!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell))
+		return 0;
+	return retype_of(&snapshot->retype, rank, cell.tag, &confidence).n;
+}
+
+static enum hg_status describe(
+	struct hg_snapshot *snapshot, const struct retype_clash *clash, struct hg_clash *out)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	if (!snap_block(&snapshot->lookup, (struct snap_rank){clash->rank}, &cell))
+		return base_corrupt(
+			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
+	*out = (struct hg_clash){.type = clash->type,
+		.found = retype_of(&snapshot->retype, clash->rank, cell.tag, &confidence).n,
+		.location = query_location(&snapshot->snap, &cell, &confidence),
+		.words = cell.wosize,
+		.tag = cell.tag,
+		.clashes = clash->count,
+		.address = cell.address + 8};
+	out->holder = type_of(snapshot, clash->holder);
+	return HG_OK;
+}
+
+static void merge(struct hg_clashes *out, uint64_t count)
+{
+	struct hg_clash *rows = out->rows;
+	if (count)
+		qsort(rows, count, sizeof(*rows), by_place);
+	for (uint64_t i = 0; i < count; i++) {
+		out->clashes += rows[i].clashes;
+		if (out->count && same_place(&rows[out->count - 1], &rows[i]))
+			rows[out->count - 1].clashes += rows[i].clashes;
+		else
+			rows[out->count++] = rows[i];
+	}
+	if (out->count)
+		qsort(rows, out->count, sizeof(*rows), by_clashes);
+}
+
+enum hg_status hg_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out)
+{
+	*out = (struct hg_clashes){0};
+	BASE_TRY(query_begin(snapshot));
+	struct retype *retype = &snapshot->retype;
+	uint64_t count = retype->clash_count;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	if (count)
+		qsort(retype->clashes, count, sizeof(*retype->clashes), by_rank);
+	for (uint64_t i = 0; i < count; i++) {
+		enum hg_status status = describe(snapshot, &retype->clashes[i], &out->rows[i]);
+		if (status != HG_OK) {
+			hg_clashes_release(out);
+			return status;
+		}
+	}
+	merge(out, count);
+	return HG_OK;
+}
+
+void hg_clashes_release(struct hg_clashes *clashes)
+{
+	free(clashes->rows);
+	*clashes = (struct hg_clashes){0};
+}

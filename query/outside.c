@@ -1,0 +1,145 @@
+/* Pointers to no block, by where they lead. */
+#include "query/query.h"
+
+#include "base/hash.h"
+#include "snapshot/walk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Memory of which the file says nothing is told apart in pieces of this size. */
+enum { PIECE_SHIFT = 24 };
+
+struct outside {
+	struct hg_snapshot *snapshot;
+	struct hg_outside *out;
+	struct base_map by_start; /* of a region: its row */
+	uint64_t capacity;
+};
+
+/* The region that an address which leads to no block lies in. */
+static struct snap_region region_of(const struct snap *snap, uint64_t address)
+{
+	struct snap_region region;
+	const struct snap_chunk *chunk = snap_chunk_at(snap, address - 8);
+	if (address < SNAP_ADDRESS_FIRST)
+		return (struct snap_region){.kind = SNAP_REGION_LOW};
+	if (address >= SNAP_ADDRESS_LIMIT)
+		return (struct snap_region){SNAP_REGION_HIGH, SNAP_ADDRESS_LIMIT, NULL};
+	/* The chunks of a segment are one: who would know them by their addresses? */
+	if (chunk)
+		return (struct snap_region){SNAP_REGION_CHUNK, 1 + (uint64_t)chunk->segment,
+			hg_segment_name(chunk->segment)};
+	if (snap->format->region && snap->format->region(snap, address, &region))
+		return region;
+	return (struct snap_region){
+		SNAP_REGION_UNKNOWN, address >> PIECE_SHIFT << PIECE_SHIFT, NULL};
+}
+
+static enum hg_status count(struct outside *o, uint64_t value, uint64_t holder)
+{
+	struct hg_outside *out = o->out;
+	uint64_t row = out->count;
+	bool added;
+	BASE_TRY(base_map_add(&o->by_start, region_of(&o->snapshot->snap, value).start, &row,
+		&added, &o->snapshot->session->error));
+	if (added) {
+		BASE_TRY(query_grow(
+			o->snapshot, &out->rows, out->count, &o->capacity, sizeof(*out->rows)));
+		out->rows[out->count++] = (struct hg_outside_row){value, 0, holder};
+	}
+	if (value < out->rows[row].address)
+		out->rows[row].address = value;
+	out->rows[row].pointers++;
+	out->pointers++;
+	return HG_OK;
+}
+
+static enum hg_status count_fields(struct outside *o, const struct snap_cell *cell)
+{
+	const struct snap *snap = &o->snapshot->snap;
+	for (uint64_t i = snap_first_value(snap, cell); i < cell->field_count; i++) {
+		uint64_t value = cell->fields[i], word;
+		if (value & 1)
+			continue;
+		enum snap_outcome outcome = snap_resolve(snap, value, &word);
+		if (outcome == SNAP_OUTSIDE || outcome == SNAP_DANGLING)
+			BASE_TRY(count(o, value, cell->address + 8));
+	}
+	return HG_OK;
+}
+
+static enum hg_status count_all(struct outside *o)
+{
+	const struct snap *snap = &o->snapshot->snap;
+	struct snap_walk walk;
+	struct snap_run run;
+	BASE_TRY(snap_walk_init(&walk, snap, &o->snapshot->session->error));
+	enum hg_status status = HG_OK;
+	snap_walk_range(&walk, 0, snap->stretch_count);
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		while (status == HG_OK && snap_scan_next(&scan, &cell))
+			status = count_fields(o, &cell);
+	}
+	snap_walk_release(&walk);
+	return status;
+}
+
+static int by_pointers(const void *a, const void *b)
+{
+	const struct hg_outside_row *x = a, *y = b;
+	if (x->pointers != y->pointers)
+		return x->pointers > y->pointers ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+enum hg_status hg_outside(struct hg_snapshot *snapshot, struct hg_outside *out)
+{
+	*out = (struct hg_outside){0};
+	BASE_TRY(query_begin(snapshot));
+	struct outside o = {.snapshot = snapshot, .out = out};
+	enum hg_status status = count_all(&o);
+	base_map_release(&o.by_start);
+	if (status != HG_OK)
+		hg_outside_release(out);
+	else if (out->count)
+		qsort(out->rows, out->count, sizeof(*out->rows), by_pointers);
+	return status;
+}
+
+void hg_outside_release(struct hg_outside *outside)
+{
+	free(outside->rows);
+	*outside = (struct hg_outside){0};
+}
+
+size_t hg_outside_name(
+	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
+{
+	struct snap_region region = region_of(&snapshot->snap, address);
+	unsigned long long start = (unsigned long long)region.start;
+	int length = 0;
+	switch (region.kind) {
+	case SNAP_REGION_LOW:
+		length = snprintf(buffer, size, "no address: the first page, or null");
+		break;
+	case SNAP_REGION_HIGH:
+		length = snprintf(buffer, size, "no address: more than 48 bits");
+		break;
+	case SNAP_REGION_CHUNK:
+		length = snprintf(buffer, size, "%s, but no block", region.name);
+		break;
+	case SNAP_REGION_FILE:
+		length = snprintf(buffer, size, "%s", region.name);
+		break;
+	case SNAP_REGION_MEMORY:
+		length = snprintf(buffer, size, "memory mapped at 0x%llx", start);
+		break;
+	case SNAP_REGION_UNKNOWN:
+		length = snprintf(buffer, size, "memory not recorded, around 0x%llx", start);
+		break;
+	}
+	return length < 0 ? 0 : (size_t)length;
+}
