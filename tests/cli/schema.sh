@@ -83,8 +83,7 @@ written summary summary --partial "$work/heap.dump.8975.0"
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
 	for verb in summary 'summary --outside' tree objects types 'types --all' 'types --clashes' \
-		'top --by type' 'top --by type,location' \
-		'why type:option'; do
+		'top --by type' 'top --by type,location' 'why type:option'; do
 		# shellcheck disable=SC2086 # words
 		written "${verb%% *}" $verb "${typed[@]}"
 	done
