@@ -45,15 +45,12 @@ enum hg_status base_file_kind(const char *path, const char **kind, struct hg_err
 static enum hg_status map(
 	struct base_file *file, int fd, size_t size, const char *path, struct hg_error *error)
 {
-	file->size = size;
-	if (size == 0) {
-		file->bytes = (const uint8_t *)"";
-		return HG_OK;
-	}
-	void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
 	if (bytes == MAP_FAILED)
 		return system_error(error, HG_ERROR_INPUT, path, "cannot be mapped");
-	file->bytes = bytes;
+	/* Until here it stays what it was, compressed, and is closed as that. */
+	file->bytes = size ? bytes : (const uint8_t *)"";
+	file->size = size;
 	return HG_OK;
 }
 

@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #define ZSTD_MAGIC_BYTES "\x28\xb5\x2f\xfd"
 
@@ -32,6 +33,11 @@ struct unpacking {
 	const char *folder;
 	int fd;
 };
+
+bool base_zstd_lacks_memory(size_t result)
+{
+	return ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation;
+}
 
 bool base_is_packed(const uint8_t *bytes, size_t size)
 {
@@ -189,6 +195,8 @@ static enum hg_status fill(struct unpacking *u, struct hg_error *error)
 	do {
 		before = out.pos;
 		u->hint = ZSTD_decompressStream(u->stream, &out, &u->in);
+		if (base_zstd_lacks_memory(u->hint))
+			return base_no_memory(error, ZSTD_DStreamOutSize());
 		if (ZSTD_isError(u->hint))
 			return base_corrupt(error, u->in.pos, "zstd data does not decompress: %s",
 				ZSTD_getErrorName(u->hint));

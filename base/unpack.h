@@ -18,6 +18,9 @@ struct base_unpack {
 typedef enum hg_status base_judge_fn(
 	void *data, const uint8_t *bytes, size_t size, struct hg_error *error);
 
+/* Whether what a function of zstd returned says that memory ran out, and nothing of the data. */
+bool base_zstd_lacks_memory(size_t result);
+
 bool base_is_packed(const uint8_t *bytes, size_t size);
 
 /*

@@ -392,9 +392,11 @@ static enum hg_status finish_output(struct cli_run *run, enum hg_status status)
 	rep_emitter_release(&run->emitter);
 	if (status == HG_OK)
 		status = check_complete(run, run->incomplete);
-	if (status == HG_OK && (written_wrong || rep_text_lost()))
+	if ((status == HG_OK || run->keep_output) && (written_wrong || rep_text_lost())) {
+		run->keep_output = false;
 		status = base_fail(&run->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"out of memory for the text of the report");
+	}
 	if (status != HG_OK && !run->keep_output) {
 		cli_sink_abandon(&run->sink);
 		return status;

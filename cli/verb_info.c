@@ -5,7 +5,10 @@ static enum hg_status identify(struct cli_run *run, const char *path, enum hg_st
 {
 	struct hg_error reason = run->error;
 	char identity[4096];
-	if (hg_identify(run->session, path, identity, sizeof(identity)) != HG_OK)
+	enum hg_status identified = hg_identify(run->session, path, identity, sizeof(identity));
+	if (identified == HG_ERROR_LIMIT)
+		return cli_library_failed(run, identified);
+	if (identified != HG_OK)
 		return status;
 	rep_info_refused(&run->context, path, identity, &reason);
 	run->keep_output = true;

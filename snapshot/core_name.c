@@ -47,18 +47,19 @@ static void add_capture(const struct snap_capture *capture, char *buffer, size_t
 		add(buffer, size, ", consistency %.100s", capture->consistency);
 }
 
-void snap_core_describe(
-	const struct hg_session *session, const char *path, char *buffer, size_t size)
+enum hg_status snap_core_describe(const struct hg_session *session, const char *path, char *buffer,
+	size_t size, struct hg_error *error)
 {
 	struct snap_image_options options = {.core = path,
 		.partial = true,
 		.unpack = &session->unpack,
 		.no_host_files = session->no_host_files};
 	struct snap_image image;
-	struct hg_error unused;
-	base_error_clear(&unused);
-	if (size == 0 || snap_image_open(&image, &options, &unused) != HG_OK)
-		return;
+	if (size == 0)
+		return HG_OK;
+	enum hg_status status = snap_image_open(&image, &options, error);
+	if (status != HG_OK)
+		return status == HG_ERROR_LIMIT ? status : HG_OK;
 	add(buffer, size, ", of '%s', %llu thread%s", image.program,
 		(unsigned long long)image.thread_count, image.thread_count == 1 ? "" : "s");
 	if (image.pid != HG_UNKNOWN)
@@ -66,5 +67,9 @@ void snap_core_describe(
 	add(buffer, size, "%s", runtime(&image));
 	add_capture(image.capture, buffer, size);
 	base_one_line(buffer);
+	if (snap_image_lost(&image))
+		status =
+			base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory for symbols");
 	snap_image_close(&image);
+	return status;
 }

@@ -10,9 +10,9 @@
 
 /*
  * Adds program, threads, process and OCaml runtime to the text in the buffer, as far as the core
- * and the executable it names tell; nothing if they cannot be read.
+ * and the executable it names tell; nothing if they cannot be read.  Fails only if memory runs out.
  */
-void snap_core_describe(
-	const struct hg_session *session, const char *path, char *buffer, size_t size);
+enum hg_status snap_core_describe(const struct hg_session *session, const char *path, char *buffer,
+	size_t size, struct hg_error *error);
 
 #endif

@@ -300,13 +300,14 @@ static enum hg_status read_bytes(
 	return HG_OK;
 }
 
-/* Decompresses up to the end of 'head'; false if that is not possible. */
-static bool decompress(const uint8_t *packed, size_t packed_size, struct head *head)
+/* Decompresses up to the end of 'head'; 'fine' is false if that is not possible. */
+static enum hg_status decompress(const uint8_t *packed, size_t packed_size, struct head *head,
+	bool *fine, struct hg_error *error)
 {
 	ZSTD_DStream *stream = ZSTD_createDStream();
 	ZSTD_inBuffer in = {packed, packed_size, 0};
 	ZSTD_outBuffer out = {head->bytes, HEAD_BYTES, 0};
-	size_t hint = stream ? 1 : 0;
+	size_t hint = 1;
 	while (stream && in.pos < in.size && out.pos < out.size) {
 		hint = ZSTD_decompressStream(stream, &out, &in);
 		if (ZSTD_isError(hint))
@@ -314,20 +315,26 @@ static bool decompress(const uint8_t *packed, size_t packed_size, struct head *h
 	}
 	ZSTD_freeDStream(stream);
 	head->count = out.pos;
-	return stream && !ZSTD_isError(hint) && (out.pos || hint == 0);
+	*fine = !ZSTD_isError(hint) && (out.pos || hint == 0);
+	if (!stream || base_zstd_lacks_memory(hint))
+		return base_no_memory(error, ZSTD_DStreamOutSize());
+	return HG_OK;
 }
 
-static void describe_packed(
-	const uint8_t *packed, size_t packed_size, struct head *head, struct line *line)
+static enum hg_status describe_packed(const uint8_t *packed, size_t packed_size, struct head *head,
+	struct line *line, struct hg_error *error)
 {
+	bool fine;
 	unsigned long long size = ZSTD_getFrameContentSize(packed, packed_size);
 	bool known = size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR;
 	head->size = known ? size : HG_UNKNOWN;
 	add(line, "zstd-compressed ");
-	if (decompress(packed, packed_size, head))
+	BASE_TRY(decompress(packed, packed_size, head, &fine, error));
+	if (fine)
 		describe(head, line);
 	else
 		add(line, "data that does not decompress");
+	return HG_OK;
 }
 
 /* The first block of compressed data has at most ZSTD_BLOCKSIZE_MAX bytes, behind short headers. */
@@ -348,7 +355,7 @@ static enum hg_status identify_file(
 		status = read_bytes(
 			fd, packed + head->count, PACKED_BYTES - head->count, &count, error);
 		if (status == HG_OK)
-			describe_packed(packed, head->count + count, head, line);
+			status = describe_packed(packed, head->count + count, head, line, error);
 	}
 	free(packed);
 	return status;
@@ -382,9 +389,9 @@ enum hg_status hg_identify(struct hg_session *session, const char *path, char *b
 	if (size)
 		buffer[0] = '\0';
 	enum hg_status status = identify(path, &line, &session->error);
+	if (status == HG_OK && size && strstr(buffer, "ELF core file"))
+		status = snap_core_describe(session, path, buffer, size, &session->error);
 	if (status != HG_OK)
 		base_error_file(&session->error, path);
-	else if (size && strstr(buffer, "ELF core file"))
-		snap_core_describe(session, path, buffer, size);
 	return status;
 }

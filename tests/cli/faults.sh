@@ -76,12 +76,12 @@ sweep_in_place() {
 }
 
 dump=$top/$cache0
-sample 'summary' -e 11 -- summary "$core"
-sample 'summary --format json' -e 13 -- summary --format json --prof "$prof" "$core"
-sample 'why' -e 17 -- why type:string --prof "$prof" --threads 3 "$core"
-sample 'top of a compressed core' -e 19 -- top --by type \
+sample 'summary' -e 31 -- summary "$core"
+sample 'summary --format json' -e 37 -- summary --format json --prof "$prof" "$core"
+sample 'why' -e 41 -- why type:string --prof "$prof" --threads 3 "$core"
+sample 'top of a compressed core' -e 43 -- top --by type \
 	--prof "$top/$fixtures/cores/tiny-5.3.0.prof.zst" "$top/$fixtures/cores/tiny-5.3.0.core.zst"
-sample 'objects -o' -e 23 -o x.csv -- objects --format csv -o x.csv "$core"
+sample 'objects -o' -e 29 -o x.csv -- objects --format csv -o x.csv "$core"
 sample 'tree' -e 401 -- tree --format json "$dump"
-sample 'diff' -e 9 -- diff "$dump" "$top/$cache5"
-sample 'dot -o x.svg' -e 29 -c 20000 -o x.svg -- dot -o x.svg --prof "$prof" "$core"
+sample 'diff' -e 29 -- diff "$dump" "$top/$cache5"
+sample 'dot -o x.svg' -e 61 -c 20000 -o x.svg -- dot -o x.svg --prof "$prof" "$core"

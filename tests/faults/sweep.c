@@ -1,8 +1,9 @@
 /*
  * sweep [-e EVERY] [-c EVERY] [-o FILE] SHIM COMMAND ARGUMENT... - runs a command once undisturbed,
  * and then again and again with one call failing: the first, the second and so on of each kind,
- * once, and from then on.  -e tries only every so many-th call, -c of the command's child processes
- * (otherwise as of the command itself); -o names what the command writes, in the current folder.
+ * once, and from then on.  -e tries only the first few and then every so many-th call, -c of the
+ * command's child processes (otherwise as of the command itself); -o names what the command writes,
+ * in the current folder.
  *
  * Right is: the same output and exit status as undisturbed, or exit status 5 (3 if it is reading
  * that failed) with one line that says why and without the file.  Wrong is everything else: another
@@ -242,8 +243,10 @@ static void try_call(struct sweep *sweep, unsigned kind, uint64_t number, const 
 
 static void try_kind(struct sweep *sweep, unsigned kind, uint64_t count)
 {
+	/* The first ones open files and take what the rest then has. */
+	enum { ALWAYS = 8 };
 	uint64_t every = kind >= FAULT_CALLS ? sweep->child_every : sweep->every;
-	for (uint64_t number = 1; number <= count; number += every) {
+	for (uint64_t number = 1; number <= count; number += number < ALWAYS ? 1 : every) {
 		try_call(sweep, kind, number, "");
 		try_call(sweep, kind, number, ":on");
 	}
