@@ -71,6 +71,7 @@ void snap_tracer_close(struct snap_tracer *tracer)
 {
 	if (!tracer->id)
 		return;
+	tracer->meanwhile = NULL;
 	snap_tracer_run(tracer, NULL, NULL);
 	pthread_join(tracer->thread, NULL);
 	sem_destroy(&tracer->asked);

@@ -20,8 +20,10 @@ struct snap_tracer {
 	sem_t asked, answered;
 	snap_tracer_task *task; /* NULL: to end */
 	void *data;
-	void (*meanwhile)(void *data); /* by the caller, now and then while it waits; or NULL */
-	pid_t id;                      /* of the thread */
+	/* By the caller, now and then while it waits for the end of a task, with its data; or NULL.
+	 */
+	void (*meanwhile)(void *data);
+	pid_t id; /* of the thread */
 	bool runs;
 };
 

@@ -69,6 +69,13 @@ void stress_say_how_it_ended(const struct stress_target *target, const char *kin
 		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), text);
 }
 
+void stress_refuse(
+	const struct stress_target *target, const char *kind, int status, struct stress_row *row)
+{
+	row->refused++;
+	stress_say_how_it_ended(target, kind, status);
+}
+
 /* What was captured, and what killed captures have left. */
 void stress_remove_captures(void)
 {

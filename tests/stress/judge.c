@@ -147,10 +147,11 @@ void stress_conclude(struct stress_target *target, struct stress_row *row)
 	/* Whatever the judge finds now belongs to the row as well. */
 	pid_t capturer = stress_capture_begin(target);
 	if (!stress_capture_end(target, capturer, &status) || status != 0)
-		row->refused++;
+		stress_refuse(target, "the last", status, row);
 	stress_remove_captures();
 	stress_judge(target, &last);
-	row->refused += is_watched_on(target->process);
+	if (is_watched_on(target->process))
+		stress_refuse(target, "somebody still looks after it", status, row);
 	row->killed += last.killed;
 	row->torn += last.torn;
 	row->interrupted += last.interrupted;

@@ -66,7 +66,8 @@ static void kill_now(struct stress_target *target, pid_t capturer, struct stress
 	bool traced = stress_is_traced(target);
 	if (stress_capture_has_ended(capturer)) {
 		waitpid(capturer, &status, 0);
-		row->refused += status != 0;
+		if (status != 0)
+			stress_refuse(target, "not killed", status, row);
 	} else {
 		kill(capturer, SIGKILL);
 		waitpid(capturer, &status, 0);
@@ -95,7 +96,7 @@ static struct course observe(struct stress_target *target, struct stress_row *ro
 		first = first ? first : last;
 	}
 	if (!stress_capture_end(target, capturer, &status) || status != 0)
-		row->refused++;
+		stress_refuse(target, "not disturbed", status, row);
 	unsigned life = (unsigned)(stress_microseconds() - start);
 	stress_remove_captures();
 	stress_judge(target, row);

@@ -113,6 +113,9 @@ bool stress_capture_has_ended(pid_t capturer);
 
 /* Says on standard error how it ended, and the first line that it wrote. */
 void stress_say_how_it_ended(const struct stress_target *target, const char *kind, int status);
+/* The same of one that should have ended otherwise. */
+void stress_refuse(
+	const struct stress_target *target, const char *kind, int status, struct stress_row *row);
 void stress_remove_captures(void);
 
 /* judge.c */
