@@ -149,7 +149,8 @@ static void add_places(struct snap *snap, const struct unit *unit)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct snap snap = {.path = path};
+	struct hg_session session = {.threads = 1};
+	struct snap snap = {.path = path, .session = &session};
 	struct retype_types types;
 	struct hg_error error;
 	const char *source;
