@@ -419,6 +419,9 @@ def systhreads(size, hostile):
     count = case.size // stride - 16
     table = words(case.size // 8)
     step = stride // 8
+    if not hostile:
+        # Of each thread its descriptor and the last exception.
+        table[0:step * count:step] = table[9:9 + step * count:step] = words(count, m.AREA + 0x9028)
     table[1:step * count:step] = list_links(TABLE, stride, count)
     case.table(table)
     case.p.words(case.word(case.at["thread_table"]), TABLE)

@@ -37,7 +37,7 @@ struct snap_list {
 /* Words of the smallest node that a list of a kind can have, so that some nodes may be missing. */
 enum {
 	SNAP_CELL_WORDS = 3,    /* skip lists, named values, ephemerons, large blocks, fibers */
-	SNAP_THREAD_WORDS = 24, /* threads with what is their own; tables of Gc.Memprof */
+	SNAP_THREAD_WORDS = 48, /* threads with their stacks; tables of Gc.Memprof */
 	SNAP_POOL_WORDS = 64    /* of the 4096, as pages of zeros may be missing */
 };
 

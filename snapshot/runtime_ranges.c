@@ -2,7 +2,7 @@
 #include "snapshot/runtime_parts.h"
 
 /* Of the page table, which is at most half full; and of these, what nobody has to account for. */
-enum { MOST_PROBES = 65536, FREE_PROBES = 16, PROBE_WORDS = 4 };
+enum { MOST_PROBES = 65536, FREE_PROBES = 4, PROBE_WORDS = 4 };
 
 static int by_start(const void *a, const void *b)
 {
