@@ -76,7 +76,6 @@ sweep_in_place() {
 }
 
 dump=$top/$cache0
-sample 'summary' -e 31 -- summary "$core"
 sample 'summary --format json' -e 37 -- summary --format json --prof "$prof" "$core"
 sample 'why' -e 41 -- why type:string --prof "$prof" --threads 3 "$core"
 sample 'top of a compressed core' -e 43 -- top --by type \

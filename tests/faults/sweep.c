@@ -87,6 +87,14 @@ static bool equal(struct bytes a, struct bytes b)
 	return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
 }
 
+/* Whether a picture is whole: "</svg>" and a line feed. */
+static bool same_end(struct bytes a, struct bytes b)
+{
+	enum { END = 7 };
+	return a.size >= END && b.size >= END &&
+	       memcmp(a.data + a.size - END, b.data + b.size - END, END) == 0;
+}
+
 /* Reads and removes what lies in the current folder. */
 static void take_files(const struct sweep *sweep, struct outcome *outcome)
 {
@@ -194,7 +202,8 @@ static const char *judge(struct sweep *sweep, const struct outcome *outcome, uns
 		return NULL;
 	}
 	/* Graphviz draws with other fonts when it cannot read those it wants. */
-	if (kind >= FAULT_CALLS && outcome->status == sweep->wanted.status && outcome->has_file) {
+	if (kind >= FAULT_CALLS && outcome->status == sweep->wanted.status &&
+		same_end(outcome->file, sweep->wanted.file)) {
 		sweep->other_picture[kind]++;
 		return NULL;
 	}
@@ -244,7 +253,7 @@ static void try_call(struct sweep *sweep, unsigned kind, uint64_t number, const 
 static void try_kind(struct sweep *sweep, unsigned kind, uint64_t count)
 {
 	/* The first ones open files and take what the rest then has. */
-	enum { ALWAYS = 8 };
+	enum { ALWAYS = 6 };
 	uint64_t every = kind >= FAULT_CALLS ? sweep->child_every : sweep->every;
 	for (uint64_t number = 1; number <= count; number += number < ALWAYS ? 1 : every) {
 		try_call(sweep, kind, number, "");
