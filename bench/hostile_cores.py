@@ -413,16 +413,29 @@ def deleted_samples(size, hostile):
 
 
 def systhreads(size, hostile):
-    """Threads of the library in a ring: side by side, or overlapping."""
+    """
+    Threads of the library in a ring: side by side; or overlapping, so that their links are taken for
+    headers and fields of blocks that are no part of the heap, too, which the honest ones have apart.
+    """
     case = five(size)
     stride = 16 if hostile else 200
-    count = case.size // stride - 16
+    room = case.size if hostile else case.size // 2
+    count = room // stride - 16
     table = words(case.size // 8)
     step = stride // 8
     if not hostile:
         # Of each thread its descriptor and the last exception.
         table[0:step * count:step] = table[9:9 + step * count:step] = words(count, m.AREA + 0x9028)
-    table[1:step * count:step] = list_links(TABLE, stride, count)
+        # An array of references; the first thread's descriptor leads to it.
+        first = room // 8
+        length = (len(table) - first - 1) // 3
+        small = first + 1 + length
+        table[0] = TABLE + 8 * (first + 1)
+        table[first] = m.header(length, 0, m.BLACK)
+        table[first + 1:small] = ramp(TABLE + 8 * (small + 1), 16, length)
+        table[small:small + 2 * length:2] = words(length, m.header(1, 0, m.BLACK))
+        table[small + 1:small + 2 * length:2] = words(length, 1)
+    table[1:1 + step * count:step] = list_links(TABLE, stride, count)
     case.table(table)
     case.p.words(case.word(case.at["thread_table"]), TABLE)
     return case
