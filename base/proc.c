@@ -1,5 +1,8 @@
 #include "base/proc.h"
 
+#include "base/error.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +54,10 @@ bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
 	line[got] = '\0';
 	/* The name, field 2, may hold anything. */
 	char *at = strrchr(line, ')');
-	if (!at || strlen(at) < 4)
+	if (!at || strlen(at) < 4) {
+		errno = file ? ESRCH : errno;
 		return false;
+	}
 	char state = at[2];
 	at += 3;
 	for (unsigned i = FIRST + 1; i < FIELDS && *at; i++)
@@ -71,6 +76,6 @@ bool base_proc_has_ended(pid_t process, pid_t thread)
 {
 	struct base_proc_stat stat;
 	if (!base_proc_stat(process, thread, &stat))
-		return true;
+		return !base_is_shortage(errno);
 	return strchr("ZXx", stat.state) && (thread != 0 || stat.threads <= 1);
 }

@@ -31,10 +31,13 @@ struct base_proc_stat {
 	uint64_t exit_code;   /* of a zombie, as wait() tells it; 0 if that is not for us */
 };
 
-/* False when there is no such process or thread. */
+/* False, with errno, when there is no such process or thread, or it cannot be looked at. */
 bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out);
 
-/* Whether a process or thread is not there, or only waits for its parent to hear that it ended. */
+/*
+ * Whether a process or thread is not there, or only waits for its parent to hear that it ended; not
+ * for want of memory or descriptors.
+ */
 bool base_proc_has_ended(pid_t process, pid_t thread);
 
 #endif

@@ -57,38 +57,46 @@ static bool is_amid_sequence(pid_t process, const struct snap_core_thread *threa
 	       rip - sequence.start < sequence.size;
 }
 
-/* With a shadow stack (Intel CET) a return to where no call came from ends the process. */
-static bool has_shadow_stack(pid_t process, pid_t thread)
-{
-	char line[256];
-	bool has = false;
-	FILE *file = base_proc_open(process, thread, "status");
-	while (file && !has && fgets(line, sizeof(line), file))
-		has = strncmp(line, "x86_Thread_features:", 20) == 0 && strstr(line, "shstk");
-	if (file)
-		fclose(file);
-	return has;
-}
-
 /* What keeps a thread from doing a system call for us. */
 struct obstacle {
 	const char *why; /* the end of a sentence; NULL: nothing */
 	bool passes;     /* it may be otherwise at another moment */
 };
 
+/*
+ * A filter may end a process for a system call; with a shadow stack (Intel CET) a return to where
+ * no call came from ends it.
+ */
+static struct obstacle obstacle_in_status(pid_t process, pid_t thread)
+{
+	static const char features[] = "x86_Thread_features:";
+	char line[256];
+	struct obstacle found = {0};
+	FILE *file = base_proc_open(process, thread, "status");
+	if (!file)
+		return (struct obstacle){"cannot be looked at", true};
+	while (!found.why && fgets(line, sizeof(line), file)) {
+		if (strcmp(line, "Seccomp:\t2\n") == 0)
+			found.why = "has a seccomp filter";
+		else if (strncmp(line, features, sizeof(features) - 1) == 0 &&
+			 strstr(line, "shstk"))
+			found.why = "has a shadow stack";
+	}
+	fclose(file);
+	return found;
+}
+
 static struct obstacle obstacle_of(pid_t process, const struct snap_core_thread *thread)
 {
-	enum { FILTER = 2, CODE_64_BIT = 0x33 };
-	pid_t id = (pid_t)thread->id;
-	if (base_proc_number(process, id, "status", "Seccomp") == FILTER)
-		return (struct obstacle){"has a seccomp filter", false};
-	if (has_shadow_stack(process, id))
-		return (struct obstacle){"has a shadow stack", false};
+	enum { CODE_64_BIT = 0x33 };
+	struct obstacle found = obstacle_in_status(process, (pid_t)thread->id);
+	if (found.why)
+		return found;
 	if (thread->registers[SNAP_USER_CS] != CODE_64_BIT)
 		return (struct obstacle){"runs 32-bit code", false};
 	if (is_amid_sequence(process, thread))
 		return (struct obstacle){"is amid a restartable sequence", true};
-	return (struct obstacle){NULL, false};
+	return (struct obstacle){0};
 }
 
 /* The address below which a thread can be given a net; else 0, and why not. */

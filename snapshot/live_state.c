@@ -75,10 +75,11 @@ static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
 	uint64_t pair[2];
 	FILE *file = base_proc_open(live->process, 0, "auxv");
 	bool found = false;
-	while (file && !found && fread(pair, sizeof(pair), 1, file) == 1)
+	if (!file)
+		return base_system_failure(error, HG_ERROR_INPUT, "/proc", "cannot be read");
+	while (!found && fread(pair, sizeof(pair), 1, file) == 1)
 		found = pair[0] == AT_ENTRY;
-	if (file)
-		fclose(file);
+	fclose(file);
 	if (!found)
 		return refuse(live, error, "does not tell where it was loaded");
 	live->bias = pair[1] - live->executable.view.header.e_entry;
@@ -179,7 +180,10 @@ static void find_fibers(struct snap_live *live)
 
 static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 {
+	errno = 0;
 	live->started = snap_live_start_time(live->process);
+	if (!live->started && base_is_shortage(errno))
+		return base_system_failure(error, HG_ERROR_LIMIT, "/proc", "cannot be read");
 	if (!live->started)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "there is no process %d",
 			(int)live->process);

@@ -1,9 +1,9 @@
 #include "snapshot/live_trace.h"
 
+#include "base/folder.h"
 #include "base/grow.h"
 #include "base/proc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,19 +63,22 @@ static enum hg_status seize(struct snap_trace *trace, pid_t id, struct hg_error 
 static enum hg_status seize_new(struct snap_trace *trace, uint64_t *news, struct hg_error *error)
 {
 	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)trace->process);
-	DIR *folder = opendir(path);
+	struct base_folder folder;
 	struct dirent *entry;
-	enum hg_status status = HG_OK;
 	uint64_t before = trace->count;
-	if (!folder)
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)trace->process);
+	BASE_TRY(base_folder_open(&folder, path, error));
+	if (!folder.stream)
 		return snap_trace_lost(trace->process, error);
-	while (status == HG_OK && (entry = readdir(folder))) {
+	enum hg_status status = base_folder_next(&folder, &entry, error);
+	while (status == HG_OK && entry) {
 		pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
 		if (id > 0 && !find_thread(trace, id))
 			status = seize(trace, id, error);
+		if (status == HG_OK)
+			status = base_folder_next(&folder, &entry, error);
 	}
-	closedir(folder);
+	base_folder_close(&folder);
 	*news = trace->count - before;
 	return status;
 }
