@@ -543,7 +543,7 @@ bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_
 /* Where libdw leaves to when memory runs out; it would end the process. */
 static _Thread_local jmp_buf without_memory;
 
-_Noreturn static void leave_libdw(void)
+__attribute__((noreturn)) static void leave_libdw(void)
 {
 	longjmp(without_memory, 1);
 }
