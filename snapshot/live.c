@@ -1,6 +1,7 @@
 /*
  * Captures of running programs: stop, look, fork or copy, resume, write.
  */
+#include "base/folder.h"
 #include "base/proc.h"
 #include "base/session.h"
 #include "snapshot/core_writer.h"
@@ -11,7 +12,6 @@
 #include "snapshot/live_tracer.h"
 #include "snapshot/live_watch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -111,24 +111,31 @@ const char *hg_capture_method_name(enum hg_capture_method method)
 
 /* Where to */
 
-/* The number behind the highest heap.dump.PID.N in a folder. */
-static uint64_t next_index(const char *folder, pid_t pid)
+/* Whether a name is heap.dump.PID.N of this process. */
+static bool is_earlier_name(const char *text, pid_t pid, uint64_t *number)
 {
-	uint64_t next = 0, number, id;
-	DIR *list = opendir(folder);
+	uint64_t id;
+	struct snap_name name = snap_name_split(text);
+	return name.count == 4 && snap_name_part_is(&name, 0, "heap") &&
+	       snap_name_part_is(&name, 1, "dump") && snap_name_part_number(&name, 2, &id) &&
+	       id == (uint64_t)pid && snap_name_part_number(&name, 3, number);
+}
+
+/* The number behind the highest heap.dump.PID.N in a folder. */
+static enum hg_status find_next_index(
+	const char *path, pid_t pid, uint64_t *next, struct hg_error *error)
+{
+	uint64_t number;
+	struct base_folder folder;
 	struct dirent *entry;
-	while (list && (entry = readdir(list))) {
-		struct snap_name name = snap_name_split(entry->d_name);
-		if (name.count == 4 && snap_name_part_is(&name, 0, "heap") &&
-			snap_name_part_is(&name, 1, "dump") &&
-			snap_name_part_number(&name, 2, &id) && id == (uint64_t)pid &&
-			snap_name_part_number(&name, 3, &number) && number >= next &&
+	*next = 0;
+	enum hg_status status = base_folder_open(&folder, path, error);
+	while (!status && !(status = base_folder_next(&folder, &entry, error)) && entry)
+		if (is_earlier_name(entry->d_name, pid, &number) && number >= *next &&
 			number < UINT64_MAX)
-			next = number + 1;
-	}
-	if (list)
-		closedir(list);
-	return next;
+			*next = number + 1;
+	base_folder_close(&folder);
+	return status;
 }
 
 static enum hg_status name_file(struct work *work, bool *replace, struct hg_error *error)
@@ -143,7 +150,7 @@ static enum hg_status name_file(struct work *work, bool *replace, struct hg_erro
 		length = snprintf(result->path, sizeof(result->path), "%s", path);
 	} else {
 		int pid = (int)work->process->live.process;
-		result->index = next_index(path ? path : ".", pid);
+		BASE_TRY(find_next_index(path ? path : ".", pid, &result->index, error));
 		length = snprintf(result->path, sizeof(result->path), "%s%sheap.dump.%d.%llu",
 			path ? path : "", path ? "/" : "", pid, (unsigned long long)result->index);
 	}

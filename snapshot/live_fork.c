@@ -139,7 +139,6 @@ bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_
 /* One system call */
 
 struct call {
-	pid_t process;
 	pid_t thread;
 	const struct snap_net_code *code;
 	uint64_t registers[SNAP_CORE_REGISTERS]; /* as it was */
@@ -251,7 +250,7 @@ static enum outcome begin(struct call *call, const struct snap_fork_means *means
 	pid_t thread, uint64_t top)
 {
 	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
-	*call = (struct call){.process = process, .thread = thread, .code = &means->code};
+	*call = (struct call){.thread = thread, .code = &means->code};
 	if (!snap_thread_registers(thread, call->registers) ||
 		!snap_thread_mask(thread, &call->mask) ||
 		!snap_net_spread(&call->net, process, thread, call->code, call->registers,
