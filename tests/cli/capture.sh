@@ -231,7 +231,7 @@ undisturbed 'not inherited' 'done'
 start memory 32
 "$hg" capture -p "$target_pid" -o "$work/files" --when-grown 20% --count 2 2>"$work/err" &
 pid=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	[ ! -f "$work/files/heap.dump.$target_pid.0" ] || break
 	sleep 0.05
 done
@@ -244,16 +244,24 @@ rm "$work"/files/*
 undisturbed 'growth' '0 words changed'
 
 # A program that is started.
-run capture --every 100ms -o "$work/files" -- "$target" exit 7
+run capture --every 100ms -o "$work/files" -- "$target" exit 7 "$work/files" 1
 check_equal 'started: its exit status' "$status" 7
 check 'started: files' test "$(find "$work/files" -name 'heap.dump.*' | wc -l)" -ge 2
-run capture --every 100ms --count 1 -o "$work/files" -- "$target" die 10
+run capture --every 100ms --count 1 -o "$work/files" -- "$target" die 10 "$work/files" 0
 check_equal 'started: its signal' "$status" 138
-run capture --every 100ms --count 1 -o "$work/files" -- sh -c "sleep 0.2; exec '$target' exit 5"
+run capture --every 100ms --count 1 -o "$work/files" -- \
+	sh -c "sleep 0.2; exec '$target' exit 5 '$work/files' 0"
 check_equal 'started by a script: its exit status' "$status" 5
 refuses 'started: no OCaml program' 3 capture --every 1s -- true
 refuses 'started: no program' 3 capture --every 1s -- "$work/nowhere"
 rm -f "$work"/files/*
+
+# busy_soon: the target is past its start, as it has used 50 ms of processor time.
+busy_soon() {
+	until [ "$(sed 's/.*) //' "/proc/$target_pid/stat" | cut -d ' ' -f 12)" -ge 5 ]; do
+		sleep 0.05
+	done
+}
 
 # Programs of OCaml: their heap is busy when they are stopped.
 if command -v ocamlopt >/dev/null; then
@@ -263,7 +271,7 @@ if command -v ocamlopt >/dev/null; then
 	"$work/churn" 20 >"$work/alone"
 	"$work/churn" 1000000 >"$work/said" &
 	target_pid=$!
-	sleep 0.2
+	busy_soon
 	for method in fork vmread; do
 		for i in 1 2 3 4 5; do
 			captures "OCaml, $method: capture $i" -p $target_pid --method $method \
@@ -272,7 +280,7 @@ if command -v ocamlopt >/dev/null; then
 		is_ours "OCaml, $method: info" "$work/core"
 	done
 	check 'OCaml: the version is in the file' grep -qa '^ocaml=[45]\.' "$work/core"
-	check 'OCaml: it runs on' running
+	check 'OCaml: it runs on' runs_on
 	kill $target_pid
 	wait $target_pid 2>/dev/null || true
 	run capture --on-major-gc --count 2 -o "$work/files" -- "$work/churn" 20
@@ -286,7 +294,7 @@ if command -v ocamlopt >/dev/null; then
 	(cd "$work" && ocamlc -o churn.byte churn.ml >/dev/null 2>&1)
 	"$work/churn.byte" 1000000 >/dev/null &
 	target_pid=$!
-	sleep 0.2
+	busy_soon
 	refuses 'bytecode' 3 capture -p $target_pid -o "$work/files/x"
 	check 'bytecode: says so' grep -q bytecode "$work/err"
 	kill $target_pid

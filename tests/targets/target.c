@@ -11,6 +11,7 @@
  *     target traced           a child that it traces; says its id
  *     target exit STATUS      ends at once, after half a second
  *     target die SIGNAL       the same, by a signal
+ * The last two, with FOLDER N, when its heap.dump.PID.N is in the folder.
  */
 #include <errno.h>
 #include <poll.h>
@@ -218,6 +219,15 @@ static void trace_child(void)
 	wait_for_end();
 }
 
+/* However slow the machine is, within a minute. */
+static void wait_for_capture(const char *folder, const char *number)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/heap.dump.%d.%s", folder, (int)getpid(), number);
+	for (int i = 0; i < 6000 && access(path, F_OK) != 0; i++)
+		usleep(10000);
+}
+
 int main(int count, char **arguments)
 {
 	const char *mode = count > 1 ? arguments[1] : "";
@@ -234,10 +244,12 @@ int main(int count, char **arguments)
 		keep_from_forks();
 	else if (strcmp(mode, "traced") == 0)
 		trace_child();
-	else if (strcmp(mode, "exit") == 0 || strcmp(mode, "die") == 0)
-		usleep(500000);
-	else
+	else if (strcmp(mode, "exit") != 0 && strcmp(mode, "die") != 0)
 		return 2;
+	else if (count == 5)
+		wait_for_capture(arguments[3], arguments[4]);
+	else
+		usleep(500000);
 	if (strcmp(mode, "die") == 0)
 		raise(number);
 	if (strcmp(mode, "exit") == 0)
