@@ -259,6 +259,7 @@ rm -f "$work"/files/*
 # busy_soon: the target is past its start, as it has used 50 ms of processor time.
 busy_soon() {
 	until [ "$(sed 's/.*) //' "/proc/$target_pid/stat" | cut -d ' ' -f 12)" -ge 5 ]; do
+		kill -0 "$target_pid" || return 1
 		sleep 0.05
 	done
 }

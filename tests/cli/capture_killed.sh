@@ -7,7 +7,8 @@
 stress() {
 	local table=$1
 	shift
-	env SLOW_SECONDS=0 LOAD_SECONDS=0 "$@" tests/stress/capture ${compiler:+"$compiler"} \
+	env SLOW_SECONDS=0 LOAD_SECONDS=0 PATIENCE=60 "$@" \
+		tests/stress/capture ${compiler:+"$compiler"} \
 		>"$table" 2>"$table.err" </dev/null || true
 }
 

@@ -13,8 +13,8 @@
  *     KILLS_PAUSE=500    kills that hit while the program is traced
  *     SLOW_SECONDS=20    of a fork that is slow; 0: none are
  *     SLOW_TARGETS='...' names of the programs whose forks are slow; unset: all
- *     SLOW_KINDS='...'   what is done meanwhile: slow slow+KILL slow+INT slow+STOP+KILL
- * slow+STOP+CONT LOAD_SECONDS=25    during which a program gets next to no time; 0: all have theirs
+ *     SLOW_KINDS='...'   done meanwhile: slow, slow+ with KILL, INT, STOP+KILL, STOP+CONT
+ *     LOAD_SECONDS=25    during which a program gets next to no time; 0: all have theirs
  *     LOAD_MEGABYTES=1000  of memory of such a program
  *     LOAD_TARGETS='...' names of the programs to which that happens; unset: all
  *     PATIENCE=10        seconds until what should come by itself is said to be missing

@@ -9,9 +9,8 @@
  *     target memory MEGABYTES much of it; each byte on standard input adds 16 MB more
  *     target unforkable       memory that a fork does not inherit
  *     target traced           a child that it traces; says its id
- *     target exit STATUS      ends at once, after half a second
- *     target die SIGNAL       the same, by a signal
- * The last two, with FOLDER N, when its heap.dump.PID.N is in the folder.
+ *     target exit STATUS [FOLDER N]   ends after 0.5 s, or when FOLDER has its heap.dump.PID.N
+ *     target die SIGNAL [FOLDER N]    the same, by a signal
  */
 #include <errno.h>
 #include <poll.h>

@@ -10,8 +10,8 @@
  *     watched read FILE        of a pipe, into which a second thread writes
  *     watched futex FILE       that a second thread wakes
  *     watched busy FILE        with all registers in use, vector registers too
- *     watched signals FILE     the same in three threads, with a signal by a timer every
- * millisecond watched alarms FILE      nanosleep with the same signals, and a busy thread
+ *     watched signals FILE     the same in three threads, with a signal each millisecond
+ *     watched alarms FILE      nanosleep with the same signals, and a busy thread
  */
 #include "tests/targets/registers.h"
 #include "tests/targets/watched_self.h"
@@ -102,15 +102,22 @@ static void step_read(void)
 	waited(got == 1 ? byte : -1, 'x', nanoseconds(), 0);
 }
 
+static void write_byte(void)
+{
+	if (write(pipe_ends[1], "x", 1) != 1)
+		watched->interrupted++;
+}
+
+/* The end may come between a look of the main thread and its wait: hence a last byte. */
 static void *write_pipe(void *data)
 {
 	watched_thread();
 	while (!watched_ending()) {
 		usleep(WAKE_US);
-		if (write(pipe_ends[1], "x", 1) != 1)
-			watched->interrupted++;
+		write_byte();
 		watched_round(SLOT_OTHER);
 	}
+	write_byte();
 	return data;
 }
 
@@ -127,15 +134,22 @@ static void step_futex(void)
 	before = __atomic_load_n(&futex_word, __ATOMIC_SEQ_CST);
 }
 
+static void change_word(void)
+{
+	__atomic_add_fetch(&futex_word, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* A last change, as for the pipe. */
 static void *wake_futex(void *data)
 {
 	watched_thread();
 	while (!watched_ending()) {
 		usleep(WAKE_US);
-		__atomic_add_fetch(&futex_word, 1, __ATOMIC_SEQ_CST);
-		syscall(SYS_futex, &futex_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		change_word();
 		watched_round(SLOT_OTHER);
 	}
+	change_word();
 	return data;
 }
 
