@@ -351,13 +351,13 @@ static bool is_old_copy(pid_t process, pid_t id)
 
 enum { MOST_COPIES = 16 };
 
-/* The children of one thread among 'ids', after the first. */
+/* Adds those among the children of a thread that are not in the list, while it has room. */
 static unsigned list_copies(pid_t process, pid_t thread, pid_t *ids, unsigned count)
 {
 	int id;
 	FILE *file = base_proc_open(process, thread, "children");
 	while (file && count < MOST_COPIES && fscanf(file, "%d", &id) == 1)
-		if (id != ids[0] && is_old_copy(process, id))
+		if ((count == 0 || id != ids[0]) && is_old_copy(process, id))
 			ids[count++] = id;
 	if (file)
 		fclose(file);
@@ -369,7 +369,7 @@ struct reaping {
 	pid_t process;
 	const struct snap_fork_means *means;
 	pid_t ids[MOST_COPIES];
-	unsigned count, done; /* ids[0] is that of our child */
+	unsigned count, done; /* in the first list ids[0] is that of our child */
 	bool must_end;
 };
 
@@ -443,21 +443,32 @@ static void reap_if_left(struct reaping *reaping, pid_t thread)
 		reap_in(reaping, thread);
 }
 
-bool snap_fork_end_child(
-	pid_t process, pid_t child, const struct snap_fork_means *means, bool *must_end)
+static bool reap(struct reaping *reaping)
 {
 	enum { ATTEMPTS = 10 };
-	struct reaping reaping = {.process = process, .means = means, .ids = {child}, .count = 1};
-	kill_child(child);
-	for_each_thread(&reaping, list_of);
+	for_each_thread(reaping, list_of);
 	/* At another moment a thread may be on another stack. */
-	for (unsigned i = 0; i < ATTEMPTS && reaping.done < reaping.count && !reaping.must_end;
+	for (unsigned i = 0; i < ATTEMPTS && reaping->done < reaping->count && !reaping->must_end;
 		i++) {
 		if (i > 0)
 			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
-		for_each_thread(&reaping, reap_if_left);
+		for_each_thread(reaping, reap_if_left);
+	}
+	return reaping->done > 0;
+}
+
+bool snap_fork_end_child(
+	pid_t process, pid_t child, const struct snap_fork_means *means, bool *must_end)
+{
+	struct reaping reaping = {.process = process, .means = means, .ids = {child}, .count = 1};
+	kill_child(child);
+	bool is_reaped = reap(&reaping);
+	/* A full list may have left some out. */
+	while (reaping.done == MOST_COPIES && !reaping.must_end) {
+		reaping.done = reaping.count = 0;
+		reap(&reaping);
 	}
 	*must_end |= reaping.must_end;
 	/* A process that has ended leaves its children to init. */
-	return reaping.done > 0 || kill(process, 0) != 0;
+	return is_reaped || kill(process, 0) != 0;
 }

@@ -95,6 +95,11 @@ for method in fork vmread; do
 	done
 done
 
+# Of copies that killed captures have left, however many, none stays.
+start zombies 100
+captures 'zombies' -p "$target_pid" --method fork -o "$work/core"
+undisturbed 'zombies' '0 zombies'
+
 # Names and numbers.
 start busy 1
 captures 'into a folder' -p "$target_pid" -o "$work/files"

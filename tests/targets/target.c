@@ -9,6 +9,7 @@
  *     target memory MEGABYTES much of it; each byte on standard input adds 16 MB more
  *     target unforkable       memory that a fork does not inherit
  *     target traced           a child that it traces; says its id
+ *     target zombies COUNT    children like copies whose capturers were killed
  *     target exit STATUS [FOLDER N]   ends after 0.5 s, or when FOLDER has its heap.dump.PID.N
  *     target die SIGNAL [FOLDER N]    the same, by a signal
  */
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -218,6 +220,26 @@ static void trace_child(void)
 	wait_for_end();
 }
 
+/* Their end is no signal to their parent, and they are killed. */
+static void leave_zombies(int count)
+{
+	siginfo_t about;
+	for (int i = 0; i < count; i++) {
+		long child = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+		if (child == 0)
+			for (;;)
+				pause();
+		if (child < 0 || kill((pid_t)child, SIGKILL) != 0 ||
+			waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT | __WALL) != 0)
+			exit(1);
+	}
+	ready();
+	wait_for_end();
+	for (count = 0; waitpid(-1, NULL, __WALL | WNOHANG) > 0; count++)
+		continue;
+	printf("%d zombies\n", count);
+}
+
 /* However slow the machine is, within a minute. */
 static void wait_for_capture(const char *folder, const char *number)
 {
@@ -243,6 +265,8 @@ int main(int count, char **arguments)
 		keep_from_forks();
 	else if (strcmp(mode, "traced") == 0)
 		trace_child();
+	else if (strcmp(mode, "zombies") == 0)
+		leave_zombies(number);
 	else if (strcmp(mode, "exit") != 0 && strcmp(mode, "die") != 0)
 		return 2;
 	else if (count == 5)
