@@ -351,25 +351,12 @@ static bool is_old_copy(pid_t process, pid_t id)
 
 enum { MOST_COPIES = 16 };
 
-/* Adds those among the children of a thread that are not in the list, while it has room. */
-static unsigned list_copies(pid_t process, pid_t thread, pid_t *ids, unsigned count)
-{
-	int id;
-	FILE *file = base_proc_open(process, thread, "children");
-	while (file && count < MOST_COPIES && fscanf(file, "%d", &id) == 1)
-		if ((count == 0 || id != ids[0]) && is_old_copy(process, id))
-			ids[count++] = id;
-	if (file)
-		fclose(file);
-	return count;
-}
-
 /* Stops one thread and has it wait. */
 struct reaping {
 	pid_t process;
 	const struct snap_fork_means *means;
 	pid_t ids[MOST_COPIES];
-	unsigned count, done; /* in the first list ids[0] is that of our child */
+	unsigned count, done;
 	bool must_end;
 };
 
@@ -432,9 +419,16 @@ static void for_each_thread(struct reaping *reaping, void (*visit)(struct reapin
 		closedir(folder);
 }
 
+/* The old copies among the children of a thread, while the list has room. */
 static void list_of(struct reaping *reaping, pid_t thread)
 {
-	reaping->count = list_copies(reaping->process, thread, reaping->ids, reaping->count);
+	int id;
+	FILE *file = base_proc_open(reaping->process, thread, "children");
+	while (file && reaping->count < MOST_COPIES && fscanf(file, "%d", &id) == 1)
+		if (is_old_copy(reaping->process, id))
+			reaping->ids[reaping->count++] = id;
+	if (file)
+		fclose(file);
 }
 
 static void reap_if_left(struct reaping *reaping, pid_t thread)
@@ -443,10 +437,10 @@ static void reap_if_left(struct reaping *reaping, pid_t thread)
 		reap_in(reaping, thread);
 }
 
+/* Whether all that are listed are waited for. */
 static bool reap(struct reaping *reaping)
 {
 	enum { ATTEMPTS = 10 };
-	for_each_thread(reaping, list_of);
 	/* At another moment a thread may be on another stack. */
 	for (unsigned i = 0; i < ATTEMPTS && reaping->done < reaping->count && !reaping->must_end;
 		i++) {
@@ -454,19 +448,21 @@ static bool reap(struct reaping *reaping)
 			nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
 		for_each_thread(reaping, reap_if_left);
 	}
-	return reaping->done > 0;
+	return reaping->done == reaping->count && !reaping->must_end;
 }
 
 bool snap_fork_end_child(
 	pid_t process, pid_t child, const struct snap_fork_means *means, bool *must_end)
 {
+	enum { MOST_LISTS = 1000 }; /* the program may make more, or not be allowed to wait */
 	struct reaping reaping = {.process = process, .means = means, .ids = {child}, .count = 1};
 	kill_child(child);
-	bool is_reaped = reap(&reaping);
-	/* A full list may have left some out. */
-	while (reaping.done == MOST_COPIES && !reaping.must_end) {
-		reaping.done = reaping.count = 0;
-		reap(&reaping);
+	bool all = reap(&reaping);
+	bool is_reaped = reaping.done > 0;
+	for (unsigned i = 0; i < MOST_LISTS && all && reaping.count > 0; i++) {
+		reaping.count = reaping.done = 0;
+		for_each_thread(&reaping, list_of);
+		all = reap(&reaping);
 	}
 	*must_end |= reaping.must_end;
 	/* A process that has ended leaves its children to init. */

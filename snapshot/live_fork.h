@@ -33,9 +33,9 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 	pid_t *child, struct hg_error *error);
 
 /*
- * Kills the copy and makes its parent, which runs, wait for it and for copies that earlier captures
- * have left when they were killed, so that no zombie stays; for that one of its threads is stopped
- * once more.  False when that did not work.  Sets *must_end as in a trace.
+ * Kills the copy and makes its parent, which runs, wait for it, and then for copies that earlier
+ * captures have left when they were killed, so that no zombie stays; for each of the two one of its
+ * threads is stopped once more.  False when its own copy stays.  Sets *must_end as in a trace.
  */
 bool snap_fork_end_child(
 	pid_t process, pid_t child, const struct snap_fork_means *means, bool *must_end);
