@@ -339,6 +339,9 @@ static void write_held_rows(struct rep_emitter *emitter)
 		write_text_row(emitter, &emitter->cells[i], header);
 		header = false;
 	}
+	/* A header alone leaves open whether something is missing. */
+	if (!emitter->streaming && emitter->cells_count == emitter->columns_count)
+		fputs("  (none)\n", emitter->stream);
 	emitter->cells_count = 0;
 	rep_text_clear(&emitter->held);
 	emitter->streaming = true;

@@ -18,6 +18,8 @@ for version in 4.13.1 5.3.0; do
 	run types --clashes --format csv --prof "$work/right.prof" "$core"
 	check_equal "$version: no clashes" "$(cat "$work/out")" \
 		type,holder,location,found,tag,words,clashes,address
+	run types --clashes --prof "$work/right.prof" "$core"
+	check_equal "$version: no clashes, in text" "$(tail -n 1 "$work/out")" '  (none)'
 	run types --clashes --format csv --prof "$work/wrong.prof" "$core"
 	cp "$work/out" "$work/clashes"
 	columns type holder found tag words clashes <"$work/clashes" >"$work/got"
