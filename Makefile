@@ -23,12 +23,14 @@ lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
 cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
 cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 
-LIB_SOURCES := $(wildcard base/*.c snapshot/*.c graph/*.c retype/*.c query/*.c)
-CLI_SOURCES := $(wildcard report/*.c cli/*.c)
+# All folders of the library and of the command, however deep: a new one needs no line here.
+LIB_SOURCES := $(sort $(shell find base snapshot graph retype query -name '*.c'))
+CLI_SOURCES := $(sort $(shell find report cli -name '*.c'))
 KILLER_SOURCES := $(filter-out %/saboteur.c,$(wildcard tests/stress/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
-UNIT_TESTS  := $(patsubst tests/unit/%.c,%,$(wildcard tests/unit/test_*.c))
+UNIT_SOURCES := $(sort $(shell find tests/unit -name 'test_*.c'))
+UNIT_TESTS  := $(basename $(notdir $(UNIT_SOURCES)))
 
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
@@ -47,9 +49,11 @@ shared_lib = $(BUILD)/libheapgraph.so.0
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
+.PHONY: all unit-tests help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
+
+unit-tests: $(unit_tests)
 
 help:
 	@echo 'make            build build/heapgraph and libheapgraph'
@@ -76,7 +80,7 @@ $(BUILD)/%.o: %.c Makefile
 
 $(static_lib): $(lib_objects)
 	$(say) AR $@
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
 $(shared_lib): $(lib_objects)
 	$(say) LD $@
@@ -142,7 +146,13 @@ $(BUILD)/saboteur: $(BUILD)/tests/stress/saboteur.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(test_objects) $(static_lib)
+# Unit tests lie in folders like what they test; their programs all in one.
+define unit_test
+$(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o)
+endef
+$(foreach source,$(UNIT_SOURCES),$(eval $(call unit_test,$(source))))
+
+$(unit_tests): $(test_objects) $(static_lib)
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(cli_libs)

@@ -14,7 +14,7 @@
 #ifndef HEAPGRAPH_DUMP_H
 #define HEAPGRAPH_DUMP_H
 
-#include "snapshot/core_writer.h"
+#include "snapshot/capture/core_writer.h"
 
 #include <ucontext.h>
 

@@ -1,9 +1,9 @@
 #include "retype/retype.h"
 
-#include "retype/agree.h"
-#include "retype/cmt400.h"
-#include "retype/parts.h"
-#include "retype/profile.h"
+#include "retype/types/agree.h"
+#include "retype/legacy/cmt400.h"
+#include "retype/infer/parts.h"
+#include "retype/profile/profile.h"
 
 #include <stdio.h>
 #include <string.h>

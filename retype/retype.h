@@ -16,7 +16,7 @@
 #ifndef RETYPE_RETYPE_H
 #define RETYPE_RETYPE_H
 
-#include "retype/types.h"
+#include "retype/types/types.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/walk.h"
 

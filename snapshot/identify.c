@@ -6,7 +6,7 @@
  * numbers (a letter for the kind of file, then three digits of version).
  */
 #include "base/cursor.h"
-#include "snapshot/core_name.h"
+#include "snapshot/image/core_name.h"
 #include "snapshot/snapshot.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "base/session.h"
 #include "snapshot/header.h"
 #include "snapshot/ranks.h"
-#include "snapshot/sites.h"
+#include "snapshot/legacy/sites.h"
 #include "snapshot/units.h"
 
 /* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */

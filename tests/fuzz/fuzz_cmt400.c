@@ -5,7 +5,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "retype/cmt400.h"
+#include "retype/legacy/cmt400.h"
 
 #include <fcntl.h>
 #include <unistd.h>

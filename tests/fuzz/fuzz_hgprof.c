@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "retype/types.h"
+#include "retype/types/types.h"
 
 enum { WHOLE = 1, MOST_TERMS = 24, MOST_PLACES = 200 };
 

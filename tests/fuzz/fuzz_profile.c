@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "snapshot/header.h"
-#include "snapshot/sites.h"
+#include "snapshot/legacy/sites.h"
 
 enum { EVERY_ID = 1100, LOST_BIT = 1 << 21, NATIVE = 0x80 };
 

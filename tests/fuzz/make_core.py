@@ -5,7 +5,7 @@ what the fuzzer of cores changes, and what tests/cli/bad_cores.sh damages.
 
     tests/fuzz/make_core.py [FOLDER]
 
-Offsets are those of snapshot/runtime_layout.h, written down once more so that a mistake there shows.
+Offsets are those of snapshot/runtime/layout.h, written down once more so that a mistake there shows.
 """
 
 import os

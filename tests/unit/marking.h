@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_MARKING_H
 #define TESTS_UNIT_MARKING_H
 
-#include "snapshot/runtime.h"
+#include "snapshot/runtime/runtime.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #ifndef TESTS_UNIT_SUBJECT_H
 #define TESTS_UNIT_SUBJECT_H
 
-#include "snapshot/runtime.h"
+#include "snapshot/runtime/runtime.h"
 
 struct subject {
 	struct snap_image image;

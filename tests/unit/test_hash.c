@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "snapshot/elf_file.h"
+#include "snapshot/image/elf_file.h"
 #include "tests/unit/core.h"
 
 enum { KEYS = 1 << 15 };

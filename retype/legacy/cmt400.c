@@ -1,0 +1,81 @@
+#include "retype/legacy/cmt400.h"
+
+#include "retype/legacy/files.h"
+#include "retype/legacy/places.h"
+#include "retype/legacy/types.h"
+#include "retype/legacy/unit.h"
+
+#include <stdio.h>
+
+static void release(struct cmt_reader *r)
+{
+	struct retype_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name,
+		&r->scope_of, &r->declarations, &r->terms, &r->layouts, &r->places};
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
+		retype_map_clear(maps[i]);
+	for (uint64_t i = 0; i < r->unit_count; i++)
+		cmt_unit_release(r->units[i]);
+	base_pool_release(&r->scratch);
+	free(r->files);
+	free(r->units);
+	free(r->scopes);
+	free(r->entries);
+	free(r->bindings);
+	free(r->pending);
+	free(r->exceptions);
+	free(r->found);
+	free(r->wanted);
+}
+
+/* Names the files that told something: the units of the program's own sources come first. */
+static const char *name_sources(struct cmt_reader *r)
+{
+	char text[5000];
+	uint64_t others = 0;
+	const char *first = NULL;
+	for (uint64_t i = 0; i < r->unit_count; i++) {
+		if (!r->units[i]->is_registered)
+			continue;
+		others += first != NULL;
+		if (!first)
+			first = r->units[i]->path;
+	}
+	if (!first)
+		return "";
+	int length = others ? snprintf(text, sizeof(text), "%s and %llu other%s", first,
+				      (unsigned long long)others, others > 1 ? "s" : "")
+			    : snprintf(text, sizeof(text), "%s", first);
+	if (length < 0 || (size_t)length >= sizeof(text))
+		length = (int)sizeof(text) - 1;
+	return retype_intern(r->types, text, (size_t)length);
+}
+
+static enum hg_status read_all(struct cmt_reader *r, const char *const *directories, size_t count)
+{
+	BASE_TRY(cmt_want_places(r));
+	if (r->wanted_count == 0)
+		return HG_OK;
+	BASE_TRY(cmt_find_files(r, directories, count));
+	BASE_TRY(cmt_find_places(r));
+	cmt_make_places(r);
+	cmt_make_units(r);
+	cmt_settle_declarations(r);
+	return r->status != HG_OK ? r->status : r->types->status;
+}
+
+enum hg_status retype_cmt400_read(struct retype_types *types, const char *const *directories,
+	size_t count, struct snap *snap, const char **source, struct hg_error *error)
+{
+	struct cmt_reader r = {.types = types,
+		.snap = snap,
+		.error = error,
+		.pool = &types->pool,
+		.predefined_count = types->declaration_count,
+		.fuel = CMT_FUEL};
+	enum hg_status status = read_all(&r, directories, count);
+	*source = status == HG_OK ? name_sources(&r) : "";
+	release(&r);
+	types->is_400 = true;
+	types->ocaml_version = "4.00.1";
+	return status;
+}

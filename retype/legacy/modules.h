@@ -1,0 +1,43 @@
+#ifndef RETYPE_LEGACY_MODULES_H
+#define RETYPE_LEGACY_MODULES_H
+
+#include "retype/legacy/parts.h"
+
+/* Where names are looked up: a unit, and what the parameters of functors around stand for. */
+struct cmt_place {
+	uint32_t unit, bindings;
+};
+
+/*
+ * What a path to a type leads to: its definition, with what the parameters of the functors around
+ * it stand for; or, if only its name is known, that name.
+ */
+struct cmt_target {
+	uint32_t entry; /* RETYPE_NONE: not known */
+	uint32_t bindings;
+	const char *name;    /* as it is printed, with the module it is in */
+	const char *made_by; /* the functor that is not known, in whose result it is; or NULL */
+};
+
+struct cmt_target cmt_resolve_type(
+	struct cmt_reader *r, struct cmt_place place, struct snap_value path);
+
+/* The type of this name in the module that an entry is in; entry RETYPE_NONE if there is none. */
+struct cmt_target cmt_sibling(
+	struct cmt_reader *r, uint32_t entry, uint32_t bindings, const char *name);
+
+/* The signature behind a path to a module type: a module that has its definitions. */
+struct cmt_module cmt_resolve_module_type(
+	struct cmt_reader *r, struct cmt_place place, struct snap_value path);
+
+/* The printed name of what is defined in a scope. */
+const char *cmt_qualified(
+	struct cmt_reader *r, uint32_t scope, uint32_t bindings, const char *name);
+
+/* The bindings that matter to what is defined in a scope. */
+uint32_t cmt_enclosing(struct cmt_reader *r, uint32_t scope, uint32_t bindings);
+
+/* What the unit of this name is as a module. */
+struct cmt_module cmt_unit_module(struct cmt_reader *r, const char *name, uint32_t user);
+
+#endif

@@ -1,0 +1,114 @@
+/*
+ * The reader of exe.prof (docs/exe-prof.md): its lines and words (hgprof.c), types
+ * (hgprof_types.c), and what leads to them (hgprof_uses.c).
+ */
+#ifndef RETYPE_PROFILE_HGPROF_PARTS_H
+#define RETYPE_PROFILE_HGPROF_PARTS_H
+
+#include "retype/types/types_parts.h"
+
+/* The rest of a line. */
+struct hgprof_line {
+	const uint8_t *next, *end;
+	uint32_t number;
+};
+
+/* A record that has a number, by which it is found later. */
+struct hgprof_record {
+	const uint8_t *text; /* behind its number */
+	uint32_t line, id;
+};
+
+struct hgprof_records {
+	struct hgprof_record *all; /* by number, once they are all there */
+	uint64_t count, capacity;
+};
+
+struct hgprof_word {
+	const uint8_t *text;
+	size_t length;
+};
+
+/* Growing arrays for the parts of one term. */
+struct hgprof_lists {
+	uint32_t *ids;
+	uint64_t id_count, id_capacity;
+	const char **names;
+	uint64_t name_count, name_capacity;
+};
+
+struct hgprof_file {
+	const char *path;
+	uint32_t unit;
+};
+
+/* What is needed as long as the table: the text of places, and their types. */
+struct hgprof_kept {
+	const uint8_t *end;
+	const struct retype_term *closed;
+	uint32_t term_count;
+};
+
+struct hgprof_reader {
+	struct retype_types *types;
+	const uint8_t *bytes, *end;
+	struct hg_error *error;
+	struct hgprof_records terms, declarations, layouts, files, functions, units;
+	uint32_t counts[256];     /* of lines, by letter */
+	uint32_t *declared;       /* numbers of declarations, by those of the file */
+	struct retype_term *open; /* terms, by their numbers in the file */
+	struct retype_term *closed;
+	struct hgprof_file *file_names;
+	struct hgprof_lists lists;
+	struct retype_memo unit_numbers; /* by the pointer of the name */
+	struct hgprof_word last_unit;
+	uint32_t last_unit_number;
+};
+
+/* Words.  Functions that can fail have reported where and why. */
+
+/* "line N: ..." at a place in the text. */
+enum hg_status hgprof_bad(const struct hgprof_reader *reader, const struct hgprof_line *line,
+	const uint8_t *at, const char *format, ...) BASE_PRINTF(4, 5);
+
+/* The line that begins with the text of a record. */
+struct hgprof_line hgprof_line_of(
+	const struct hgprof_reader *reader, const struct hgprof_record *record);
+/* The next line; false at the end of the file. */
+bool hgprof_next_line(const struct hgprof_reader *reader, struct hgprof_line *line);
+
+/* The next word; false at the end of the line. */
+bool hgprof_word(struct hgprof_line *line, struct hgprof_word *word);
+/* How many words are left. */
+uint32_t hgprof_count_words(const struct hgprof_line *line);
+/* A number below a limit, which must be the whole word. */
+enum hg_status hgprof_number(const struct hgprof_reader *reader, struct hgprof_line *line,
+	const char *what, uint32_t limit, uint32_t *number);
+enum hg_status hgprof_parse_number(const struct hgprof_reader *reader,
+	const struct hgprof_line *line, struct hgprof_word word, const char *what, uint32_t limit,
+	uint32_t *number);
+enum hg_status hgprof_name(
+	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name);
+/* The same for names of which each is there once: without looking for an equal one. */
+enum hg_status hgprof_ident(
+	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name);
+enum hg_status hgprof_unescape(const struct hgprof_reader *reader, const struct hgprof_line *line,
+	struct hgprof_word word, const char **name);
+/* Cuts NAME:REST in two; false if there is no colon. */
+bool hgprof_split(struct hgprof_word *name, struct hgprof_word *rest);
+
+enum hg_status hgprof_alloc(
+	const struct hgprof_reader *reader, uint64_t count, size_t size, void *out);
+
+/* hgprof_types.c */
+
+enum hg_status hgprof_read_types(struct hgprof_reader *reader);
+/* The fields NAME:TERM in the rest of a line, with the closed terms or the open ones. */
+enum hg_status hgprof_fields(const struct hgprof_reader *reader, struct hgprof_line *line,
+	bool closed, const struct retype_field **fields, uint32_t *count);
+
+/* hgprof_uses.c */
+
+enum hg_status hgprof_read_uses(struct hgprof_reader *reader);
+
+#endif

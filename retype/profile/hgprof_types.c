@@ -1,0 +1,523 @@
+/*
+ * Terms, declarations and layouts of exe.prof.  Terms may refer to later ones, but must be made
+ * before the terms that have them: they are made depth first, without recursion.
+ */
+#include "retype/profile/hgprof_parts.h"
+
+#include "base/grow.h"
+
+#include <string.h>
+
+enum progress { UNMADE, BEGUN, MADE };
+
+/* Parts of terms */
+
+static enum hg_status add_id(
+	const struct hgprof_reader *reader, struct hgprof_lists *lists, uint32_t id)
+{
+	BASE_TRY(base_grow(
+		&lists->ids, lists->id_count, &lists->id_capacity, sizeof(id), reader->error));
+	lists->ids[lists->id_count++] = id;
+	return HG_OK;
+}
+
+static enum hg_status add_name(
+	const struct hgprof_reader *reader, struct hgprof_lists *lists, const char *name)
+{
+	BASE_TRY(base_grow(&lists->names, lists->name_count, &lists->name_capacity, sizeof(name),
+		reader->error));
+	lists->names[lists->name_count++] = name;
+	return HG_OK;
+}
+
+static enum hg_status read_ids(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct hgprof_word word;
+	uint32_t id;
+	while (hgprof_word(line, &word)) {
+		BASE_TRY(hgprof_parse_number(
+			reader, line, word, "term", (uint32_t)reader->terms.count, &id));
+		BASE_TRY(add_id(reader, &reader->lists, id));
+	}
+	return HG_OK;
+}
+
+/* NAME:TERM or, of constant tags, NAME: RETYPE_NONE stands for their term. */
+static enum hg_status read_named(
+	struct hgprof_reader *reader, struct hgprof_line *line, bool may_be_constant)
+{
+	struct hgprof_word word, rest;
+	while (hgprof_word(line, &word)) {
+		uint32_t id = RETYPE_NONE;
+		const char *name;
+		if (hgprof_split(&word, &rest))
+			BASE_TRY(hgprof_parse_number(
+				reader, line, rest, "term", (uint32_t)reader->terms.count, &id));
+		else if (!may_be_constant)
+			return hgprof_bad(reader, line, word.text, "a name without a term");
+		BASE_TRY(hgprof_unescape(reader, line, word, &name));
+		BASE_TRY(add_id(reader, &reader->lists, id));
+		BASE_TRY(add_name(reader, &reader->lists, name));
+	}
+	return HG_OK;
+}
+
+/* A term as it is written: its kind, its number, and its parts in 'lists'. */
+struct written {
+	enum retype_kind kind;
+	uint32_t number;
+};
+
+static enum hg_status read_term(
+	struct hgprof_reader *reader, struct hgprof_line line, struct written *written)
+{
+	struct hgprof_word kind;
+	const char *label;
+	reader->lists.id_count = reader->lists.name_count = 0;
+	*written = (struct written){RETYPE_UNKNOWN, 0};
+	if (!hgprof_word(&line, &kind) || kind.length != 1)
+		return hgprof_bad(reader, &line, line.next, "a term of no kind");
+	switch (kind.text[0]) {
+	case '?':
+	case 'e':
+		return HG_OK;
+	case 'v':
+		written->kind = RETYPE_VARIABLE;
+		return hgprof_number(
+			reader, &line, "parameter", RETYPE_MOST_VARIABLES, &written->number);
+	case 'c':
+		written->kind = RETYPE_CONSTRUCTED;
+		BASE_TRY(hgprof_number(reader, &line, "declaration",
+			(uint32_t)reader->declarations.count, &written->number));
+		return read_ids(reader, &line);
+	case 'T':
+		written->kind = RETYPE_TUPLE;
+		return read_ids(reader, &line);
+	case 'F':
+		written->kind = RETYPE_ARROW;
+		BASE_TRY(hgprof_name(reader, &line, &label));
+		BASE_TRY(add_name(reader, &reader->lists, label));
+		BASE_TRY(read_ids(reader, &line));
+		if (reader->lists.id_count < 2)
+			return hgprof_bad(reader, &line, line.end, "a function without result");
+		return HG_OK;
+	case 'P':
+		written->kind = RETYPE_POLY_VARIANT;
+		return read_named(reader, &line, true);
+	case 'O':
+		written->kind = RETYPE_OBJECT;
+		return read_named(reader, &line, false);
+	case 'M':
+		written->kind = RETYPE_MODULE;
+		return hgprof_number(
+			reader, &line, "layout", (uint32_t)reader->layouts.count, &written->number);
+	default:
+		return hgprof_bad(reader, &line, kind.text, "a term of unknown kind");
+	}
+}
+
+static struct retype_term make_term(
+	struct hgprof_reader *reader, struct written written, struct retype_term *parts)
+{
+	struct retype_types *types = reader->types;
+	const struct hgprof_lists *lists = &reader->lists;
+	uint32_t count = (uint32_t)lists->id_count;
+	for (uint32_t i = 0; i < count; i++)
+		parts[i] =
+			lists->ids[i] == RETYPE_NONE ? RETYPE_NOTHING : reader->open[lists->ids[i]];
+	switch (written.kind) {
+	case RETYPE_VARIABLE:
+		return retype_variable(types, written.number);
+	case RETYPE_CONSTRUCTED:
+		return retype_constructed(types, reader->declared[written.number], parts, count);
+	case RETYPE_TUPLE:
+		return retype_tuple(types, parts, count);
+	case RETYPE_ARROW:
+		return retype_arrow(types, lists->names[0], parts[0], parts[1]);
+	case RETYPE_POLY_VARIANT:
+		return retype_poly_variant(types, lists->names, parts, count);
+	case RETYPE_OBJECT:
+		return retype_object(types, lists->names, parts, count);
+	case RETYPE_MODULE:
+		return retype_module(types, written.number);
+	default:
+		return RETYPE_NOTHING;
+	}
+}
+
+/* What is on the way: terms to make, the parts of each above it. */
+struct making {
+	struct hgprof_reader *reader;
+	uint8_t *progress;
+	uint32_t *stack;
+	uint64_t count, capacity;
+};
+
+static enum hg_status push(struct making *making, uint32_t id)
+{
+	BASE_TRY(base_grow(&making->stack, making->count, &making->capacity, sizeof(id),
+		making->reader->error));
+	making->stack[making->count++] = id;
+	return HG_OK;
+}
+
+/* Makes the term on top, or pushes the parts that it waits for. */
+static enum hg_status step(struct making *making)
+{
+	struct hgprof_reader *reader = making->reader;
+	uint32_t id = making->stack[making->count - 1];
+	const struct hgprof_record *record = &reader->terms.all[id];
+	struct written written;
+	bool waits = false;
+	if (making->progress[id] == MADE) {
+		making->count--;
+		return HG_OK;
+	}
+	BASE_TRY(read_term(reader, hgprof_line_of(reader, record), &written));
+	const struct hgprof_lists *lists = &reader->lists;
+	for (uint64_t i = 0; i < lists->id_count && making->progress[id] == UNMADE; i++) {
+		uint32_t part = lists->ids[i];
+		if (part == RETYPE_NONE || making->progress[part] == MADE)
+			continue;
+		if (making->progress[part] == BEGUN || part == id) {
+			struct hgprof_line line = hgprof_line_of(reader, record);
+			return hgprof_bad(
+				reader, &line, line.next, "term %u is a part of itself", part);
+		}
+		BASE_TRY(push(making, part));
+		waits = true;
+	}
+	making->progress[id] = BEGUN;
+	if (waits)
+		return HG_OK;
+	struct retype_term *parts = calloc(lists->id_count + 1, sizeof(*parts));
+	if (!parts)
+		return base_no_memory(reader->error, lists->id_count * sizeof(*parts));
+	reader->open[id] = make_term(reader, written, parts);
+	free(parts);
+	making->progress[id] = MADE;
+	making->count--;
+	return reader->types->status;
+}
+
+static enum hg_status make_all(struct making *making)
+{
+	for (uint32_t id = 0; id < making->reader->terms.count; id++) {
+		BASE_TRY(push(making, id));
+		while (making->count > 0)
+			BASE_TRY(step(making));
+	}
+	return HG_OK;
+}
+
+static enum hg_status make_terms(struct hgprof_reader *reader)
+{
+	uint64_t count = reader->terms.count;
+	BASE_TRY(retype_reserve_terms(reader->types, count));
+	struct making making = {.reader = reader, .capacity = 64};
+	making.progress = calloc(count + 1, sizeof(*making.progress));
+	making.stack = calloc(making.capacity, sizeof(*making.stack));
+	reader->open = calloc(count + 1, sizeof(*reader->open));
+	enum hg_status status = HG_OK;
+	if (!making.progress || !making.stack || !reader->open)
+		status = base_no_memory(reader->error, count * sizeof(*reader->open));
+	else
+		status = make_all(&making);
+	free(making.progress);
+	free(making.stack);
+	return status;
+}
+
+/* Types of values are closed: what has variables is unknown there. */
+static enum hg_status close_terms(struct hgprof_reader *reader)
+{
+	uint64_t count = reader->terms.count;
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*reader->closed), &reader->closed));
+	for (uint64_t i = 0; i < count; i++)
+		reader->closed[i] = retype_instance(reader->types, reader->open[i], NULL, 0);
+	return reader->types->status;
+}
+
+/* Fields */
+
+static enum hg_status read_field(const struct hgprof_reader *reader, const struct hgprof_line *line,
+	struct hgprof_word word, bool closed, struct retype_field *field)
+{
+	struct hgprof_word term;
+	uint32_t id;
+	if (!hgprof_split(&word, &term))
+		return hgprof_bad(reader, line, word.text, "a field without a term");
+	field->is_mutable = term.length > 0 && term.text[0] == 'm';
+	term.text += field->is_mutable;
+	term.length -= field->is_mutable;
+	BASE_TRY(hgprof_parse_number(
+		reader, line, term, "term", (uint32_t)reader->terms.count, &id));
+	field->type = closed ? reader->closed[id] : reader->open[id];
+	return hgprof_unescape(reader, line, word, &field->name);
+}
+
+enum hg_status hgprof_fields(const struct hgprof_reader *reader, struct hgprof_line *line,
+	bool closed, const struct retype_field **fields, uint32_t *count)
+{
+	struct retype_field *all;
+	struct hgprof_word word;
+	*count = hgprof_count_words(line);
+	BASE_TRY(hgprof_alloc(reader, *count, sizeof(*all), &all));
+	for (uint32_t i = 0; i < *count && hgprof_word(line, &word); i++)
+		BASE_TRY(read_field(reader, line, word, closed, &all[i]));
+	*fields = all;
+	return HG_OK;
+}
+
+/* Declarations */
+
+struct declared {
+	const char *name;
+	uint32_t parameters, origin;
+	bool is_instance;
+	struct hgprof_word kind;
+};
+
+static enum hg_status read_numbers(
+	const struct hgprof_reader *reader, struct hgprof_line *line, struct declared *declared)
+{
+	struct hgprof_word word, part;
+	uint32_t instance = 0, *numbers[] = {&declared->parameters, &declared->origin, &instance};
+	if (!hgprof_word(line, &word))
+		return hgprof_bad(
+			reader, line, line->end, "ends where PARAMS/ORIGIN/SPEC is to be");
+	for (unsigned i = 0; i < 3; i++) {
+		const uint8_t *slash = i < 2 ? memchr(word.text, '/', word.length) : NULL;
+		if (i < 2 && !slash)
+			return hgprof_bad(reader, line, word.text, "no PARAMS/ORIGIN/SPEC");
+		part = word;
+		if (slash) {
+			part.length = (size_t)(slash - word.text);
+			word.text = slash + 1;
+			word.length -= part.length + 1;
+		}
+		BASE_TRY(hgprof_parse_number(reader, line, part, "declaration",
+			i == 0 ? RETYPE_MOST_VARIABLES : RETYPE_NONE, numbers[i]));
+	}
+	declared->is_instance = instance != 0;
+	return HG_OK;
+}
+
+static enum hg_status read_declared(
+	const struct hgprof_reader *reader, struct hgprof_line *line, struct declared *declared)
+{
+	BASE_TRY(hgprof_name(reader, line, &declared->name));
+	BASE_TRY(read_numbers(reader, line, declared));
+	if (!hgprof_word(line, &declared->kind))
+		return hgprof_bad(reader, line, line->end, "a declaration of no kind");
+	return HG_OK;
+}
+
+static bool is_kind(struct hgprof_word word, const char *kind)
+{
+	return word.length == strlen(kind) && memcmp(word.text, kind, word.length) == 0;
+}
+
+/*
+ * Predefined types are in the table already, whatever the file says of them.  Only they have names
+ * without a module, and those of the standard library are so represented.
+ */
+static uint32_t predefined_number(
+	const struct hgprof_reader *reader, const struct declared *declared)
+{
+	bool is_base = is_kind(declared->kind, "B") || is_kind(declared->kind, "X");
+	for (uint32_t i = 0; i < reader->types->declaration_count; i++) {
+		const struct retype_declaration *known = &reader->types->declarations[i];
+		if (!known->base)
+			break;
+		if (strcmp(known->name, declared->name) == 0 &&
+			(is_base || (known->form == RETYPE_IMMEDIATE && declared->parameters == 0)))
+			return i;
+	}
+	return RETYPE_NONE;
+}
+
+/* Gives every declaration a number, so that terms can refer to it. */
+static enum hg_status number_declarations(struct hgprof_reader *reader)
+{
+	uint64_t count = reader->declarations.count;
+	reader->declared = calloc(count + 1, sizeof(*reader->declared));
+	if (!reader->declared)
+		return base_no_memory(reader->error, count * sizeof(*reader->declared));
+	for (uint64_t i = 0; i < count; i++) {
+		struct hgprof_line line = hgprof_line_of(reader, &reader->declarations.all[i]);
+		struct declared declared = {0};
+		BASE_TRY(read_declared(reader, &line, &declared));
+		uint32_t number = predefined_number(reader, &declared);
+		if (number == RETYPE_NONE)
+			number = retype_declare(
+				reader->types, &(struct retype_declaration){.name = declared.name,
+						       .parameters = declared.parameters,
+						       .origin = declared.origin,
+						       .is_instance = declared.is_instance,
+						       .form = RETYPE_ABSTRACT});
+		if (number == RETYPE_NONE)
+			return reader->types->status;
+		reader->declared[i] = number;
+	}
+	return HG_OK;
+}
+
+static enum hg_status read_base(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_declaration *declaration)
+{
+	const uint8_t *at = line->next;
+	uint32_t parameters;
+	BASE_TRY(hgprof_name(reader, line, &declaration->base));
+	if (!retype_base_form(declaration->base, &declaration->form, &parameters))
+		return hgprof_bad(reader, line, at, "'%s' is no predefined representation",
+			declaration->base);
+	return HG_OK;
+}
+
+/* The arguments of a constructor's result: numbers up to ';' or the end of the line. */
+static enum hg_status read_result(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_constructor *constructor)
+{
+	struct hgprof_line rest = *line;
+	struct hgprof_word word;
+	struct retype_term *result;
+	uint32_t id;
+	while (hgprof_word(&rest, &word) && !is_kind(word, ";"))
+		constructor->result_count++;
+	BASE_TRY(hgprof_alloc(reader, constructor->result_count, sizeof(*result), &result));
+	for (uint32_t i = 0; i < constructor->result_count; i++) {
+		BASE_TRY(hgprof_number(reader, line, "term", (uint32_t)reader->terms.count, &id));
+		result[i] = reader->open[id];
+	}
+	*line = rest;
+	constructor->result = result;
+	constructor->is_gadt = true;
+	return HG_OK;
+}
+
+static enum hg_status read_unboxed(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_declaration *declaration)
+{
+	struct hgprof_word word;
+	uint32_t id;
+	BASE_TRY(hgprof_name(reader, line, &declaration->unboxed.name));
+	BASE_TRY(hgprof_number(reader, line, "term", (uint32_t)reader->terms.count, &id));
+	declaration->form = RETYPE_UNBOXED;
+	declaration->inner = reader->open[id];
+	if (hgprof_word(line, &word) && is_kind(word, "="))
+		return read_result(reader, line, &declaration->unboxed);
+	return HG_OK;
+}
+
+static enum hg_status read_constructor(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_constructor *constructor)
+{
+	struct hgprof_word kind, word;
+	BASE_TRY(hgprof_name(reader, line, &constructor->name));
+	if (!hgprof_word(line, &kind) || kind.length != 1 || !memchr("cbr", kind.text[0], 3))
+		return hgprof_bad(reader, line, line->next, "a constructor of no kind");
+	constructor->is_constant = kind.text[0] == 'c';
+	constructor->is_record = kind.text[0] == 'r';
+	struct hgprof_line rest = *line;
+	if (hgprof_word(&rest, &word) && is_kind(word, "=")) {
+		*line = rest;
+		BASE_TRY(read_result(reader, line, constructor));
+	}
+	return hgprof_fields(reader, line, false, &constructor->fields, &constructor->field_count);
+}
+
+/* The records k that follow. */
+static enum hg_status read_variant(const struct hgprof_reader *reader, struct hgprof_line line,
+	struct retype_declaration *declaration)
+{
+	struct retype_constructor *constructors;
+	uint32_t count, most = reader->counts['k'] + 1;
+	BASE_TRY(hgprof_number(reader, &line, "constructor", most, &count));
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*constructors), &constructors));
+	for (uint32_t i = 0; i < count;) {
+		uint32_t number = line.number;
+		if (!hgprof_next_line(reader, &line))
+			return hgprof_bad(
+				reader, &line, line.end, "%u constructors are missing", count - i);
+		if (line.end - line.next > 2 && line.next[0] == 'k' && line.next[1] == ' ') {
+			line.next++;
+			BASE_TRY(read_constructor(reader, &line, &constructors[i++]));
+		} else if (line.next < line.end && strchr("uDtmgvxCfFLz", line.next[0])) {
+			return hgprof_bad(reader, &line, line.next,
+				"%u constructors of the type of line %u are missing", count - i,
+				number);
+		}
+	}
+	declaration->form = RETYPE_VARIANT;
+	declaration->constructor_count = count;
+	declaration->constructors = constructors;
+	return HG_OK;
+}
+
+static enum hg_status read_kind(const struct hgprof_reader *reader, struct hgprof_line line,
+	struct hgprof_word kind, struct retype_declaration *declaration)
+{
+	uint32_t id;
+	if (is_kind(kind, "B"))
+		return read_base(reader, &line, declaration);
+	if (is_kind(kind, "A")) {
+		BASE_TRY(hgprof_number(reader, &line, "term", (uint32_t)reader->terms.count, &id));
+		declaration->form = RETYPE_ALIAS;
+		declaration->inner = reader->open[id];
+		return HG_OK;
+	}
+	if (is_kind(kind, "R") || is_kind(kind, "FR")) {
+		declaration->form = kind.length == 1 ? RETYPE_RECORD : RETYPE_FLOAT_RECORD;
+		return hgprof_fields(
+			reader, &line, false, &declaration->fields, &declaration->field_count);
+	}
+	if (is_kind(kind, "U"))
+		return read_unboxed(reader, &line, declaration);
+	if (is_kind(kind, "X")) {
+		declaration->form = RETYPE_EXTENSIBLE;
+		return HG_OK;
+	}
+	if (is_kind(kind, "V"))
+		return read_variant(reader, line, declaration);
+	if (is_kind(kind, "O"))
+		return HG_OK;
+	return hgprof_bad(reader, &line, kind.text, "a declaration of unknown kind");
+}
+
+static enum hg_status read_declarations(struct hgprof_reader *reader)
+{
+	for (uint64_t i = 0; i < reader->declarations.count; i++) {
+		struct retype_declaration *known =
+			&reader->types->declarations[reader->declared[i]];
+		struct retype_declaration ignored, *declaration = known->base ? &ignored : known;
+		struct hgprof_line line = hgprof_line_of(reader, &reader->declarations.all[i]);
+		struct declared declared = {0};
+		BASE_TRY(read_declared(reader, &line, &declared));
+		ignored = *known;
+		BASE_TRY(read_kind(reader, line, declared.kind, declaration));
+	}
+	return HG_OK;
+}
+
+static enum hg_status read_layouts(struct hgprof_reader *reader)
+{
+	for (uint64_t i = 0; i < reader->layouts.count; i++) {
+		struct hgprof_line line = hgprof_line_of(reader, &reader->layouts.all[i]);
+		struct retype_layout layout = {0};
+		BASE_TRY(hgprof_name(reader, &line, &layout.name));
+		BASE_TRY(hgprof_fields(reader, &line, true, &layout.fields, &layout.field_count));
+		if (retype_add_layout(reader->types, &layout) == RETYPE_NONE)
+			return reader->types->status;
+	}
+	return HG_OK;
+}
+
+enum hg_status hgprof_read_types(struct hgprof_reader *reader)
+{
+	BASE_TRY(number_declarations(reader));
+	BASE_TRY(make_terms(reader));
+	BASE_TRY(read_declarations(reader));
+	BASE_TRY(close_terms(reader));
+	return read_layouts(reader);
+}

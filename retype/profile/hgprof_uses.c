@@ -1,0 +1,447 @@
+/*
+ * What leads to types in exe.prof: units, values, functions, extensions, classes, and places.  Of
+ * places, most of the file, only the numbers are kept; their types are read when they are asked
+ * for.
+ */
+#include "retype/profile/hgprof_parts.h"
+
+#include "base/cursor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t term_count(const struct hgprof_reader *reader)
+{
+	return (uint32_t)reader->terms.count;
+}
+
+/* Units */
+
+static int compare_units(const void *a, const void *b)
+{
+	return strcmp(((const struct retype_unit *)a)->name, ((const struct retype_unit *)b)->name);
+}
+
+static enum hg_status read_unit(
+	const struct hgprof_reader *reader, struct hgprof_line line, struct retype_unit *unit)
+{
+	struct hgprof_word crc, state;
+	BASE_TRY(hgprof_name(reader, &line, &unit->name));
+	if (!hgprof_word(&line, &crc))
+		return hgprof_bad(reader, &line, line.end, "a unit without CRC");
+	if (crc.length == sizeof(unit->crc) - 1)
+		memcpy(unit->crc, crc.text, crc.length);
+	else if (crc.length != 1 || crc.text[0] != '-')
+		return hgprof_bad(reader, &line, crc.text, "a CRC is 32 digits or '-'");
+	BASE_TRY(hgprof_name(reader, &line, &unit->source));
+	BASE_TRY(hgprof_name(reader, &line, &unit->builddir));
+	if (!hgprof_word(&line, &state))
+		return hgprof_bad(reader, &line, line.end, "does not say what was found");
+	unit->from_interface = state.length != 3 || memcmp(state.text, "cmt", 3) != 0;
+	return HG_OK;
+}
+
+static enum hg_status read_units(struct hgprof_reader *reader)
+{
+	struct retype_types *types = reader->types;
+	uint32_t count = (uint32_t)reader->units.count, known;
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*types->units), &types->units));
+	for (uint32_t i = 0; i < count; i++)
+		BASE_TRY(read_unit(
+			reader, hgprof_line_of(reader, &reader->units.all[i]), &types->units[i]));
+	types->unit_count = count;
+	if (count > 0)
+		qsort(types->units, count, sizeof(*types->units), compare_units);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t name = (uint64_t)(uintptr_t)types->units[i].name;
+		if (!retype_memo_find(types, &reader->unit_numbers, name, 0, &known))
+			retype_memo_set(types, &reader->unit_numbers, name, 0, i);
+	}
+	return types->status;
+}
+
+/* Most lines are of the unit of the line before them. */
+static enum hg_status read_unit_name(
+	struct hgprof_reader *reader, struct hgprof_line *line, uint32_t *unit)
+{
+	struct hgprof_word word, *last = &reader->last_unit;
+	const char *name;
+	if (!hgprof_word(line, &word))
+		return hgprof_bad(reader, line, line->end, "ends where a unit is to be");
+	if (word.length != last->length || memcmp(word.text, last->text, word.length) != 0) {
+		BASE_TRY(hgprof_unescape(reader, line, word, &name));
+		if (!retype_memo_find(reader->types, &reader->unit_numbers,
+			    (uint64_t)(uintptr_t)name, 0, &reader->last_unit_number))
+			return hgprof_bad(
+				reader, line, word.text, "the unit '%.64s' has no record u", name);
+		*last = word;
+	}
+	*unit = reader->last_unit_number;
+	return HG_OK;
+}
+
+static enum hg_status read_globals(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	uint32_t number = 0;
+	BASE_TRY(read_unit_name(reader, line, &number));
+	struct retype_unit *unit = &reader->types->units[number];
+	BASE_TRY(hgprof_number(reader, line, "field", UINT32_MAX, &unit->exported));
+	BASE_TRY(hgprof_fields(reader, line, true, &unit->fields, &unit->field_count));
+	if (unit->exported > unit->field_count)
+		return hgprof_bad(reader, line, line->end, "%u of %u fields are exported",
+			unit->exported, unit->field_count);
+	return HG_OK;
+}
+
+/* Values, extensions, classes */
+
+static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct retype_types *types = reader->types;
+	struct retype_value *value = &types->values[types->value_count];
+	uint32_t term;
+	BASE_TRY(read_unit_name(reader, line, &value->unit));
+	BASE_TRY(hgprof_ident(reader, line, &value->ident));
+	BASE_TRY(hgprof_number(reader, line, "term", term_count(reader), &term));
+	value->type = reader->closed[term];
+	types->value_count++;
+	return HG_OK;
+}
+
+static enum hg_status read_extension(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct retype_types *types = reader->types;
+	struct retype_extension *extension = &types->extensions[types->extension_count];
+	BASE_TRY(hgprof_name(reader, line, &extension->name));
+	BASE_TRY(hgprof_fields(reader, line, true, &extension->fields, &extension->field_count));
+	types->extension_count++;
+	return HG_OK;
+}
+
+static int compare_extensions(const void *a, const void *b)
+{
+	return strcmp(((const struct retype_extension *)a)->name,
+		((const struct retype_extension *)b)->name);
+}
+
+static enum hg_status read_class(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct retype_types *types = reader->types;
+	struct retype_class *class = &types->classes[types->class_count];
+	struct hgprof_line rest;
+	struct hgprof_word word;
+	const char **methods;
+	uint32_t count = 0;
+	BASE_TRY(hgprof_name(reader, line, &class->name));
+	rest = *line;
+	while (hgprof_word(&rest, &word) && (word.length != 1 || word.text[0] != ';'))
+		count++;
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*methods), &methods));
+	for (uint32_t i = 0; i < count; i++)
+		BASE_TRY(hgprof_name(reader, line, &methods[i]));
+	*line = rest;
+	class->methods = methods;
+	class->method_count = count;
+	BASE_TRY(hgprof_fields(reader, line, true, &class->fields, &class->field_count));
+	types->class_count++;
+	return HG_OK;
+}
+
+/* Files and functions */
+
+static enum hg_status read_files(struct hgprof_reader *reader)
+{
+	uint64_t count = reader->files.count;
+	reader->file_names = calloc(count + 1, sizeof(*reader->file_names));
+	if (!reader->file_names)
+		return base_no_memory(reader->error, count * sizeof(*reader->file_names));
+	for (uint64_t i = 0; i < count; i++) {
+		struct hgprof_line line = hgprof_line_of(reader, &reader->files.all[i]);
+		BASE_TRY(hgprof_name(reader, &line, &reader->file_names[i].path));
+		BASE_TRY(read_unit_name(reader, &line, &reader->file_names[i].unit));
+	}
+	return HG_OK;
+}
+
+static enum hg_status read_parameters(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_function *function)
+{
+	struct hgprof_word word, one;
+	struct retype_term *parameters;
+	uint32_t count = 1, term;
+	if (!hgprof_word(line, &word))
+		return hgprof_bad(reader, line, line->end, "a function without parameters");
+	if (word.length == 1 && word.text[0] == '-')
+		return HG_OK;
+	for (size_t i = 0; i < word.length; i++)
+		count += word.text[i] == ',';
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*parameters), &parameters));
+	for (uint32_t i = 0; i < count; i++) {
+		const uint8_t *comma = memchr(word.text, ',', word.length);
+		one = word;
+		if (comma) {
+			one.length = (size_t)(comma - word.text);
+			word.text = comma + 1;
+			word.length -= one.length + 1;
+		}
+		BASE_TRY(hgprof_parse_number(reader, line, one, "term", term_count(reader), &term));
+		parameters[i] = reader->closed[term];
+	}
+	function->parameters = parameters;
+	function->parameter_count = count;
+	return HG_OK;
+}
+
+/* Lines and columns of expressions that have no place are -1. */
+static enum hg_status read_position(
+	const struct hgprof_reader *reader, struct hgprof_line *line, uint32_t *position)
+{
+	struct hgprof_line rest = *line;
+	struct hgprof_word word;
+	if (hgprof_word(&rest, &word) && word.length == 2 && memcmp(word.text, "-1", 2) == 0) {
+		*line = rest;
+		*position = 0;
+		return HG_OK;
+	}
+	return hgprof_number(reader, line, "place", UINT32_MAX, position);
+}
+
+static enum hg_status read_function(struct hgprof_reader *reader,
+	const struct hgprof_record *record, struct retype_function *function)
+{
+	struct hgprof_line line = hgprof_line_of(reader, record);
+	uint32_t file;
+	uint32_t *const numbers[] = {&function->line, &function->start, &function->end,
+		&function->end_line, &function->end_column, &function->arity};
+	BASE_TRY(read_unit_name(reader, &line, &function->unit));
+	BASE_TRY(hgprof_ident(reader, &line, &function->ident));
+	BASE_TRY(hgprof_number(reader, &line, "file", (uint32_t)reader->files.count, &file));
+	function->file = reader->file_names[file].path;
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		BASE_TRY(read_position(reader, &line, numbers[i]));
+	BASE_TRY(read_parameters(reader, &line, function));
+	return hgprof_fields(reader, &line, true, &function->captures, &function->capture_count);
+}
+
+static enum hg_status read_functions(struct hgprof_reader *reader)
+{
+	struct retype_types *types = reader->types;
+	uint32_t count = (uint32_t)reader->functions.count;
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*types->functions), &types->functions));
+	for (uint32_t i = 0; i < count; i++)
+		BASE_TRY(read_function(reader, &reader->functions.all[i], &types->functions[i]));
+	types->function_count = count;
+	return HG_OK;
+}
+
+/* Places: most of a profile is read by what is from here on. */
+
+static bool read_digits_slowly(const uint8_t **next, const uint8_t *end, uint32_t *number)
+{
+	const uint8_t *p = *next;
+	uint64_t value = 0;
+	if (p == end || (unsigned)*p - '0' > 9)
+		return false;
+	for (; p < end && (unsigned)*p - '0' <= 9 && value < UINT32_MAX; p++)
+		value = value * 10 + (*p - (unsigned)'0');
+	*next = p;
+	*number = (uint32_t)value;
+	return value < UINT32_MAX;
+}
+
+/*
+ * One to seven digits at once: of eight bytes, those before the first that is no digit are shifted
+ * to the end, and neighbours are added up pairwise, three times.
+ */
+static inline bool read_digits(const uint8_t **next, const uint8_t *end, uint32_t *number)
+{
+	if (end - *next < 8)
+		return read_digits_slowly(next, end, number);
+	uint64_t digits = base_load_u64le(*next) ^ UINT64_C(0x3030303030303030);
+	uint64_t others =
+		((digits + UINT64_C(0x7676767676767676)) | digits) & UINT64_C(0x8080808080808080);
+	if (!others || others & 0x80)
+		return read_digits_slowly(next, end, number);
+	unsigned length = (unsigned)__builtin_ctzll(others) / 8;
+	digits <<= 64 - 8 * length;
+	digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+	digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
+	digits = digits * 10000 + (digits >> 32);
+	*next += length;
+	*number = (uint32_t)digits;
+	return true;
+}
+
+/* "@NUMBER" or "@-1". */
+static bool read_function_number(const uint8_t **next, const uint8_t *end, uint32_t *number)
+{
+	if (*next == end || **next != '@')
+		return false;
+	++*next;
+	if (end - *next >= 2 && (*next)[0] == '-' && (*next)[1] == '1') {
+		*next += 2;
+		*number = RETYPE_NONE;
+		return true;
+	}
+	return read_digits(next, end, number);
+}
+
+static bool skip_space(const uint8_t **next, const uint8_t *end)
+{
+	if (*next == end || **next != ' ')
+		return false;
+	++*next;
+	return true;
+}
+
+/* That all of "KIND:TERM..." can be read later. */
+static enum hg_status check_made(const struct hgprof_reader *reader, const struct hgprof_line *line)
+{
+	const uint8_t *next = line->next;
+	uint32_t count = term_count(reader), term;
+	while (next < line->end) {
+		const uint8_t *start = next;
+		while (next < line->end && *next != ':' && *next != ' ')
+			next++;
+		if (next < line->end && *next == ':') {
+			next++;
+			if (!read_digits(&next, line->end, &term) ||
+				(next < line->end && *next != ' '))
+				return hgprof_bad(reader, line, start, "KIND:TERM is expected");
+			if (term >= count)
+				return hgprof_bad(reader, line, start,
+					"%u is out of range for a term, there are %u", term, count);
+		} else if (next > start) {
+			return hgprof_bad(reader, line, start, "a kind without a term");
+		}
+		next += next < line->end;
+	}
+	return HG_OK;
+}
+
+static enum hg_status read_place(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct retype_types *types = reader->types;
+	struct retype_place *place = &types->places[types->place_count];
+	const uint8_t *next = line->next, *end = line->end;
+	uint32_t numbers[6];
+	for (unsigned i = 0; i < 6; i++)
+		if (!skip_space(&next, end) || !read_digits(&next, end, &numbers[i]))
+			return hgprof_bad(reader, line, next, "a place has six numbers");
+	if (!skip_space(&next, end) || !read_function_number(&next, end, &place->function) ||
+		(next < end && *next != ' '))
+		return hgprof_bad(reader, line, next, "a place without its function");
+	if (numbers[0] >= reader->files.count)
+		return hgprof_bad(
+			reader, line, line->next, "%u is out of range for a file", numbers[0]);
+	if (place->function != RETYPE_NONE && place->function >= types->function_count)
+		return hgprof_bad(reader, line, line->next, "%u is out of range for a function",
+			place->function);
+	place->file = reader->file_names[numbers[0]].path;
+	place->unit = reader->file_names[numbers[0]].unit;
+	place->line = numbers[1];
+	place->start = numbers[2];
+	place->end = numbers[3];
+	place->end_line = numbers[4];
+	place->end_column = numbers[5];
+	place->made_count = RETYPE_NONE;
+	place->text = next;
+	line->next = next;
+	BASE_TRY(check_made(reader, line));
+	types->place_count++;
+	return HG_OK;
+}
+
+static void read_kinds(struct retype_types *types, const struct hgprof_kept *kept,
+	struct hgprof_line line, struct retype_place *place)
+{
+	/* The line has been checked, but for the escapes of names, which may stay as they are. */
+	struct hgprof_reader reader = {.types = types, .bytes = line.next};
+	struct retype_made *made;
+	struct hgprof_word word, term;
+	uint32_t count = hgprof_count_words(&line);
+	place->made_count = 0;
+	place->made = NULL;
+	enum hg_status status = hgprof_alloc(&reader, count, sizeof(*made), &made);
+	for (uint32_t i = 0; status == HG_OK && hgprof_word(&line, &word); i++) {
+		uint32_t number = 0;
+		if (hgprof_split(&word, &term)) {
+			const uint8_t *digits = term.text;
+			read_digits(&digits, term.text + term.length, &number);
+		}
+		if (hgprof_unescape(&reader, &line, word, &made[i].kind) != HG_OK)
+			made[i].kind = retype_intern(types, word.text, word.length);
+		made[i].type = kept->closed[number];
+		place->made_count = i + 1;
+		place->made = made;
+	}
+	if (status != HG_OK)
+		retype_failed(types, base_no_memory(types->error, count * sizeof(*made)));
+}
+
+void retype_hgprof_read_made(struct retype_types *types, struct retype_place *place)
+{
+	const struct hgprof_kept *kept = types->reader;
+	const uint8_t *end = memchr(place->text, '\n', (size_t)(kept->end - place->text));
+	read_kinds(types, kept, (struct hgprof_line){place->text, end ? end : kept->end, 0}, place);
+}
+
+/* The second pass */
+
+static enum hg_status read_use(
+	struct hgprof_reader *reader, uint8_t letter, struct hgprof_line *line)
+{
+	switch (letter) {
+	case 'L':
+		return read_place(reader, line);
+	case 'g':
+		return read_globals(reader, line);
+	case 'v':
+		return read_value(reader, line);
+	case 'x':
+		return read_extension(reader, line);
+	case 'C':
+		return read_class(reader, line);
+	default:
+		return HG_OK;
+	}
+}
+
+static enum hg_status alloc_uses(struct hgprof_reader *reader)
+{
+	struct retype_types *types = reader->types;
+	const uint32_t *counts = reader->counts;
+	BASE_TRY(hgprof_alloc(reader, counts['v'], sizeof(*types->values), &types->values));
+	BASE_TRY(hgprof_alloc(reader, counts['x'], sizeof(*types->extensions), &types->extensions));
+	BASE_TRY(hgprof_alloc(reader, counts['C'], sizeof(*types->classes), &types->classes));
+	return hgprof_alloc(reader, counts['L'], sizeof(*types->places), &types->places);
+}
+
+static enum hg_status keep(struct hgprof_reader *reader)
+{
+	struct hgprof_kept *kept;
+	BASE_TRY(hgprof_alloc(reader, 1, sizeof(*kept), &kept));
+	*kept = (struct hgprof_kept){reader->end, reader->closed, term_count(reader)};
+	reader->types->reader = kept;
+	return HG_OK;
+}
+
+enum hg_status hgprof_read_uses(struct hgprof_reader *reader)
+{
+	struct retype_types *types = reader->types;
+	struct hgprof_line line = {reader->bytes, reader->bytes, 1};
+	BASE_TRY(read_units(reader));
+	BASE_TRY(read_files(reader));
+	BASE_TRY(read_functions(reader));
+	BASE_TRY(alloc_uses(reader));
+	line.end = memchr(reader->bytes, '\n', (size_t)(reader->end - reader->bytes));
+	while (hgprof_next_line(reader, &line)) {
+		uint8_t letter = line.next < line.end ? *line.next++ : 0;
+		if (line.next == line.end || *line.next == ' ')
+			BASE_TRY(read_use(reader, letter, &line));
+	}
+	if (types->extension_count > 0)
+		qsort(types->extensions, types->extension_count, sizeof(*types->extensions),
+			compare_extensions);
+	return keep(reader);
+}

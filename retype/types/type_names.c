@@ -1,0 +1,208 @@
+#include "retype/types/types_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	DEEPEST_NAME = 8,    /* what is below is "..." */
+	LONGEST_NAME = 2000, /* from here on, too: terms share parts, their names do not */
+};
+
+struct writer {
+	const struct retype_types *types;
+	char *buffer;
+	size_t size, length;
+	unsigned depth;
+};
+
+/* How tightly what is around it binds; a weaker type is put in parentheses. */
+enum binding { BINDS_ARROW, BINDS_TUPLE, BINDS_ARGUMENT };
+
+static void put(struct writer *w, const char *string)
+{
+	for (; *string; string++, w->length++)
+		if (w->length + 1 < w->size)
+			w->buffer[w->length] = *string;
+}
+
+static void finish(struct writer *w)
+{
+	if (w->size > 0)
+		w->buffer[w->length < w->size ? w->length : w->size - 1] = '\0';
+}
+
+static void put_term(struct writer *w, struct retype_term term, enum binding around);
+
+/* Terms with something between them; those that would be too long are "...". */
+static void put_all(struct writer *w, struct retype_term term, const char *between)
+{
+	uint32_t count = retype_node(w->types, term)->count;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i > 0)
+			put(w, between);
+		if (w->length > LONGEST_NAME) {
+			put(w, "...");
+			break;
+		}
+		put_term(w, retype_argument(w->types, term, i),
+			*between == ',' ? BINDS_ARROW : BINDS_ARGUMENT);
+	}
+}
+
+static void put_variable(struct writer *w, uint32_t number)
+{
+	char name[16];
+	if (number < 26)
+		snprintf(name, sizeof(name), "'%c", (char)('a' + number));
+	else
+		snprintf(name, sizeof(name), "'a%u", number);
+	put(w, name);
+}
+
+static void put_constructed(struct writer *w, struct retype_term term)
+{
+	const struct retype_node *node = retype_node(w->types, term);
+	const struct retype_declaration *declaration = retype_declared(w->types, term);
+	if (node->count == 1) {
+		put_term(w, retype_argument(w->types, term, 0), BINDS_ARGUMENT);
+		put(w, " ");
+	} else if (node->count > 1) {
+		put(w, "(");
+		put_all(w, term, ", ");
+		put(w, ") ");
+	}
+	put(w, declaration && declaration->name[0] ? declaration->name : "_");
+}
+
+/* The parameter of "?label:" is an option, of which OCaml writes only the inside. */
+static void put_arrow(struct writer *w, struct retype_term term)
+{
+	const char *label = retype_node(w->types, term)->names[0];
+	struct retype_term parameter = retype_argument(w->types, term, 0);
+	const struct retype_declaration *declaration = retype_declared(w->types, parameter);
+	if (label[0] == '?' && declaration && strcmp(declaration->name, "option") == 0)
+		parameter = retype_argument(w->types, parameter, 0);
+	if (label[0]) {
+		put(w, label);
+		put(w, ":");
+	}
+	put_term(w, parameter, BINDS_TUPLE);
+	put(w, " -> ");
+	put_term(w, retype_argument(w->types, term, 1), BINDS_ARROW);
+}
+
+/* The next of the names by the alphabet, as OCaml prints them: those of variants are kept by their
+ * hashes.  'last' is NULL for the first one. */
+static uint32_t next_name(const struct retype_node *node, const char *last)
+{
+	uint32_t found = 0;
+	bool any = false;
+	for (uint32_t i = 0; i < node->count; i++) {
+		if (last && strcmp(node->names[i], last) <= 0)
+			continue;
+		if (!any || strcmp(node->names[i], node->names[found]) < 0)
+			found = i;
+		any = true;
+	}
+	return found;
+}
+
+static void put_named(struct writer *w, struct retype_term term)
+{
+	const struct retype_node *node = retype_node(w->types, term);
+	bool is_object = node->kind == RETYPE_OBJECT;
+	const char *last = NULL;
+	put(w, is_object ? "<" : "[");
+	for (uint32_t n = 0; n < node->count; n++) {
+		uint32_t i = next_name(node, last);
+		last = node->names[i];
+		struct retype_term argument = retype_argument(w->types, term, i);
+		put(w, n == 0 ? " " : is_object ? "; " : " | ");
+		if (w->length > LONGEST_NAME) {
+			put(w, "...");
+			break;
+		}
+		if (!is_object)
+			put(w, "`");
+		put(w, node->names[i]);
+		if (is_object || !retype_is(argument, RETYPE_NOTHING)) {
+			put(w, is_object ? " : " : " of ");
+			put_term(w, argument, BINDS_ARROW);
+		}
+	}
+	put(w, is_object ? " >" : " ]");
+}
+
+static void put_module(struct writer *w, uint32_t layout)
+{
+	put(w, "(module ");
+	put(w, layout < w->types->layout_count ? w->types->layouts[layout].name : "_");
+	put(w, ")");
+}
+
+static void put_shown(struct writer *w, struct retype_term term)
+{
+	const struct retype_node *node = retype_node(w->types, term);
+	switch (node->kind) {
+	case RETYPE_MANY:
+		put(w, "(...)");
+		break;
+	case RETYPE_VARIABLE:
+		put_variable(w, node->number);
+		break;
+	case RETYPE_CONSTRUCTED:
+		put_constructed(w, term);
+		break;
+	case RETYPE_TUPLE:
+		put_all(w, term, " * ");
+		if (node->count == 0)
+			put(w, "()");
+		break;
+	case RETYPE_ARROW:
+		put_arrow(w, term);
+		break;
+	case RETYPE_POLY_VARIANT:
+	case RETYPE_OBJECT:
+		put_named(w, term);
+		break;
+	case RETYPE_MODULE:
+		put_module(w, node->number);
+		break;
+	case RETYPE_SET:
+		put(w, "(");
+		put_all(w, term, " | ");
+		put(w, ")");
+		break;
+	default:
+		put(w, "_");
+	}
+}
+
+static void put_term(struct writer *w, struct retype_term term, enum binding around)
+{
+	enum retype_kind kind = (enum retype_kind)retype_node(w->types, term)->kind;
+	bool is_enclosed = (kind == RETYPE_ARROW && around > BINDS_ARROW) ||
+			   (kind == RETYPE_TUPLE && around > BINDS_TUPLE);
+	if (w->depth >= DEEPEST_NAME || w->length > LONGEST_NAME) {
+		put(w, "...");
+		return;
+	}
+	w->depth++;
+	if (is_enclosed)
+		put(w, "(");
+	put_shown(w, term);
+	if (is_enclosed)
+		put(w, ")");
+	w->depth--;
+}
+
+size_t retype_name(
+	const struct retype_types *types, struct retype_term term, char *buffer, size_t size)
+{
+	struct writer w = {.types = types, .buffer = buffer, .size = size};
+	if (!retype_is(term, RETYPE_NOTHING))
+		put_term(&w, term, BINDS_ARROW);
+	finish(&w);
+	return w.length;
+}

@@ -1,0 +1,29 @@
+/*
+ * Capstone for x86-64 code, with details of operands.
+ *
+ * Capstone uses what its allocator gives without a look whether it gave anything.  So what it needs
+ * is taken beforehand, in one piece that is given to it bit by bit: its allocator
+ * (CS_OPT_MEM, which is of the whole process) is replaced by one that does so between open and
+ * close in the same thread, and is malloc() elsewhere.
+ */
+#ifndef SNAPSHOT_ARCH_DISASSEMBLER_H
+#define SNAPSHOT_ARCH_DISASSEMBLER_H
+
+#include "base/error.h"
+
+#include <capstone/capstone.h>
+
+struct snap_disassembler {
+	csh handle;
+	cs_insn *insn; /* for cs_disasm_iter() */
+	char *memory;  /* what Capstone's allocations are cut from */
+	size_t used;
+	struct snap_disassembler *outer; /* the one opened before in this thread */
+};
+
+/* One that is open must not move; those of a thread are closed in the opposite order. */
+enum hg_status snap_disassembler_open(
+	struct snap_disassembler *disassembler, struct hg_error *error);
+void snap_disassembler_close(struct snap_disassembler *disassembler);
+
+#endif

@@ -1,0 +1,274 @@
+#include "snapshot/capture/core_writer_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Text */
+
+void snap_core_text(struct snap_core_text *text, const char *string)
+{
+	for (; *string; string++) {
+		if (text->used + 1 >= text->size) {
+			text->cut = true;
+			break;
+		}
+		text->start[text->used++] = *string;
+	}
+	if (text->size)
+		text->start[text->used] = '\0';
+}
+
+void snap_core_number(struct snap_core_text *text, uint64_t number, unsigned base)
+{
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
+	digits[at] = '\0';
+	do {
+		digits[--at] = "0123456789abcdef"[number % base];
+		number /= base;
+	} while (number);
+	snap_core_text(text, digits + at);
+}
+
+/* /proc */
+
+int snap_core_open_proc(pid_t id, const char *name)
+{
+	char path[128];
+	struct snap_core_text text = {.start = path, .size = sizeof(path)};
+	snap_core_text(&text, "/proc/");
+	snap_core_number(&text, (uint64_t)id, 10);
+	snap_core_text(&text, "/");
+	snap_core_text(&text, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+size_t snap_core_pread(int fd, void *buffer, size_t size, uint64_t offset)
+{
+	size_t got = 0;
+	while (got < size) {
+		ssize_t part =
+			pread(fd, (uint8_t *)buffer + got, size - got, (off_t)(offset + got));
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part <= 0)
+			break;
+		got += (size_t)part;
+	}
+	return got;
+}
+
+/* Reads a file of /proc to its end into the working memory, with a NUL behind it. */
+static uint8_t *read_all(struct snap_core *core, pid_t id, const char *name, size_t *size)
+{
+	int fd = snap_core_open_proc(id, name);
+	if (fd < 0)
+		return NULL;
+	/* How much there is shows only when it is read. */
+	size_t room = snap_core_arena_left(core) / 4;
+	uint8_t *bytes = core->arena + core->arena_used;
+	ssize_t part = 0;
+	*size = 0;
+	while (*size < room && (part = read(fd, bytes + *size, room - *size)) != 0) {
+		if (part < 0 && errno == EINTR)
+			continue;
+		if (part < 0)
+			break;
+		*size += (size_t)part;
+	}
+	int number = errno;
+	close(fd);
+	errno = *size == room ? ENOMEM : number;
+	return *size < room && part == 0 ? snap_core_alloc(core, *size + 1) : NULL;
+}
+
+/* Fields of a line of maps */
+
+static uint64_t read_number(const char **at, unsigned base)
+{
+	uint64_t number = 0;
+	for (;; (*at)++) {
+		char c = **at;
+		unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+							: 16;
+		if (digit >= base)
+			return number;
+		number = number * base + digit;
+	}
+}
+
+static bool skip(const char **at, char wanted)
+{
+	if (**at != wanted)
+		return false;
+	(*at)++;
+	return true;
+}
+
+/* The kernel writes a line feed within a path as \012 (seq_file_path()). */
+static void unescape(char *path)
+{
+	char *to = path;
+	for (const char *from = path; *from; to++) {
+		bool escaped = strncmp(from, "\\012", 4) == 0;
+		*to = escaped ? '\n' : *from;
+		from += escaped ? 4 : 1;
+	}
+	*to = '\0';
+}
+
+/* "START-END rwxp OFFSET MAJOR:MINOR INODE      PATH" (proc(5)) */
+static bool read_line(char *line, struct snap_core_map *map)
+{
+	const char *at = line;
+	*map = (struct snap_core_map){0};
+	map->start = read_number(&at, 16);
+	if (!skip(&at, '-'))
+		return false;
+	map->end = read_number(&at, 16);
+	if (!skip(&at, ' ') || strnlen(at, 4) < 4)
+		return false;
+	map->flags = (at[0] == 'r' ? (uint32_t)PF_R : 0) | (at[1] == 'w' ? (uint32_t)PF_W : 0) |
+		     (at[2] == 'x' ? (uint32_t)PF_X : 0);
+	map->shared = at[3] == 's';
+	at += 4;
+	if (!skip(&at, ' '))
+		return false;
+	map->offset = read_number(&at, 16);
+	if (!skip(&at, ' '))
+		return false;
+	map->device = read_number(&at, 16) << 32;
+	if (!skip(&at, ':'))
+		return false;
+	map->device |= read_number(&at, 16);
+	if (!skip(&at, ' '))
+		return false;
+	map->inode = read_number(&at, 10);
+	while (skip(&at, ' '))
+		continue;
+	char *path = line + (at - line);
+	unescape(path);
+	map->path = path;
+	return map->start < map->end;
+}
+
+size_t snap_core_path_length(const struct snap_core_map *map)
+{
+	static const char mark[] = " (deleted)";
+	size_t length = strlen(map->path), marked = sizeof(mark) - 1;
+	bool deleted = length > marked && memcmp(map->path + length - marked, mark, marked) == 0;
+	return deleted ? length - marked : length;
+}
+
+static bool begins(const char *string, const char *with)
+{
+	return strncmp(string, with, strlen(with)) == 0;
+}
+
+static enum snap_core_kind kind_of(const struct snap_core_map *map)
+{
+	if (begins(map->path, "[vvar") || begins(map->path, "[vsyscall"))
+		return SNAP_CORE_LEFT_OUT;
+	if (begins(map->path, "[vdso"))
+		return SNAP_CORE_WHOLE;
+	bool deleted = snap_core_path_length(map) != strlen(map->path);
+	bool device = begins(map->path, "/dev/") && !begins(map->path, "/dev/shm/") && !deleted;
+	if (!(map->flags & PF_R) || device)
+		return SNAP_CORE_NO_BYTES;
+	/* As the kernel tells shared memory from files: by whether it has a name. */
+	if (map->shared)
+		return map->inode == 0 || deleted || begins(map->path, "/memfd:")
+			       ? SNAP_CORE_SHARED
+			       : SNAP_CORE_NO_BYTES;
+	return map->inode ? SNAP_CORE_FILE : SNAP_CORE_ANONYMOUS;
+}
+
+static void add_map(struct snap_core *core, struct snap_core_map map)
+{
+	map.kind = kind_of(&map);
+	if (map.start < map.end)
+		core->maps[core->map_count++] = map;
+}
+
+/*
+ * Without the writer's own memory when a process writes itself; the kernel may have joined it with
+ * a neighbour.
+ */
+static void add_map_without_own(struct snap_core *core, struct snap_core_map map)
+{
+	uint64_t own = (uintptr_t)core->arena, own_end = own + core->arena_size;
+	bool overlaps = map.start < own_end && own < map.end;
+	if (core->process->id != getpid() || !overlaps) {
+		add_map(core, map);
+		return;
+	}
+	struct snap_core_map part = map;
+	part.end = own;
+	add_map(core, part);
+	map.start = own_end;
+	add_map(core, map);
+}
+
+static int read_maps(struct snap_core *core)
+{
+	size_t size, lines = 0;
+	char *text = (char *)read_all(core, core->process->id, "maps", &size);
+	if (!text)
+		return snap_core_failed(core, "its mappings cannot be read", errno);
+	for (size_t i = 0; i < size; i++)
+		lines += text[i] == '\n';
+	core->maps = snap_core_alloc(core, (lines + 2) * sizeof(*core->maps));
+	if (!core->maps)
+		return snap_core_failed(core, "too many mappings", ENOMEM);
+	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+		struct snap_core_map map;
+		*end = '\0';
+		if (!read_line(line, &map))
+			return snap_core_failed(core, "its mappings cannot be read", EINVAL);
+		add_map_without_own(core, map);
+	}
+	/* Of a process that is ending. */
+	return core->map_count ? 0 : snap_core_failed(core, "the process is gone", ESRCH);
+}
+
+/* The first part of a small file of /proc, of the process or of the one it was forked from. */
+static size_t read_some(const struct snap_core *core, const char *name, void *buffer, size_t size)
+{
+	const pid_t ids[] = {core->process->origin, core->process->id};
+	size_t got = 0;
+	for (int i = 0; i < 2 && got == 0; i++) {
+		int fd = snap_core_open_proc(ids[i], name);
+		if (fd < 0)
+			continue;
+		got = snap_core_pread(fd, buffer, size, 0);
+		close(fd);
+	}
+	return got;
+}
+
+static void read_names(struct snap_core *core)
+{
+	size_t got = read_some(core, "comm", core->name, sizeof(core->name) - 1);
+	if (got && core->name[got - 1] == '\n')
+		core->name[got - 1] = '\0';
+	got = read_some(core, "cmdline", core->arguments, sizeof(core->arguments) - 1);
+	while (got && core->arguments[got - 1] == '\0')
+		got--;
+	for (size_t i = 0; i < got; i++)
+		if (core->arguments[i] == '\0')
+			core->arguments[i] = ' ';
+}
+
+int snap_core_read_proc(struct snap_core *core)
+{
+	SNAP_CORE_TRY(read_maps(core));
+	core->auxv = read_all(core, core->process->id, "auxv", &core->auxv_size);
+	if (!core->auxv)
+		core->auxv_size = 0;
+	read_names(core);
+	return 0;
+}

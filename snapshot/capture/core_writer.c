@@ -1,0 +1,574 @@
+#include "snapshot/capture/core_writer_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Pages that a mapping lacks, between some that it has, make two segments from this many on. */
+enum {
+	GAP_OF_ZEROS = (64 << 20) / SNAP_CORE_PAGE, /* holes of the file cost nothing */
+	GAP_OF_FILE = 32                            /* pages of the file would be written */
+};
+
+/* /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst) */
+#define PAGE_PRESENT ((uint64_t)1 << 63)
+#define PAGE_SWAPPED ((uint64_t)1 << 62)
+#define PAGE_OF_FILE ((uint64_t)1 << 61) /* or shared memory: not a private copy */
+
+int snap_core_failed(struct snap_core *core, const char *what, int number)
+{
+	core->failed = what;
+	return number ? number : EIO;
+}
+
+/* Memory */
+
+/* As much as the mappings of any process need; pages that are not used cost nothing. */
+static int map_arena(struct snap_core *core)
+{
+	for (size_t size = (size_t)256 << 20; size >= (size_t)16 << 20; size /= 4) {
+		void *arena = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (arena == MAP_FAILED)
+			continue;
+		core->arena = arena;
+		core->arena_size = size;
+		core->buffer = snap_core_alloc(core, SNAP_CORE_BUFFER);
+		core->page_entries = snap_core_alloc(core, SNAP_CORE_ENTRIES * sizeof(uint64_t));
+		return 0;
+	}
+	return snap_core_failed(core, "no memory for writing", ENOMEM);
+}
+
+size_t snap_core_arena_left(const struct snap_core *core)
+{
+	return core->arena_size - core->arena_used;
+}
+
+void *snap_core_alloc(struct snap_core *core, uint64_t size)
+{
+	if (size > snap_core_arena_left(core) - 15)
+		return NULL;
+	void *memory = core->arena + core->arena_used;
+	core->arena_used += (size + 15) & ~(uint64_t)15;
+	return memory;
+}
+
+/* The file */
+
+/* What is behind a link is replaced, and the link stays. */
+static int follow_links(struct snap_core *core)
+{
+	enum { MOST_LINKS = 40 };
+	char target[PATH_MAX];
+	for (unsigned i = 0; i < MOST_LINKS; i++) {
+		ssize_t length = readlink(core->path, target, sizeof(target));
+		if (length < 0)
+			return 0;
+		const char *slash = strrchr(core->path, '/');
+		size_t folder = slash && target[0] != '/' ? (size_t)(slash - core->path) + 1 : 0;
+		if (folder + (size_t)length > sizeof(core->path) - 3)
+			return snap_core_failed(core, "cannot be written", ENAMETOOLONG);
+		memcpy(core->path + folder, target, (size_t)length);
+		core->path[folder + (size_t)length] = '\0';
+	}
+	return snap_core_failed(core, "cannot be written", ELOOP);
+}
+
+static int check_target(struct snap_core *core)
+{
+	struct stat about;
+	if (stat(core->path, &about) != 0)
+		return 0;
+	if (S_ISDIR(about.st_mode))
+		return snap_core_failed(core, "cannot be written", EISDIR);
+	if (!S_ISREG(about.st_mode))
+		return snap_core_failed(core, "cannot be written: not a regular file", EINVAL);
+	if (!core->replace)
+		return snap_core_failed(core, "is there already", EEXIST);
+	/* Who may read a file of somebody else is not for him to say. */
+	if (about.st_uid == geteuid() && about.st_gid == getegid())
+		core->mode = about.st_mode & 0777;
+	return 0;
+}
+
+/* The name the file has on its way, if it needs one; false when all have been tried. */
+static bool name_temporary(struct snap_core *core, unsigned attempt)
+{
+	enum { MOST_ATTEMPTS = 1000 };
+	struct snap_core_text text = {.start = core->temporary, .size = sizeof(core->temporary)};
+	snap_core_text(&text, core->path);
+	snap_core_text(&text, ".part-");
+	snap_core_number(&text, (uint64_t)getpid(), 10);
+	if (attempt) {
+		snap_core_text(&text, "-");
+		snap_core_number(&text, attempt, 10);
+	}
+	return attempt < MOST_ATTEMPTS;
+}
+
+/*
+ * A file that is there already is one that a process left which was killed and had our number, or,
+ * in a folder that several machines share, of one that has it now: leave it and take another name.
+ */
+static int open_named(struct snap_core *core)
+{
+	for (unsigned attempt = 0; name_temporary(core, attempt); attempt++) {
+		core->fd = open(core->temporary, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+		if (core->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return core->fd < 0 ? errno : 0;
+}
+
+static int open_file(struct snap_core *core)
+{
+	char folder[PATH_MAX];
+	const char *slash = strrchr(core->path, '/');
+	size_t length = slash ? (size_t)(slash - core->path) + 1 : 0;
+	memcpy(folder, core->path, length);
+	memcpy(folder + length, ".", sizeof("."));
+	core->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	core->unnamed = core->fd >= 0;
+	int status = core->unnamed ? 0 : open_named(core);
+	return status ? snap_core_failed(core, "cannot be written", status) : 0;
+}
+
+int snap_core_open(struct snap_core *core, const char *path, bool replace)
+{
+	size_t length = strlen(path);
+	*core = SNAP_CORE_NONE;
+	core->replace = replace;
+	if (length == 0 || length > sizeof(core->path) - 3)
+		return snap_core_failed(core, "cannot be written", ENAMETOOLONG);
+	memcpy(core->path, path, length + 1);
+	SNAP_CORE_TRY(follow_links(core));
+	SNAP_CORE_TRY(check_target(core));
+	SNAP_CORE_TRY(map_arena(core));
+	return open_file(core);
+}
+
+int snap_core_open_fd(struct snap_core *core, int fd)
+{
+	*core = SNAP_CORE_NONE;
+	SNAP_CORE_TRY(map_arena(core));
+	core->fd = dup(fd);
+	return core->fd < 0 ? snap_core_failed(core, "no file descriptor", errno) : 0;
+}
+
+static void close_descriptor(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Frees all but the file. */
+static void release(struct snap_core *core)
+{
+	close_descriptor(&core->page_map);
+	close_descriptor(&core->origin_page_map);
+	if (core->arena)
+		munmap(core->arena, core->arena_size);
+	core->arena = NULL;
+}
+
+void snap_core_abandon(struct snap_core *core)
+{
+	bool named = core->fd >= 0 && !core->unnamed && core->temporary[0];
+	close_descriptor(&core->fd);
+	if (named)
+		unlink(core->temporary);
+	release(core);
+}
+
+static int link_unnamed(const struct snap_core *core, const char *name)
+{
+	char own[64];
+	struct snap_core_text text = {.start = own, .size = sizeof(own)};
+	snap_core_text(&text, "/proc/self/fd/");
+	snap_core_number(&text, (uint64_t)core->fd, 10);
+	return linkat(AT_FDCWD, own, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+}
+
+/* A name on its way for what has none: nothing can be linked over a file that is there. */
+static int link_temporary(struct snap_core *core)
+{
+	int status = EEXIST;
+	for (unsigned attempt = 0; status == EEXIST && name_temporary(core, attempt); attempt++)
+		status = link_unnamed(core, core->temporary);
+	core->unnamed = status != 0;
+	return status;
+}
+
+static int give_name(struct snap_core *core)
+{
+	int status = 0;
+	if (core->unnamed) {
+		status = link_unnamed(core, core->path);
+		if (status != EEXIST || !core->replace)
+			return status;
+		SNAP_CORE_TRY(link_temporary(core));
+	}
+	if (core->replace)
+		return rename(core->temporary, core->path) == 0 ? 0 : errno;
+	status = link(core->temporary, core->path) == 0 ? 0 : errno;
+	if (status == 0)
+		unlink(core->temporary);
+	return status;
+}
+
+/* What cannot sync keeps nothing beyond a crash anyway. */
+static int sync_file(const struct snap_core *core)
+{
+	while (fsync(core->fd) != 0) {
+		if (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
+			return 0;
+		if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+int snap_core_commit(struct snap_core *core)
+{
+	int status = sync_file(core);
+	if (status == 0 && core->mode && fchmod(core->fd, core->mode) != 0)
+		status = errno;
+	/* After a crash of the machine a file of that name is whole, or the one before. */
+	if (status == 0)
+		status = give_name(core);
+	if (status)
+		return snap_core_failed(
+			core, status == EEXIST ? "is there already" : "cannot be written", status);
+	/* Some network file systems tell only now that the disk is full. */
+	int fd = core->fd;
+	core->fd = -1;
+	release(core);
+	if (close(fd) == 0)
+		return 0;
+	status = errno;
+	unlink(core->path);
+	return snap_core_failed(core, "cannot be written", status);
+}
+
+int snap_core_put(struct snap_core *core, const void *bytes, size_t size, uint64_t offset)
+{
+	const uint8_t *from = bytes;
+	while (size) {
+		ssize_t written = pwrite(core->fd, from, size, (off_t)offset);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return snap_core_failed(core, "cannot be written", errno);
+		core->written_bytes += (uint64_t)written;
+		from += written;
+		offset += (uint64_t)written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t size)
+{
+	return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+int snap_core_put_pages(struct snap_core *core, const void *bytes, size_t size, uint64_t offset)
+{
+	const uint8_t *from = bytes;
+	size_t at = 0;
+	while (at < size) {
+		size_t end = at;
+		while (end < size) {
+			size_t part = size - end < SNAP_CORE_PAGE ? size - end : SNAP_CORE_PAGE;
+			if (is_zero(from + end, part))
+				break;
+			end += part;
+		}
+		SNAP_CORE_TRY(snap_core_put(core, from + at, end - at, offset + at));
+		at = end + SNAP_CORE_PAGE;
+	}
+	return 0;
+}
+
+/* Memory of the process */
+
+size_t snap_core_read_process(void *data, uint64_t address, void *buffer, size_t size)
+{
+	size_t got = 0;
+	while (got < size) {
+		struct iovec to = {(uint8_t *)buffer + got, size - got};
+		struct iovec from = {(void *)(uintptr_t)(address + got), size - got};
+		ssize_t part = process_vm_readv(*(const pid_t *)data, &to, 1, &from, 1, 0);
+		if (part <= 0)
+			break;
+		got += (size_t)part;
+	}
+	return got;
+}
+
+size_t snap_core_get(const struct snap_core *core, uint64_t address, void *buffer, size_t size)
+{
+	const struct snap_core_process *process = core->process;
+	if (process->read)
+		return process->read(process->read_data, address, buffer, size);
+	pid_t id = process->id;
+	return snap_core_read_process(&id, address, buffer, size);
+}
+
+/* Copies [start, end) to an offset of the core.  Pages that cannot be read are counted. */
+static int copy_memory(struct snap_core *core, uint64_t start, uint64_t end, uint64_t offset)
+{
+	while (start < end) {
+		size_t wanted =
+			end - start < SNAP_CORE_BUFFER ? (size_t)(end - start) : SNAP_CORE_BUFFER;
+		size_t got = snap_core_get(core, start, core->buffer, wanted);
+		if (got == SNAP_CORE_STOP)
+			return snap_core_failed(core, "cancelled", ECANCELED);
+		SNAP_CORE_TRY(snap_core_put_pages(core, core->buffer, got, offset));
+		if (got < wanted) {
+			/* Up to the next page. */
+			size_t next = (got / SNAP_CORE_PAGE + 1) * SNAP_CORE_PAGE;
+			core->unreadable_bytes += next - got;
+			got = next < wanted ? next : wanted;
+		}
+		start += got;
+		offset += got;
+	}
+	return 0;
+}
+
+/* Argument of PAGEMAP_SCAN of Linux 6.7 (include/uapi/linux/fs.h). */
+struct scan_region {
+	uint64_t start, end, categories;
+};
+
+struct scan {
+	uint64_t size, flags, start, end, walk_end, regions, region_count, most_pages;
+	uint64_t inverted, all_of, any_of, returned;
+};
+
+#define SCAN_PAGES _IOWR('f', 16, struct scan)
+
+enum { SCAN_PRESENT = 1 << 3, SCAN_SWAPPED = 1 << 4, SCAN_FROM = (1 << 30) / SNAP_CORE_PAGE };
+
+/*
+ * In mappings of many gigabytes, of which mostly few pages are there, the next one that is; without
+ * the help of the kernel 'page' itself.
+ */
+static uint64_t skip_absent(const struct snap_core_map *map, int fd, uint64_t page)
+{
+	struct scan_region region = {0};
+	struct scan scan = {.size = sizeof(scan),
+		.start = page * SNAP_CORE_PAGE,
+		.end = map->end,
+		.regions = (uintptr_t)&region,
+		.region_count = 1,
+		.most_pages = 1,
+		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
+		.returned = SCAN_PRESENT | SCAN_SWAPPED};
+	if (fd < 0 || (map->end - scan.start) / SNAP_CORE_PAGE < SCAN_FROM)
+		return page;
+	int found = ioctl(fd, SCAN_PAGES, &scan);
+	if (found < 0)
+		return page;
+	return (found ? region.start : scan.end) / SNAP_CORE_PAGE;
+}
+
+/* Which pages of a mapping are wanted, read in batches. */
+struct pages {
+	struct snap_core *core;
+	const struct snap_core_map *map;
+	int fd;
+	uint64_t first, count; /* those whose entries are at hand, by number of page */
+};
+
+static bool load_entries(struct pages *pages, uint64_t page)
+{
+	uint64_t left = pages->map->end / SNAP_CORE_PAGE - page;
+	uint64_t wanted = left < SNAP_CORE_ENTRIES ? left : SNAP_CORE_ENTRIES;
+	size_t got = pages->fd < 0 ? 0
+				   : snap_core_pread(pages->fd, pages->core->page_entries,
+					     wanted * sizeof(uint64_t), page * sizeof(uint64_t));
+	pages->first = page;
+	pages->count = got / sizeof(uint64_t);
+	return pages->count > 0;
+}
+
+/* Without a pagemap, all pages that may have been written to. */
+static bool is_wanted(struct pages *pages, uint64_t page)
+{
+	const struct snap_core_map *map = pages->map;
+	bool of_file = map->kind == SNAP_CORE_FILE;
+	if (map->kind == SNAP_CORE_WHOLE)
+		return true;
+	/* The first page of a file holds its build-id. */
+	if (of_file && map->offset == 0 && page == map->start / SNAP_CORE_PAGE)
+		return true;
+	if (page - pages->first >= pages->count && !load_entries(pages, page))
+		return !of_file || (map->flags & PF_W);
+	uint64_t entry = pages->core->page_entries[page - pages->first];
+	return entry & (PAGE_PRESENT | PAGE_SWAPPED) && !(of_file && entry & PAGE_OF_FILE);
+}
+
+/* The next run of wanted pages from *start on; false when there is none. */
+static bool next_run(struct pages *pages, uint64_t *start, uint64_t *end)
+{
+	uint64_t page = *start / SNAP_CORE_PAGE, last = pages->map->end / SNAP_CORE_PAGE;
+	while (page < last && !is_wanted(pages, page)) {
+		page++;
+		/* The batch is used up. */
+		if (page - pages->first >= pages->count)
+			page = skip_absent(pages->map, pages->fd, page);
+	}
+	*start = page * SNAP_CORE_PAGE;
+	while (page < last && is_wanted(pages, page))
+		page++;
+	*end = page * SNAP_CORE_PAGE;
+	return *start < *end;
+}
+
+static void add_load(struct snap_core *core, const struct snap_core_map *map, uint64_t start,
+	uint64_t end, uint64_t bytes)
+{
+	if (start == end)
+		return;
+	core->loads[core->load_count++] = (Elf64_Phdr){
+		.p_type = PT_LOAD,
+		.p_flags = map->flags,
+		.p_offset = core->end,
+		.p_vaddr = start,
+		.p_filesz = bytes,
+		.p_memsz = end - start,
+		.p_align = SNAP_CORE_PAGE,
+	};
+	core->end += bytes;
+}
+
+/*
+ * Writes a mapping as one segment or several: those with bytes begin and end with a wanted page.
+ * In memory without a file what lacks is zero and becomes a hole; next to a file it is the file's,
+ * and the few pages between two that differ are written.
+ */
+static int write_map(struct snap_core *core, const struct snap_core_map *map)
+{
+	bool of_file = map->kind == SNAP_CORE_FILE;
+	bool shared = map->kind == SNAP_CORE_SHARED;
+	uint64_t gap = of_file ? GAP_OF_FILE : GAP_OF_ZEROS;
+	struct pages pages = {core, map, shared ? core->origin_page_map : core->page_map, 0, 0};
+	uint64_t open = map->start, open_end = map->start;
+	for (uint64_t start = map->start, end; next_run(&pages, &start, &end); start = end) {
+		/* The last places are for the mappings still to come. */
+		bool room =
+			core->load_count + 4 + (size_t)(core->maps + core->map_count - map) * 2 <
+			core->load_capacity;
+		if (open == open_end || (room && (start - open_end) / SNAP_CORE_PAGE >= gap)) {
+			add_load(core, map, open, open_end, open_end - open);
+			add_load(core, map, open_end, start, 0);
+			open = open_end = start;
+		}
+		uint64_t from = of_file ? open_end : start;
+		SNAP_CORE_TRY(copy_memory(core, from, end, core->end + (from - open)));
+		if (shared && core->process->id != core->process->origin)
+			core->later_bytes += end - from;
+		open_end = end;
+	}
+	add_load(core, map, open, open_end, open_end - open);
+	add_load(core, map, open_end, map->end, 0);
+	return 0;
+}
+
+int snap_core_write_memory(struct snap_core *core, const struct snap_core_process *process)
+{
+	core->process = process;
+	if (process->thread_count == 0)
+		return snap_core_failed(core, "a core needs a thread", EINVAL);
+	SNAP_CORE_TRY(snap_core_read_proc(core));
+	core->page_map = snap_core_open_proc(process->id, "pagemap");
+	core->origin_page_map = snap_core_open_proc(process->origin, "pagemap");
+	core->load_capacity = 4 * core->map_count + 1024;
+	core->loads = snap_core_alloc(core, core->load_capacity * sizeof(*core->loads));
+	if (!core->loads)
+		return snap_core_failed(core, "too many mappings", ENOMEM);
+	/* Header, one section header (PN_XNUM), program headers, notes. */
+	core->notes_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
+			     (core->load_capacity + 1) * sizeof(Elf64_Phdr);
+	core->notes_room = snap_core_notes_room(core);
+	core->end = (core->notes_offset + core->notes_room + SNAP_CORE_PAGE - 1) &
+		    ~(uint64_t)(SNAP_CORE_PAGE - 1);
+	for (size_t i = 0; i < core->map_count; i++)
+		if (core->maps[i].kind != SNAP_CORE_LEFT_OUT)
+			SNAP_CORE_TRY(write_map(core, &core->maps[i]));
+	close_descriptor(&core->page_map);
+	close_descriptor(&core->origin_page_map);
+	return 0;
+}
+
+static int write_headers(struct snap_core *core, uint64_t notes_size)
+{
+	uint64_t count = core->load_count + 1;
+	Elf64_Shdr section = {.sh_info = (uint32_t)count};
+	Elf64_Phdr notes = {.p_type = PT_NOTE,
+		.p_offset = core->notes_offset,
+		.p_filesz = notes_size,
+		.p_align = 4};
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			EV_CURRENT},
+		.e_type = ET_CORE,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_phoff = sizeof(header) + sizeof(section),
+		.e_ehsize = sizeof(header),
+		.e_phentsize = sizeof(Elf64_Phdr),
+		.e_phnum = (uint16_t)(count < PN_XNUM ? count : PN_XNUM),
+	};
+	if (count >= PN_XNUM) {
+		header.e_shoff = sizeof(header);
+		header.e_shentsize = sizeof(section);
+		header.e_shnum = 1;
+	}
+	SNAP_CORE_TRY(snap_core_put(core, &section, sizeof(section), sizeof(header)));
+	SNAP_CORE_TRY(snap_core_put(core, &notes, sizeof(notes), header.e_phoff));
+	SNAP_CORE_TRY(snap_core_put(core, core->loads, core->load_count * sizeof(*core->loads),
+		header.e_phoff + sizeof(notes)));
+	return snap_core_put(core, &header, sizeof(header), 0);
+}
+
+int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts)
+{
+	uint64_t notes_size;
+	SNAP_CORE_TRY(snap_core_write_copies(core));
+	SNAP_CORE_TRY(snap_core_write_notes(core, facts, &notes_size));
+	if (ftruncate(core->fd, (off_t)core->end))
+		return snap_core_failed(core, "cannot be written", errno);
+	return write_headers(core, notes_size);
+}
+
+int snap_core_take(struct snap_core *core, const struct snap_core *other)
+{
+	off_t start = 0, end;
+	while ((start = lseek(other->fd, start, SEEK_DATA)) >= 0) {
+		end = lseek(other->fd, start, SEEK_HOLE);
+		while (start < end) {
+			size_t left = (size_t)(end - start);
+			size_t got = snap_core_pread(other->fd, core->buffer,
+				left < SNAP_CORE_BUFFER ? left : SNAP_CORE_BUFFER, (uint64_t)start);
+			if (got == 0)
+				return snap_core_failed(core, "cannot be read again", EIO);
+			SNAP_CORE_TRY(
+				snap_core_put_pages(core, core->buffer, got, (uint64_t)start));
+			start += (off_t)got;
+		}
+	}
+	if (ftruncate(core->fd, (off_t)other->end))
+		return snap_core_failed(core, "cannot be written", errno);
+	return 0;
+}

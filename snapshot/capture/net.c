@@ -1,0 +1,309 @@
+#include "snapshot/capture/net.h"
+
+#include "base/proc.h"
+#include "snapshot/image/image.h"
+
+#include <cpuid.h>
+#include <elf.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+
+/* Finding code */
+
+enum { CALL_BYTES = 3, SYSCALL_BYTES = 2, RETURN_BYTES = 9 };
+
+static const char call_bytes[] = "\x0f\x05\xc3";
+static const char return_bytes[] = "\x48\xc7\xc0\x0f\0\0\0\x0f\x05";
+
+static uint64_t find_bytes(
+	const uint8_t *code, size_t size, uint64_t start, const char *bytes, size_t wanted)
+{
+	const uint8_t *at = memmem(code, size, bytes, wanted);
+	return at ? start + (uint64_t)(at - code) : 0;
+}
+
+static void find_in(pid_t process, uint64_t start, uint64_t end, struct snap_net_code *code)
+{
+	enum { MOST = 64 << 20 };
+	uint64_t size = end - start < MOST ? end - start : MOST;
+	uint8_t *bytes = malloc(size);
+	if (!bytes)
+		return;
+	size_t got = snap_core_read_process(&process, start, bytes, size);
+	if (!code->call)
+		code->call = find_bytes(bytes, got, start, call_bytes, CALL_BYTES);
+	if (!code->return_from_signal)
+		code->return_from_signal =
+			find_bytes(bytes, got, start, return_bytes, RETURN_BYTES);
+	free(bytes);
+}
+
+/* In code whose line of maps has a text; "" for any. */
+static void find_where(pid_t process, const char *text, struct snap_net_code *code)
+{
+	char line[PATH_MAX + 256];
+	FILE *file = base_proc_open(process, 0, "maps");
+	while (file && !(code->call && code->return_from_signal) &&
+		fgets(line, sizeof(line), file)) {
+		unsigned long start, end;
+		char permissions[5];
+		if (sscanf(line, "%lx-%lx %4s", &start, &end, permissions) == 3 &&
+			strncmp(permissions, "r-x", 3) == 0 && !strstr(line, "[vsyscall]") &&
+			strstr(line, text))
+			find_in(process, start, end, code);
+	}
+	if (file)
+		fclose(file);
+}
+
+/* The C library has them, which for static programs is in the executable. */
+bool snap_net_find_code(pid_t process, struct snap_net_code *code)
+{
+	*code = (struct snap_net_code){0};
+	find_where(process, "/libc", code);
+	find_where(process, "", code);
+	return code->call && code->return_from_signal;
+}
+
+bool snap_net_code_is(pid_t process, const struct snap_net_code *code)
+{
+	char call[CALL_BYTES], back[RETURN_BYTES];
+	return snap_core_read_process(&process, code->call, call, CALL_BYTES) == CALL_BYTES &&
+	       memcmp(call, call_bytes, CALL_BYTES) == 0 &&
+	       snap_core_read_process(&process, code->return_from_signal, back, RETURN_BYTES) ==
+		       RETURN_BYTES &&
+	       memcmp(back, return_bytes, RETURN_BYTES) == 0;
+}
+
+/* Interrupted system calls */
+
+/* What the kernel leaves in rax (include/linux/errno.h). */
+enum {
+	RESTART_SYSTEM_CALL = -512,
+	RESTART_NOT_INTERRUPTED = -513,
+	RESTART_NO_HANDLER = -514,
+	RESTART_BLOCK = -516
+};
+
+/*
+ * The kernel notes what is left of these calls and has them go on as restart_syscall(2), if they
+ * were interrupted before; that note is lost with a return from a signal.  Which call it was stands
+ * in the code before the instruction: mov $NUMBER, %eax.  False when it does not.
+ */
+static bool first_number(pid_t process, uint64_t after, uint64_t *number)
+{
+	enum { BEFORE = 24, MOVE = 0xb8, MOVE_BYTES = 5, EXTENDED = 0x41 };
+	static const uint32_t numbers[] = {SYS_poll, SYS_nanosleep, SYS_futex, SYS_clock_nanosleep};
+	uint8_t code[BEFORE];
+	if (snap_core_read_process(&process, after - SYSCALL_BYTES - BEFORE, code, BEFORE) !=
+		BEFORE)
+		return false;
+	for (size_t at = BEFORE - MOVE_BYTES; at > 0; at--) {
+		uint32_t moved;
+		memcpy(&moved, code + at + 1, sizeof(moved));
+		if (code[at] != MOVE || code[at - 1] == EXTENDED)
+			continue;
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+			if (moved == numbers[i]) {
+				*number = moved;
+				return true;
+			}
+	}
+	return false;
+}
+
+/* Has an interrupted call made anew, where the kernel would do so for a signal or a stop. */
+static void make_call_anew(pid_t process, uint64_t *registers)
+{
+	int64_t result = (int64_t)registers[SNAP_USER_RAX];
+	uint64_t number = registers[SNAP_USER_ORIG_RAX];
+	bool interrupted = result == RESTART_SYSTEM_CALL || result == RESTART_NOT_INTERRUPTED ||
+			   result == RESTART_NO_HANDLER || result == RESTART_BLOCK;
+	if ((int64_t)number < 0 || !interrupted)
+		return;
+	if (number == SYS_restart_syscall)
+		first_number(process, registers[SNAP_USER_RIP], &number);
+	registers[SNAP_USER_RAX] = number;
+	registers[SNAP_USER_RIP] -= SYSCALL_BYTES;
+}
+
+/* Vector registers */
+
+/* The XSAVE area: Intel's manual, volume 1, chapter 13; where Linux notes what it is of. */
+enum {
+	XSAVE_MOST = 16384,
+	XSAVE_ALIGN = 64,
+	XSAVE_NOTE = 464,
+	XSAVE_HEADER = 512,
+	XSAVE_EXTENDED = 576,
+	XSAVE_FEATURES = 63,
+	TILE_DATA = 18, /* only for those who asked for it: not in every thread's frames */
+	MAGIC_1 = 0x46505853,
+	MAGIC_2 = 0x46505845,
+	MAGIC_2_BYTES = 4
+};
+
+struct xsave_note {
+	uint32_t magic, size_with_magic;
+	uint64_t features;
+	uint32_t size, unused[7];
+};
+_Static_assert(sizeof(struct xsave_note) == XSAVE_HEADER - XSAVE_NOTE, "struct _fpx_sw_bytes");
+
+struct xsave {
+	uint8_t bytes[XSAVE_MOST + MAGIC_2_BYTES];
+	uint32_t size; /* without the second magic number */
+};
+
+/* Bytes of the standard form with these features. */
+static uint32_t xsave_bytes(uint64_t features)
+{
+	uint32_t bytes = XSAVE_EXTENDED, size, offset, unused[2];
+	for (unsigned i = 2; i < XSAVE_FEATURES; i++)
+		if (features >> i & 1 &&
+			__get_cpuid_count(13, i, &size, &offset, &unused[0], &unused[1]) &&
+			offset + size > bytes)
+			bytes = offset + size;
+	return bytes;
+}
+
+/* The thread's, with what makes the kernel take it; false when it holds what would not fit. */
+static bool read_xsave(pid_t thread, struct xsave *xsave)
+{
+	struct iovec io = {xsave->bytes, XSAVE_MOST};
+	struct xsave_note note = {.magic = MAGIC_1};
+	uint32_t end = MAGIC_2;
+	uint64_t in_use;
+	if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_X86_XSTATE, &io) != 0 ||
+		io.iov_len < XSAVE_EXTENDED)
+		return false;
+	memcpy(&note.features, xsave->bytes + XSAVE_NOTE, sizeof(note.features));
+	memcpy(&in_use, xsave->bytes + XSAVE_HEADER, sizeof(in_use));
+	note.features &= ~((uint64_t)1 << TILE_DATA);
+	xsave->size = note.size = xsave_bytes(note.features);
+	note.size_with_magic = note.size + MAGIC_2_BYTES;
+	if (in_use & ~note.features || note.size > io.iov_len)
+		return false;
+	memcpy(xsave->bytes + XSAVE_NOTE, &note, sizeof(note));
+	memcpy(xsave->bytes + note.size, &end, MAGIC_2_BYTES);
+	return true;
+}
+
+/* Frames */
+
+/* struct rt_sigframe up to the mask; siginfo, which follows, is not read on return. */
+struct frame {
+	uint64_t code; /* where 'ret' goes */
+	uint64_t flags, link;
+	uint64_t alternate_stack[3]; /* a size of 0 is too small, and the thread's stays as it is */
+	greg_t registers[NGREG];
+	uint64_t xsave;
+	uint64_t reserved[8];
+	uint64_t mask;
+};
+_Static_assert(offsetof(struct frame, registers) - sizeof(uint64_t) ==
+		       offsetof(ucontext_t, uc_mcontext.gregs),
+	"struct ucontext");
+_Static_assert(offsetof(struct frame, mask) - sizeof(uint64_t) == offsetof(ucontext_t, uc_sigmask),
+	"struct ucontext");
+
+/* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS of uapi/asm/ucontext.h */
+enum { FRAME_FLAGS = 1 | 2 | 4 };
+
+static const struct {
+	uint8_t frame, user;
+} same_registers[] = {
+	{REG_R8, SNAP_USER_R8},
+	{REG_R9, SNAP_USER_R9},
+	{REG_R10, SNAP_USER_R10},
+	{REG_R11, SNAP_USER_R11},
+	{REG_R12, SNAP_USER_R12},
+	{REG_R13, SNAP_USER_R13},
+	{REG_R14, SNAP_USER_R14},
+	{REG_R15, SNAP_USER_R15},
+	{REG_RDI, SNAP_USER_RDI},
+	{REG_RSI, SNAP_USER_RSI},
+	{REG_RBP, SNAP_USER_RBP},
+	{REG_RBX, SNAP_USER_RBX},
+	{REG_RDX, SNAP_USER_RDX},
+	{REG_RAX, SNAP_USER_RAX},
+	{REG_RCX, SNAP_USER_RCX},
+	{REG_RSP, SNAP_USER_RSP},
+	{REG_RIP, SNAP_USER_RIP},
+	{REG_EFL, SNAP_USER_EFLAGS},
+};
+
+static struct frame frame_of(
+	const struct snap_net_code *code, const uint64_t *registers, uint64_t mask, uint64_t xsave)
+{
+	struct frame frame = {.code = code->return_from_signal,
+		.flags = FRAME_FLAGS,
+		.xsave = xsave,
+		.mask = mask};
+	for (size_t i = 0; i < sizeof(same_registers) / sizeof(*same_registers); i++)
+		frame.registers[same_registers[i].frame] =
+			(greg_t)registers[same_registers[i].user];
+	frame.registers[REG_CSGSFS] = (greg_t)((registers[SNAP_USER_CS] & 0xffff) |
+					       (registers[SNAP_USER_SS] & 0xffff) << 48);
+	return frame;
+}
+
+/* A system call, after which rsp leads to another frame. */
+static struct frame call_of(const struct snap_net_code *code, const uint64_t *registers,
+	uint64_t xsave, uint64_t number, uint64_t first, uint64_t then)
+{
+	struct frame frame = frame_of(code, registers, UINT64_MAX, xsave);
+	frame.registers[REG_RAX] = (greg_t)number;
+	frame.registers[REG_RDI] = (greg_t)first;
+	frame.registers[REG_RSI] = 0;
+	frame.registers[REG_RDX] = __WALL;
+	frame.registers[REG_R10] = 0;
+	frame.registers[REG_RIP] = (greg_t)code->call;
+	frame.registers[REG_RSP] = (greg_t)then;
+	return frame;
+}
+
+/* Never by /proc/PID/mem, which writes to guard pages, too. */
+static bool write_process(pid_t process, uint64_t address, const void *bytes, size_t size)
+{
+	struct iovec from = {(void *)(uintptr_t)bytes, size};
+	struct iovec to = {(void *)(uintptr_t)address, size};
+	return process_vm_writev(process, &from, 1, &to, 1, 0) == (ssize_t)size;
+}
+
+static uint64_t frame_below(uint64_t address)
+{
+	return ((address - sizeof(struct frame)) & ~(uint64_t)15) - sizeof(uint64_t);
+}
+
+bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
+	const struct snap_net_code *code, const uint64_t registers[SNAP_CORE_REGISTERS],
+	uint64_t mask, uint64_t top)
+{
+	enum { NO_CHILD = INT32_MAX }; /* to wait for it fails at once */
+	struct xsave xsave;
+	uint64_t own[SNAP_CORE_REGISTERS];
+	if (!read_xsave(thread, &xsave))
+		return false;
+	memcpy(own, registers, sizeof(own));
+	make_call_anew(process, own);
+	/* Handlers of signals that come before all are blocked use what is below the last one. */
+	uint64_t area = (top - xsave.size - MAGIC_2_BYTES) & ~(uint64_t)(XSAVE_ALIGN - 1);
+	net->home = frame_below(area);
+	net->end = frame_below(net->home);
+	net->wait = frame_below(net->end);
+	net->child = net->wait + offsetof(struct frame, registers) + REG_RDI * sizeof(uint64_t);
+	struct frame home = frame_of(code, own, mask, area);
+	struct frame end = call_of(code, registers, 0, SYS_exit_group, 0, net->end);
+	struct frame wait = call_of(code, registers, area, SYS_wait4, NO_CHILD, net->home);
+	return write_process(process, area, xsave.bytes, xsave.size + MAGIC_2_BYTES) &&
+	       write_process(process, net->home, &home, sizeof(home)) &&
+	       write_process(process, net->end, &end, sizeof(end)) &&
+	       write_process(process, net->wait, &wait, sizeof(wait));
+}

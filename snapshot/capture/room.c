@@ -1,0 +1,85 @@
+#include "snapshot/capture/room.h"
+
+#include "base/proc.h"
+#include "snapshot/image/image.h"
+
+#include <linux/ioctl.h>
+#include <sys/ioctl.h>
+
+/* System V ABI for AMD64: what a function may use below rsp without moving it. */
+enum { RED_ZONE = 128 };
+
+/* Argument of PROCMAP_QUERY of Linux 6.11 (include/uapi/linux/fs.h). */
+struct query {
+	uint64_t size, flags, address, start, end, map_flags, page_size, offset, inode;
+	uint32_t device[2], name_size, build_id_size;
+	uint64_t name, build_id;
+};
+
+#define QUERY_MAP _IOWR('f', 17, struct query)
+
+/* The mapping that holds an address. */
+static bool find_map(pid_t process, uint64_t address, uint64_t *start, uint64_t *end)
+{
+	char line[256];
+	bool found = false;
+	struct query query = {.size = sizeof(query), .address = address};
+	FILE *file = base_proc_open(process, 0, "maps");
+	if (file && ioctl(fileno(file), QUERY_MAP, &query) == 0) {
+		*start = query.start;
+		*end = query.end;
+		found = true;
+	}
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		unsigned long from, to;
+		if (sscanf(line, "%lx-%lx ", &from, &to) == 2 && from <= address && address < to) {
+			*start = from;
+			*end = to;
+			found = true;
+		}
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/*
+ * The first thread's stack is where the kernel began it; C libraries keep what is a thread's own,
+ * to which fs_base points, above the stack of every other thread.
+ */
+static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uint64_t address)
+{
+	struct base_proc_stat stat;
+	uint64_t start, end, above = thread->registers[SNAP_USER_FS_BASE];
+	if ((pid_t)thread->id == process)
+		above = base_proc_stat(process, 0, &stat) ? stat.start_stack : 0;
+	return address < above && find_map(process, address, &start, &end) && above < end &&
+	       address - start >= RED_ZONE;
+}
+
+static bool read_word(pid_t process, uint64_t address, uint64_t *word)
+{
+	return snap_core_read_process(&process, address, word, sizeof(*word)) == sizeof(*word);
+}
+
+/* The fiber a thread runs on, from its description at the low end to its handler at the high. */
+static bool is_on_fiber(
+	pid_t process, const struct snap_fibers *fibers, uint64_t state, uint64_t rsp)
+{
+	uint64_t fiber, handler;
+	return read_word(process, state + fibers->current_stack, &fiber) &&
+	       read_word(process, fiber + fibers->handler, &handler) && fiber <= rsp &&
+	       rsp <= handler;
+}
+
+uint64_t snap_room_below(
+	pid_t process, const struct snap_core_thread *thread, const struct snap_fibers *fibers)
+{
+	uint64_t rsp = thread->registers[SNAP_USER_RSP], state = 0;
+	uint64_t own = thread->registers[SNAP_USER_FS_BASE] + (uint64_t)fibers->state;
+	if (fibers->are_used && read_word(process, own, &state) && state != 0 &&
+		is_on_fiber(process, fibers, state, rsp) &&
+		!read_word(process, state + fibers->c_stack, &rsp))
+		return 0;
+	return is_c_stack(process, thread, rsp) ? rsp - RED_ZONE : 0;
+}

@@ -1,0 +1,293 @@
+#include "snapshot/capture/state.h"
+
+#include "base/proc.h"
+#include "snapshot/image/image.h"
+#include "snapshot/runtime/layout.h"
+#include "snapshot/runtime/moments.h"
+#include "snapshot/runtime/version.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool read_words(
+	const struct snap_live *live, uint64_t address, uint64_t *words, size_t count)
+{
+	pid_t process = live->process;
+	size_t size = count * sizeof(*words);
+	return snap_core_read_process(&process, address, words, size) == size;
+}
+
+/* Address in the process of a symbol of the executable; 0 if there is none. */
+static uint64_t address_of(struct snap_live *live, const char *name)
+{
+	struct snap_elf_symbol symbol;
+	if (!snap_elf_symbol(&live->executable, name, &symbol) || symbol.type == STT_TLS)
+		return 0;
+	return symbol.value + live->bias;
+}
+
+/* Opening */
+
+uint64_t snap_live_start_time(pid_t process)
+{
+	struct base_proc_stat stat;
+	return !base_proc_has_ended(process, 0) && base_proc_stat(process, 0, &stat)
+		       ? stat.start_time
+		       : 0;
+}
+
+bool snap_live_is_there(const struct snap_live *live)
+{
+	return snap_live_start_time(live->process) == live->started;
+}
+
+static enum hg_status refuse(struct snap_live *live, struct hg_error *error, const char *why)
+{
+	return base_fail(
+		error, HG_ERROR_INPUT, HG_NO_OFFSET, "process %d %s", (int)live->process, why);
+}
+
+static enum hg_status open_executable(struct snap_live *live, struct hg_error *error)
+{
+	char path[64], target[8];
+	struct base_file file;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)live->process);
+	if (readlink(path, target, sizeof(target)) < 0) {
+		if (errno == EACCES || errno == EPERM)
+			return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+				"not permitted to look at process %d: be the same user or root, or "
+				"have CAP_SYS_PTRACE",
+				(int)live->process);
+		return refuse(live, error, "has no executable");
+	}
+	BASE_TRY(base_file_open(&file, path, 0, error));
+	enum hg_status status = snap_elf_open(&live->executable, &file, error);
+	if (status != HG_OK)
+		base_file_close(&file);
+	return status;
+}
+
+static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
+{
+	uint64_t pair[2];
+	FILE *file = base_proc_open(live->process, 0, "auxv");
+	bool found = false;
+	if (!file)
+		return base_system_failure(error, HG_ERROR_INPUT, "/proc", "cannot be read");
+	while (!found && fread(pair, sizeof(pair), 1, file) == 1)
+		found = pair[0] == AT_ENTRY;
+	fclose(file);
+	if (!found)
+		return refuse(live, error, "does not tell where it was loaded");
+	live->bias = pair[1] - live->executable.view.header.e_entry;
+	return HG_OK;
+}
+
+static bool has_symbol(void *live, const char *name)
+{
+	return address_of(live, name) != 0;
+}
+
+/* Every native program has tables of its stack frames, no bytecode interpreter does. */
+static enum hg_status find_runtime(struct snap_live *live, struct hg_error *error)
+{
+	struct snap_elf_symbol symbol;
+	if (!snap_elf_has_symbols(&live->executable))
+		return refuse(live, error,
+			"has no symbols: programs linked statically and stripped cannot be read");
+	if (!address_of(live, "caml_frametable")) {
+		bool bytecode = snap_has_interpreter(has_symbol, live);
+		return refuse(live, error,
+			bytecode ? "runs OCaml bytecode; only native code can be captured"
+				 : "is no OCaml program: there are no symbols caml_... in it");
+	}
+	bool is_5 =
+		snap_elf_symbol(&live->executable, "caml_state", &symbol) && symbol.type == STT_TLS;
+	live->domain_state = is_5 ? 0 : address_of(live, "Caml_state");
+	live->major_cycles = is_5 ? address_of(live, "caml_major_cycles_completed") : 0;
+	return HG_OK;
+}
+
+/* Sys.ocaml_version is a string among the fields of the module's block. */
+static void find_version(struct snap_live *live)
+{
+	enum { FIELDS = 64, WORDS = 2 };
+	uint64_t module = 0, fields[FIELDS];
+	for (unsigned i = 0; !module && snap_sys_symbol(i); i++)
+		module = address_of(live, snap_sys_symbol(i));
+	if (!module || !read_words(live, module, fields, FIELDS))
+		return;
+	for (unsigned i = 0; i < FIELDS; i++) {
+		union {
+			uint64_t words[WORDS + 1];
+			char text[sizeof(uint64_t) * (WORDS + 1)];
+		} string = {{0}};
+		if (fields[i] % 8 == 0 && read_words(live, fields[i], string.words, WORDS) &&
+			snap_is_version(string.text)) {
+			memcpy(live->ocaml_version, string.text, sizeof(live->ocaml_version) - 1);
+			return;
+		}
+	}
+}
+
+static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
+{
+	struct snap_elf_symbol symbol;
+	Elf64_Phdr segment;
+	uint64_t inside = address - live->bias;
+	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
+		!(segment.p_flags & PF_X) ||
+		!snap_elf_symbol_at(&live->executable, inside, &symbol))
+		return SNAP_MOMENT_NONE;
+	bool is_ahead;
+	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	return is_ahead ? SNAP_MOMENT_NONE : moment;
+}
+
+/* NULL for a version that is not known. */
+static const struct snap_layout *layout_of(struct snap_live *live)
+{
+	const char *version = live->ocaml_version;
+	if (!*version)
+		version = snap_version_of_symbols(live->domain_state == 0, has_symbol, live);
+	return snap_layout_of(version);
+}
+
+/*
+ * Caml_state of 5.x is a variable of each thread, in the block of the executable, which ends where
+ * fs_base points (ELF Handling For Thread-Local Storage, variant II).
+ */
+static void find_fibers(struct snap_live *live)
+{
+	struct snap_elf_symbol symbol;
+	Elf64_Phdr tls;
+	const struct snap_layout *layout = layout_of(live);
+	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
+		!snap_elf_symbol(&live->executable, "caml_state", &symbol) ||
+		symbol.type != STT_TLS || !snap_elf_segment(&live->executable.view, PT_TLS, &tls))
+		return;
+	uint64_t align = tls.p_align ? tls.p_align : 1;
+	uint64_t block = (tls.p_memsz + align - 1) & ~(align - 1);
+	live->fibers = (struct snap_fibers){.are_used = true,
+		.state = (int64_t)(symbol.value - block),
+		.c_stack = layout->caml_domain_state_c_stack,
+		.current_stack = layout->caml_domain_state_current_stack,
+		.handler = layout->stack_info_handler};
+}
+
+static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
+{
+	errno = 0;
+	live->started = snap_live_start_time(live->process);
+	if (!live->started && base_is_shortage(errno))
+		return base_system_failure(error, HG_ERROR_LIMIT, "/proc", "cannot be read");
+	if (!live->started)
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "there is no process %d",
+			(int)live->process);
+	if (live->process == getpid())
+		return refuse(live, error, "is this very program");
+	BASE_TRY(open_executable(live, error));
+	BASE_TRY(find_bias(live, error));
+	BASE_TRY(find_runtime(live, error));
+	find_version(live);
+	find_fibers(live);
+	/* 4.10 to 4.12 have the state, but other fields in it. */
+	if (!layout_of(live))
+		live->domain_state = 0;
+	/* The index of symbols by address is made when it is first asked for: not in the pause. */
+	amid_address(live, live->executable.view.header.e_entry + live->bias);
+	return HG_OK;
+}
+
+enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error)
+{
+	*live = (struct snap_live){.process = process};
+	enum hg_status status = open_live(live, error);
+	if (status != HG_OK)
+		snap_live_close(live);
+	return status;
+}
+
+void snap_live_close(struct snap_live *live)
+{
+	snap_elf_close(&live->executable);
+	*live = (struct snap_live){0};
+}
+
+/* Counters */
+
+/* A word of the domain state of 4.x, where 4.13 and 4.14 have it in the same place. */
+static uint64_t state_word(const struct snap_live *live, uint16_t offset)
+{
+	uint64_t state, word;
+	if (!live->domain_state || !read_words(live, live->domain_state, &state, 1) ||
+		!read_words(live, state + offset, &word, 1))
+		return HG_UNKNOWN;
+	return word;
+}
+
+uint64_t snap_live_major_collections(const struct snap_live *live)
+{
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t count;
+	if (live->major_cycles)
+		return read_words(live, live->major_cycles, &count, 1) ? count : HG_UNKNOWN;
+	return state_word(live, layout->caml_domain_state_stat_major_collections);
+}
+
+uint64_t snap_live_heap_bytes(const struct snap_live *live)
+{
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t words = state_word(live, layout->caml_domain_state_stat_heap_wsz), kilobytes;
+	if (words != HG_UNKNOWN)
+		return words * 8;
+	kilobytes = base_proc_number(live->process, 0, "status", "RssAnon");
+	return kilobytes == BASE_PROC_UNKNOWN ? HG_UNKNOWN : kilobytes * 1024;
+}
+
+/* Consistency */
+
+/*
+ * Looks at the innermost frames only, as far as the collector's own reach: what lies deeper may be
+ * left over from earlier calls.
+ */
+static enum snap_moment thread_moment(struct snap_live *live, const struct snap_core_thread *thread)
+{
+	enum { WORDS = 256, LEAF_WORDS = 4 };
+	uint64_t words[WORDS] = {0};
+	pid_t process = live->process;
+	enum snap_moment moment = amid_address(live, thread->registers[SNAP_USER_RIP]);
+	size_t got = snap_core_read_process(
+		&process, thread->registers[SNAP_USER_RSP], words, sizeof(words));
+	/* A function that fills a block does so itself, or calls memcpy to do it. */
+	for (size_t i = 0; !moment && i < got / sizeof(*words); i++) {
+		moment = amid_address(live, words[i]);
+		if (moment == SNAP_MOMENT_FILLING && i >= LEAF_WORDS)
+			moment = SNAP_MOMENT_NONE;
+	}
+	return moment;
+}
+
+const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace)
+{
+	static const char *const words[] = {[SNAP_MOMENT_NONE] = "clean",
+		[SNAP_MOMENT_MINOR_COLLECTION] = "minor-collection",
+		[SNAP_MOMENT_COMPACTION] = "compaction",
+		[SNAP_MOMENT_FILLING] = "filling"};
+	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	uint64_t flag = state_word(live, layout->caml_domain_state_in_minor_collection);
+	enum snap_moment moment = SNAP_MOMENT_NONE;
+	for (uint64_t i = 0; !moment && i < trace->count; i++)
+		moment = thread_moment(live, &trace->registers[i]);
+	/* The runtime of 4.x knows about minor collections itself. */
+	if (flag != HG_UNKNOWN && moment != SNAP_MOMENT_COMPACTION) {
+		if ((uint32_t)flag)
+			moment = SNAP_MOMENT_MINOR_COLLECTION;
+		else if (moment == SNAP_MOMENT_MINOR_COLLECTION)
+			moment = SNAP_MOMENT_NONE;
+	}
+	return words[moment];
+}

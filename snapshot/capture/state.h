@@ -1,0 +1,44 @@
+/*
+ * A native OCaml program that runs: what its executable tells, what its runtime counts, and whether
+ * it has been stopped amid a minor collection or a compaction, when its heap cannot be read well.
+ */
+#ifndef SNAPSHOT_CAPTURE_STATE_H
+#define SNAPSHOT_CAPTURE_STATE_H
+
+#include "snapshot/image/elf_file.h"
+#include "snapshot/capture/room.h"
+#include "snapshot/capture/trace.h"
+
+struct snap_live {
+	pid_t process;
+	struct snap_elf executable;
+	uint64_t bias;         /* address in the process - address in the file */
+	uint64_t started;      /* ticks since the machine began */
+	uint64_t domain_state; /* address of the pointer Caml_state; 0 on 5.x */
+	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
+	struct snap_fibers fibers;
+	char ocaml_version[16]; /* "4.13.1"; "" unknown */
+};
+
+/*
+ * Fails with HG_ERROR_INPUT when there is no such process, when it is not permitted to look at it,
+ * and when it is no native OCaml program.
+ */
+enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error);
+void snap_live_close(struct snap_live *live);
+
+/* When a process began; 0 when there is none, or it has ended. */
+uint64_t snap_live_start_time(pid_t process);
+
+/* Whether it is still the same process: not ended, and its id not given to another. */
+bool snap_live_is_there(const struct snap_live *live);
+
+/* Read while it runs; HG_UNKNOWN for what cannot be told. */
+uint64_t snap_live_major_collections(const struct snap_live *live);
+/* Bytes: of the major heap on 4.x, of private memory in use on 5.x. */
+uint64_t snap_live_heap_bytes(const struct snap_live *live);
+
+/* What the stopped process is amid: "clean", "minor-collection", "compaction", "filling". */
+const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace);
+
+#endif

@@ -1,0 +1,135 @@
+#include "snapshot/capture/thread.h"
+
+#include "base/proc.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(struct user_regs_struct) == SNAP_CORE_REGISTERS * sizeof(uint64_t),
+	"registers as in core files");
+
+enum { SYSCALL_STOP = SIGTRAP | 0x80 };
+
+static uint64_t nanoseconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+bool snap_signal_waits(void)
+{
+	sigset_t pending;
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+	       sigismember(&pending, SIGHUP) || sigismember(&pending, SIGQUIT);
+}
+
+/*
+ * waitpid() that does not wait.  How a child of our own ended is left for whoever started it; it
+ * counts as no child any more: -1.
+ */
+static pid_t poll_for(pid_t id, int *status)
+{
+	siginfo_t about = {0};
+	struct base_proc_stat stat;
+	int events = WEXITED | WSTOPPED | __WALL | WNOHANG | WNOWAIT;
+	if (waitid(P_PID, (id_t)id, &about, events) != 0)
+		return errno == EINTR ? 0 : -1;
+	bool ended = about.si_code == CLD_EXITED || about.si_code == CLD_KILLED ||
+		     about.si_code == CLD_DUMPED;
+	if (about.si_pid == id && ended && base_proc_stat(id, 0, &stat) && stat.parent == getpid())
+		return -1;
+	return about.si_pid ? waitpid(id, status, __WALL | WNOHANG) : 0;
+}
+
+/* Sleeps for an eighth of what has passed. */
+static void nap(uint64_t waited_ns)
+{
+	enum { LEAST_NS = 10000, MOST_NS = 1000000 };
+	uint64_t ns = waited_ns / 8;
+	ns = ns < LEAST_NS ? LEAST_NS : ns > MOST_NS ? MOST_NS : ns;
+	nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+}
+
+/*
+ * Sleeps between looks, for a program whose processor we would have to ourselves, were we of the
+ * real-time class, could not get to where we wait for it.  A stop takes some microseconds mostly.
+ */
+enum snap_wait snap_thread_wait(pid_t id, struct snap_patience patience, int *status)
+{
+	enum { ROUNDS_AT_ONCE = 8, AFTER_SIGNAL_NS = 500000000 };
+	uint64_t start = nanoseconds(), until = start + (uint64_t)patience.ms * 1000000;
+	for (unsigned round = 0;; round++) {
+		pid_t got = poll_for(id, status);
+		if (got != 0)
+			return got == id && WIFSTOPPED(*status) ? SNAP_WAIT_STOPPED
+								: SNAP_WAIT_GONE;
+		if (round < ROUNDS_AT_ONCE)
+			continue;
+		uint64_t now = nanoseconds();
+		if (patience.until_signal && until > now + AFTER_SIGNAL_NS && snap_signal_waits())
+			until = now + AFTER_SIGNAL_NS;
+		if (now >= until)
+			return SNAP_WAIT_NOTHING;
+		nap(now - start);
+	}
+}
+
+bool snap_is_event(int status, int event)
+{
+	return WIFSTOPPED(status) && status >> 16 == event;
+}
+
+bool snap_is_syscall(int status)
+{
+	return WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP;
+}
+
+enum snap_wait snap_thread_go(pid_t id, int request, struct snap_patience patience, int *status)
+{
+	long signal = 0;
+	if (WIFSTOPPED(*status) && *status >> 16 == 0 && !snap_is_syscall(*status))
+		signal = WSTOPSIG(*status);
+	if (ptrace((enum __ptrace_request)request, id, NULL, signal) != 0)
+		return SNAP_WAIT_GONE;
+	return snap_thread_wait(id, patience, status);
+}
+
+enum snap_wait snap_thread_await_stop(pid_t id, struct snap_patience patience, int *status)
+{
+	enum snap_wait got = WIFSTOPPED(*status) ? snap_thread_go(id, PTRACE_CONT, patience, status)
+						 : snap_thread_wait(id, patience, status);
+	while (got == SNAP_WAIT_STOPPED && !snap_is_event(*status, PTRACE_EVENT_STOP))
+		got = snap_thread_go(id, PTRACE_CONT, patience, status);
+	return got;
+}
+
+bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_CORE_REGISTERS])
+{
+	struct iovec io = {registers, SNAP_CORE_REGISTERS * sizeof(*registers)};
+	return ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
+}
+
+bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_CORE_REGISTERS])
+{
+	struct iovec io = {(void *)(uintptr_t)registers, SNAP_CORE_REGISTERS * sizeof(*registers)};
+	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
+}
+
+bool snap_thread_mask(pid_t id, uint64_t *mask)
+{
+	return ptrace(PTRACE_GETSIGMASK, id, (void *)sizeof(*mask), mask) == 0;
+}
+
+bool snap_thread_set_mask(pid_t id, uint64_t mask)
+{
+	return ptrace(PTRACE_SETSIGMASK, id, (void *)sizeof(mask), &mask) == 0;
+}

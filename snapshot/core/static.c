@@ -1,0 +1,196 @@
+/*
+ * Blocks in the data of the program and of its plugins.  They lie between other data, so that they
+ * cannot be listed; those that pointers lead to are found, and those that they lead to, and so on.
+ * The header of a static block has the color black, which is "not markable" in 5.x.
+ */
+#include "snapshot/core/parts.h"
+
+#include "snapshot/walk.h"
+
+#include <stdlib.h>
+
+/* The end of the static data that an address lies in; 0 if it lies in none. */
+static uint64_t static_end(struct elfcore *core, uint64_t address)
+{
+	struct snap_runtime *runtime = &core->runtime;
+	uint64_t low = 0, high = runtime->static_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (runtime->statics[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < runtime->static_count && runtime->statics[low].start <= address)
+		return runtime->statics[low].end;
+	/* Plugins are not in the program's list; 4.x knows them by its table of pages, and 5.x has
+	 * no pointers out of its heap that lead to anything but blocks. */
+	const struct snap_piece *piece = snap_image_piece(&core->image, address);
+	bool is_plugin = piece && !snap_runtime_is_code(runtime, address) &&
+			 (runtime->is_5 || snap_runtime_page(runtime, address) & SNAP_PAGE_STATIC);
+	return is_plugin ? piece->end : 0;
+}
+
+static bool is_atom(const struct elfcore *core, uint64_t header)
+{
+	const struct snap_range *atoms = &core->runtime.atoms;
+	return header - atoms->start < atoms->end - atoms->start;
+}
+
+/* Whether a static block begins at an address; an infix header leads to its closure. */
+static bool find_block(struct elfcore *core, uint64_t *header_address, uint64_t *wosize)
+{
+	uint64_t header, end;
+	unsigned reserved = core->snap->reserved;
+	for (unsigned i = 0; i < 2; i++) {
+		if (is_atom(core, *header_address) ||
+			!snap_image_u64(&core->image, *header_address, &header))
+			return false;
+		*wosize = snap_header_wosize(header, reserved);
+		if (snap_header_tag(header) != SNAP_TAG_INFIX)
+			break;
+		if (*wosize >= *header_address / 8)
+			return false;
+		*header_address -= 8 * *wosize;
+	}
+	if (*wosize == 0 || snap_header_color(header) != SNAP_COLOR_BLACK ||
+		snap_header_tag(header) == SNAP_TAG_INFIX)
+		return false;
+	end = static_end(core, *header_address);
+	if (end <= *header_address || *wosize >= (end - *header_address) / 8)
+		return false;
+	uint64_t bytes = snap_tag_has_fields(snap_header_tag(header)) ? 8 * (*wosize + 1) : 8;
+	return snap_image_present(&core->image, *header_address, bytes) == bytes;
+}
+
+enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error)
+{
+	uint64_t header = value - 8, wosize;
+	bool added;
+	if (!elfcore_leads_out(core, value) || !find_block(core, &header, &wosize))
+		return HG_OK;
+	BASE_TRY(base_map_note(&core->static_seen, header, &added, error));
+	return added ? elfcore_append(&core->statics, header, error) : HG_OK;
+}
+
+/* '*left' are the bytes that may still be looked at. */
+static enum hg_status meet_fields(
+	struct elfcore *core, uint64_t address, uint64_t *left, struct hg_error *error)
+{
+	uint64_t header, info, value, first = 0;
+	if (!snap_image_u64(&core->image, address, &header))
+		return HG_OK;
+	uint64_t wosize = snap_header_wosize(header, core->snap->reserved);
+	if (snap_header_tag(header) == SNAP_TAG_CLOSURE && wosize >= 2 &&
+		snap_image_u64(&core->image, address + 16, &info))
+		first = info << 8 >> 9;
+	if (!snap_tag_has_fields(snap_header_tag(header)))
+		return HG_OK;
+	*left -= 8 * wosize < *left ? 8 * wosize : *left;
+	for (uint64_t j = first; j < wosize; j++)
+		if (snap_image_u64(&core->image, address + 8 * (j + 1), &value))
+			BASE_TRY(elfcore_meet(core, value, error));
+	return HG_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+struct static_walk {
+	struct elfcore *core;
+	struct snap_adder adder;
+	uint64_t behind;      /* the last block added */
+	uint64_t chunk_start; /* of blocks side by side; 0 none */
+	struct hg_error *error;
+};
+
+static enum hg_status end_chunk(struct static_walk *w)
+{
+	struct snap *snap = w->core->snap;
+	if (w->chunk_start == 0)
+		return HG_OK;
+	struct snap_stretch *last = &snap->stretches[snap->stretch_count - 1];
+	if (!(last->offset & ELFCORE_COPY))
+		last->offset = w->behind;
+	snap_adder_settle(&w->adder);
+	enum hg_status status = snap_add_chunk(
+		snap, w->chunk_start, w->behind, HG_SEGMENT_STATIC, HG_NO_OFFSET, w->error);
+	w->chunk_start = 0;
+	return status;
+}
+
+/* A block that lies in two pieces of the image is copied, as far as it has fields. */
+static enum hg_status find_words(struct elfcore *core, uint64_t address, uint64_t wosize,
+	uint64_t words, uint64_t *offset, struct hg_error *error)
+{
+	struct elfcore_list *copies = &core->copies;
+	size_t got;
+	snap_image_at(&core->image, address, 8 * (wosize + 1), &got);
+	*offset = 0;
+	if (got == 8 * (wosize + 1))
+		return HG_OK;
+	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
+		sizeof(*copies->items), error));
+	(void)snap_image_read(&core->image, address, copies->items + copies->count, 8 * words);
+	*offset = ELFCORE_COPY | copies->count;
+	copies->count += words;
+	return HG_OK;
+}
+
+/* Damage can make a header of what is none, from which a block would reach into the heap. */
+static bool reaches_heap(const struct snap_runtime *runtime, uint64_t start, uint64_t end)
+{
+	uint64_t low = 0, high = runtime->area_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (runtime->areas[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < runtime->area_count && runtime->areas[low].start < end;
+}
+
+static enum hg_status add_block(struct static_walk *w, uint64_t address)
+{
+	struct snap *snap = w->core->snap;
+	uint64_t header, offset, wosize;
+	snap_image_u64(&w->core->image, address, &header);
+	wosize = snap_header_wosize(header, snap->reserved);
+	unsigned tag = snap_header_tag(header);
+	/* A conservative root may have led into the middle of a block. */
+	if (address < w->behind ||
+		reaches_heap(&w->core->runtime, address, address + 8 * (wosize + 1)))
+		return HG_OK;
+	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
+	BASE_TRY(find_words(w->core, address, wosize, words, &offset, w->error));
+	bool apart = address != w->behind || offset || snap->stretch_count == 0 ||
+		     snap->stretches[snap->stretch_count - 1].offset & ELFCORE_COPY;
+	if (apart || w->adder.room == 0)
+		BASE_TRY(end_chunk(w));
+	BASE_TRY(snap_adder_block(&w->adder, address, offset, wosize, tag, w->error));
+	if (w->chunk_start == 0)
+		w->chunk_start = address;
+	w->behind = address + 8 * (wosize + 1);
+	snap->static_count++;
+	return HG_OK;
+}
+
+enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error)
+{
+	struct elfcore_list *statics = &core->statics;
+	struct static_walk w = {
+		.core = core, .adder = snap_adder_start(core->snap), .error = error};
+	/* Blocks do not overlap; what damage makes of their headers may, again and again. */
+	uint64_t left = snap_image_bytes(&core->image);
+	for (uint64_t i = 0; i < statics->count && left; i++)
+		BASE_TRY(meet_fields(core, statics->items[i], &left, error));
+	if (statics->count)
+		qsort(statics->items, statics->count, sizeof(*statics->items), by_address);
+	for (uint64_t i = 0; i < statics->count; i++)
+		BASE_TRY(add_block(&w, statics->items[i]));
+	return end_chunk(&w);
+}

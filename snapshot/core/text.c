@@ -1,0 +1,190 @@
+/* Words about blocks of a core: their code, their kind, where they come from. */
+#include "snapshot/core/parts.h"
+
+#include <stdio.h>
+
+static size_t counted(int length)
+{
+	return length < 0 ? 0 : (size_t)length;
+}
+
+size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	char name[1024];
+	if (!snap_runtime_function(&core->runtime, value, name, sizeof(name)))
+		return 0;
+	return counted(snprintf(buffer, size, "%s", name));
+}
+
+bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	struct snap_symbol symbol;
+	uint64_t offset;
+	if (!snap_image_symbol_at(&core->image, address, &symbol, &offset))
+		return false;
+	out->name = symbol.name;
+	out->code = (struct snap_range){symbol.address, symbol.address + symbol.size};
+	return true;
+}
+
+uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
+	struct snap_location *out, uint64_t capacity)
+{
+	struct elfcore *core = elfcore_of(snap);
+	struct snap_code_place places[SNAP_CODE_PLACES];
+	uint64_t count = 0, start = code.start;
+	size_t got;
+	do {
+		got = snap_runtime_code_places(&core->runtime, &start, code.end, places);
+		for (size_t i = 0; i < got; i++, count++)
+			if (count < capacity)
+				out[count] = (struct snap_location){.file = places[i].file,
+					.line = (int32_t)places[i].line,
+					.start = places[i].start,
+					.end = places[i].end};
+	} while (got == SNAP_CODE_PLACES);
+	return count;
+}
+
+bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	uint32_t line;
+	*out = (struct snap_location){0};
+	if (!snap_image_line(&core->image, address, &out->file, &line) || line > INT32_MAX)
+		return false;
+	out->line = (int32_t)line;
+	return true;
+}
+
+size_t elfcore_custom_name(
+	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	uint64_t address = 8 * snap_ranks_word(&snap->ranks, rank), header;
+	struct snap_custom custom;
+	if (!snap_image_u64(&core->image, address, &header) ||
+		snap_header_tag(header) != SNAP_TAG_CUSTOM)
+		return 0;
+	snap_runtime_custom(
+		&core->runtime, address + 8, snap_header_wosize(header, snap->reserved), &custom);
+	return counted(snprintf(buffer, size, "%s", custom.identifier));
+}
+
+static const struct snap_sample *find_sample(const struct elfcore *core, uint64_t address)
+{
+	uint64_t low = 0, high = core->sampled_count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (core->sampled[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool found = low < core->sampled_count && core->sampled[low].address == address;
+	return found ? &core->runtime.samples[core->sampled[low].sample] : NULL;
+}
+
+static const struct snap_sample *sample_of(const struct elfcore *core, struct snap_rank rank)
+{
+	return find_sample(core, 8 * snap_ranks_word(&core->snap->ranks, rank));
+}
+
+/* Slots of a call stack that are shown, and functions inlined at one of them. */
+enum { MOST_SLOTS = 256, MOST_INLINED = 32 };
+
+/* How many slots there are, of which at most MOST_SLOTS are stored; 0 if they are not known. */
+static uint64_t slots_of(
+	struct elfcore *core, const struct snap_sample *sample, uint64_t slots[MOST_SLOTS])
+{
+	struct snap_runtime *runtime = &core->runtime;
+	uint64_t count = 0;
+	bool known = sample->stash
+			     ? snap_runtime_stash(runtime, sample->stash, slots, MOST_SLOTS, &count)
+			     : snap_runtime_callstack(
+				       runtime, sample->user_data, slots, MOST_SLOTS, &count);
+	return known ? count : 0;
+}
+
+static size_t places_of(
+	struct elfcore *core, uint64_t slot, struct snap_code_place places[MOST_INLINED])
+{
+	return snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
+}
+
+static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
+	struct snap_code_place *place)
+{
+	struct snap_code_place places[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS], seen = 0;
+	uint64_t count = slots_of(core, sample, slots);
+	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
+		size_t inlined = places_of(core, slots[i], places);
+		if (frame < seen + inlined) {
+			*place = places[frame - seen];
+			return true;
+		}
+		seen += inlined;
+	}
+	return false;
+}
+
+static size_t put_frame(const struct snap_code_place *place, char *buffer, size_t size)
+{
+	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place->function,
+		place->function[0] ? " " : "", place->file, place->line, place->start, place->end));
+}
+
+size_t elfcore_call_frame(
+	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
+{
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_sample *sample = sample_of(core, rank);
+	struct snap_code_place place;
+	if (!sample || !find_frame(core, sample, frame, &place))
+		return 0;
+	return put_frame(&place, buffer, size);
+}
+
+static size_t rest_of(size_t size, size_t length)
+{
+	return length < size ? size - length : 0;
+}
+
+size_t elfcore_call_stack(const struct snap *snap, uint64_t address, char *buffer, size_t size)
+{
+	static const char between[] = " < ";
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_sample *sample = find_sample(core, address);
+	struct snap_code_place places[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS];
+	uint64_t count = sample ? slots_of(core, sample, slots) : 0;
+	size_t length = 0;
+	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
+		size_t inlined = places_of(core, slots[i], places);
+		for (size_t j = 0; j < inlined; j++) {
+			size_t left = rest_of(size, length);
+			if (length)
+				length += counted(snprintf(
+					left ? buffer + length : NULL, left, "%s", between));
+			left = rest_of(size, length);
+			length += put_frame(&places[j], left ? buffer + length : NULL, left);
+		}
+	}
+	if (count > MOST_SLOTS) {
+		size_t left = rest_of(size, length);
+		length += counted(snprintf(left ? buffer + length : NULL, left, "%s...", between));
+	}
+	return length;
+}
+
+bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
+{
+	const struct snap_sample *sample = sample_of(elfcore_of(snap), rank);
+	if (!sample || sample->stash || !(sample->user_data & 1) || sample->user_data >> 63)
+		return false;
+	*id = (int64_t)sample->user_data >> 1;
+	return true;
+}

@@ -1,0 +1,39 @@
+/*
+ * What a core file that heapgraph wrote says of itself: the note of core_writer.h, and where in the
+ * core the copies of executable and libraries are.
+ */
+#ifndef SNAPSHOT_IMAGE_CAPTURE_NOTE_H
+#define SNAPSHOT_IMAGE_CAPTURE_NOTE_H
+
+#include "snapshot/image/image.h"
+
+struct snap_capture_file {
+	const char *path; /* as mapped, without " (deleted)" */
+	uint64_t offset, size;
+	struct snap_build_id build_id;
+};
+
+/* Strings are never NULL and live as long as the image. */
+struct snap_capture {
+	bool is_ours;
+	uint64_t version, index, time; /* time in ns since 1970; HG_UNKNOWN if they are not told */
+	const char *trigger, *method, *consistency, *ocaml_version;
+	struct snap_capture_file *files; /* by path */
+	uint64_t file_count, file_capacity;
+	uint64_t file_bytes; /* of all, which lie side by side */
+};
+
+/*
+ * Reads the note, if there is one, into memory of the image.  A note of a later version, or one
+ * that tells of files beyond the end of the core, is HG_ERROR_INPUT; with 'partial' such files are
+ * left out, and the image is one that was cut short.
+ */
+enum hg_status snap_capture_read(struct snap_image *image, struct snap_capture *capture,
+	bool partial, struct hg_error *error);
+void snap_capture_release(struct snap_capture *capture);
+
+/* The copy of a path with a build-id (size 0: any), or NULL. */
+const struct snap_capture_file *snap_capture_find(
+	const struct snap_capture *capture, const char *path, const struct snap_build_id *build_id);
+
+#endif

@@ -1,0 +1,75 @@
+#include "snapshot/image/core_name.h"
+
+#include "snapshot/image/capture_note.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void add(char *buffer, size_t size, const char *format, ...) BASE_PRINTF(3, 4);
+
+static void add(char *buffer, size_t size, const char *format, ...)
+{
+	size_t used = strnlen(buffer, size);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(buffer + used, size - used, format, arguments);
+	va_end(arguments);
+}
+
+/* Symbols that every native runtime of the version exports (runtime/domain.c). */
+static const char *runtime(struct snap_image *image)
+{
+	struct snap_symbol symbol;
+	if (snap_image_main_symbol(image, "Caml_state", &symbol))
+		return ", native code of OCaml 4";
+	if (snap_image_main_symbol(image, "caml_state", &symbol) && symbol.is_tls)
+		return ", native code of OCaml 5";
+	return "";
+}
+
+static void add_capture(const struct snap_capture *capture, char *buffer, size_t size)
+{
+	char when[32] = "";
+	time_t seconds = (time_t)(capture->time / 1000000000);
+	struct tm parts;
+	if (!capture->is_ours)
+		return;
+	if (capture->time != HG_UNKNOWN && gmtime_r(&seconds, &parts))
+		strftime(when, sizeof(when), " on %Y-%m-%d at %H:%M:%S UTC", &parts);
+	add(buffer, size, ", written by heapgraph%s", when);
+	if (*capture->trigger)
+		add(buffer, size, ", trigger '%.100s'", capture->trigger);
+	if (*capture->method)
+		add(buffer, size, ", method %.40s", capture->method);
+	if (*capture->consistency)
+		add(buffer, size, ", consistency %.100s", capture->consistency);
+}
+
+enum hg_status snap_core_describe(const struct hg_session *session, const char *path, char *buffer,
+	size_t size, struct hg_error *error)
+{
+	struct snap_image_options options = {.core = path,
+		.partial = true,
+		.unpack = &session->unpack,
+		.no_host_files = session->no_host_files};
+	struct snap_image image;
+	if (size == 0)
+		return HG_OK;
+	enum hg_status status = snap_image_open(&image, &options, error);
+	if (status != HG_OK)
+		return status == HG_ERROR_LIMIT ? status : HG_OK;
+	add(buffer, size, ", of '%s', %llu thread%s", image.program,
+		(unsigned long long)image.thread_count, image.thread_count == 1 ? "" : "s");
+	if (image.pid != HG_UNKNOWN)
+		add(buffer, size, ", process %llu", (unsigned long long)image.pid);
+	add(buffer, size, "%s", runtime(&image));
+	add_capture(image.capture, buffer, size);
+	base_one_line(buffer);
+	if (snap_image_lost(&image))
+		status =
+			base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory for symbols");
+	snap_image_close(&image);
+	return status;
+}

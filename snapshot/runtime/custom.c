@@ -1,0 +1,75 @@
+/* Custom blocks (runtime/caml/custom.h, bigarray.h). */
+#include "snapshot/runtime/parts.h"
+
+/* struct caml_ba_array behind the operations: data, num_dims, flags, proxy, dim[] */
+enum { DATA = 8, DIMENSIONS = 16, FLAGS = 24, PROXY = 32, DIMENSION = 40, MOST_DIMENSIONS = 16 };
+
+enum { KIND_MASK = 0xff, MANAGED_MASK = 0x600, MANAGED = 0x200, MAPPED_FILE = 0x400 };
+
+/* By kind: float32, float64, int8, uint8, int16, uint16, int32, int64, int, nativeint, complex32,
+   complex64, char, and from 5.2 on float16 */
+static const uint8_t element_bytes[] = {4, 8, 1, 1, 2, 2, 4, 8, 8, 8, 8, 16, 1, 2};
+
+static bool bytes_of_bigarray(
+	const struct snap_runtime *runtime, uint64_t block, uint64_t wosize, uint64_t *bytes)
+{
+	uint64_t dimensions = snap_word(runtime, block + DIMENSIONS), size;
+	uint64_t kind = snap_word(runtime, block + FLAGS) & KIND_MASK;
+	if (dimensions > MOST_DIMENSIONS || wosize < DIMENSION / 8 + dimensions ||
+		kind >= sizeof(element_bytes))
+		return false;
+	*bytes = element_bytes[kind];
+	for (uint64_t i = 0; i < dimensions; i++)
+		if (!snap_image_u64(runtime->image, block + DIMENSION + 8 * i, &size) ||
+			__builtin_mul_overflow(*bytes, size, bytes))
+			return false;
+	return true;
+}
+
+static void read_bigarray(const struct snap_runtime *runtime, uint64_t block, uint64_t wosize,
+	struct snap_custom *out)
+{
+	uint64_t bytes;
+	if (!bytes_of_bigarray(runtime, block, wosize, &bytes))
+		return;
+	uint64_t managed = snap_word(runtime, block + FLAGS) & MANAGED_MASK;
+	out->bytes = bytes;
+	/* Parts of a bigarray share its data through a proxy. */
+	out->owner = snap_word(runtime, block + PROXY);
+	out->offheap = managed == MANAGED       ? SNAP_OFFHEAP_MALLOC
+		       : managed == MAPPED_FILE ? SNAP_OFFHEAP_MAPPED
+						: SNAP_OFFHEAP_ALIEN;
+}
+
+/* Of the operations at an address; read once, for there may be millions of blocks with them. */
+static const char *identifier_of(struct snap_runtime *runtime, uint64_t operations)
+{
+	enum { MOST_KINDS = 16384 };
+	char text[128];
+	struct hg_error unused;
+	uint64_t kept;
+	bool added;
+	if (base_map_get(&runtime->custom_kinds, operations, &kept))
+		return (const char *)(uintptr_t)kept;
+	/* No program has so many. */
+	if (runtime->custom_kinds.count == MOST_KINDS)
+		return "";
+	uint64_t address =
+		snap_word(runtime, operations + runtime->layout->custom_operations_identifier);
+	if (!snap_image_string(runtime->image, address, text, sizeof(text)))
+		return "";
+	const char *identifier = snap_print(runtime, "%s", text);
+	kept = (uintptr_t)identifier;
+	base_error_clear(&unused);
+	(void)base_map_add(&runtime->custom_kinds, operations, &kept, &added, &unused);
+	return identifier;
+}
+
+void snap_runtime_custom(
+	struct snap_runtime *runtime, uint64_t block, uint64_t wosize, struct snap_custom *out)
+{
+	*out = (struct snap_custom){
+		.identifier = identifier_of(runtime, snap_word(runtime, block))};
+	if (strncmp(out->identifier, "_bigarr", 7) == 0)
+		read_bigarray(runtime, block, wosize, out);
+}

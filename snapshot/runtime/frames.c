@@ -1,0 +1,261 @@
+/*
+ * Frame descriptors: for every return address into OCaml code, which words of the frame are live
+ * and where the call is in the source (runtime/caml/stack.h, backtrace_nat.c of the versions).
+ */
+#include "snapshot/runtime/parts.h"
+
+struct place {
+	uint64_t return_address, descriptor;
+	const char *name; /* NULL until it is asked for */
+};
+
+struct snap_frame_table {
+	struct place *places; /* in the order met */
+	uint64_t count, capacity;
+	struct base_map by_return; /* number of a place by return address */
+	uint64_t *tables;
+	uint64_t table_count, table_capacity;
+	struct place *sorted; /* by return address, when first asked for; or NULL */
+};
+
+/* Of two descriptors with one return address, the one met last counts. */
+static enum hg_status add_place(struct snap_frame_table *frames,
+	const struct snap_descriptor *descriptor, struct hg_error *error)
+{
+	uint64_t number = frames->count;
+	bool added;
+	BASE_TRY(base_map_add(
+		&frames->by_return, descriptor->return_address, &number, &added, error));
+	if (added) {
+		BASE_TRY(base_grow(&frames->places, number, &frames->capacity,
+			sizeof(*frames->places), error));
+		frames->count++;
+	}
+	frames->places[number] =
+		(struct place){descriptor->return_address, descriptor->address, NULL};
+	return HG_OK;
+}
+
+bool snap_read_descriptor(
+	const struct snap_runtime *runtime, uint64_t address, struct snap_descriptor *out)
+{
+	uint8_t bytes[12];
+	uint16_t halves[2];
+	if (!snap_image_read(runtime->image, address, bytes, sizeof(bytes)))
+		return false;
+	memcpy(halves, bytes + 8, sizeof(halves));
+	*out = (struct snap_descriptor){.address = address,
+		.return_address = base_load_u64le(bytes),
+		.frame_size = halves[0],
+		.live_count = halves[1]};
+	return true;
+}
+
+static uint64_t align(uint64_t address, uint64_t to)
+{
+	return (address + to - 1) & ~(to - 1);
+}
+
+/* Of the debuginfo offsets of a descriptor: where they begin and how many there are. */
+static bool debuginfo_places(const struct snap_runtime *runtime,
+	const struct snap_descriptor *descriptor, uint64_t *start, unsigned *count, uint64_t *end)
+{
+	uint64_t next = descriptor->address + 12 + 2 * (uint64_t)descriptor->live_count;
+	uint8_t allocations = 1;
+	*count = 0;
+	if (descriptor->frame_size != SNAP_RETURN_TO_C) {
+		if (descriptor->frame_size & SNAP_FRAME_ALLOCATIONS) {
+			if (!snap_image_read(runtime->image, next, &allocations, 1))
+				return false;
+			next += 1 + (uint64_t)allocations;
+		}
+		if (descriptor->frame_size & SNAP_FRAME_DEBUGINFO) {
+			*start = align(next, 4);
+			*count = allocations;
+			next = *start + 4 * (uint64_t)allocations;
+		}
+	}
+	*end = align(next, 8);
+	return true;
+}
+
+static enum hg_status read_table(
+	struct snap_runtime *runtime, uint64_t table, struct hg_error *error)
+{
+	struct snap_frame_table *frames = runtime->frames;
+	struct snap_descriptor descriptor;
+	uint64_t count = snap_word(runtime, table), start;
+	unsigned places;
+	for (uint64_t i = 0, next = table + 8; i < count; i++) {
+		if (!snap_spend(runtime, 1) || !snap_read_descriptor(runtime, next, &descriptor) ||
+			!debuginfo_places(runtime, &descriptor, &start, &places, &next)) {
+			snap_note_line(runtime, "the frame table at 0x%llx is cut short",
+				(unsigned long long)table);
+			return HG_OK;
+		}
+		if (descriptor.return_address)
+			BASE_TRY(add_place(frames, &descriptor, error));
+	}
+	return HG_OK;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static enum hg_status add_table(
+	struct snap_frame_table *frames, uint64_t table, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&frames->tables, frames->table_count, &frames->table_capacity,
+		sizeof(*frames->tables), error));
+	frames->tables[frames->table_count++] = table;
+	return HG_OK;
+}
+
+/* caml_frametable of the program, and the list of those that were registered. */
+static enum hg_status find_tables(struct snap_runtime *runtime, struct hg_error *error)
+{
+	const struct snap_layout *l = runtime->layout;
+	struct snap_frame_table *frames = runtime->frames;
+	struct snap_list walk = {0};
+	uint64_t table, at = snap_variable(runtime, "caml_frametable");
+	for (; (table = snap_word(runtime, at)) != 0; at += 8)
+		BASE_TRY(add_table(frames, table, error));
+	uint64_t link = l->caml_frame_descrs_frametables == SNAP_ABSENT
+				? snap_variable_word(runtime, "frametables")
+				: snap_variable(runtime, "current_frame_descrs");
+	if (link && l->caml_frame_descrs_frametables != SNAP_ABSENT)
+		link = snap_word(runtime, link + l->caml_frame_descrs_frametables);
+	for (; snap_list_goes_on(runtime, &walk, link);
+		link = snap_word(runtime, link + l->link_next))
+		BASE_TRY(add_table(frames, snap_word(runtime, link + l->link_data), error));
+	if (frames->table_count)
+		qsort(frames->tables, frames->table_count, sizeof(*frames->tables), by_address);
+	uint64_t kept = 0;
+	for (uint64_t i = 0; i < frames->table_count; i++)
+		if (frames->tables[i] &&
+			(kept == 0 || frames->tables[i] != frames->tables[kept - 1]))
+			frames->tables[kept++] = frames->tables[i];
+	frames->table_count = kept;
+	return HG_OK;
+}
+
+enum hg_status snap_read_frame_tables(struct snap_runtime *runtime, struct hg_error *error)
+{
+	runtime->frames = calloc(1, sizeof(*runtime->frames));
+	if (!runtime->frames)
+		return base_no_memory(error, sizeof(*runtime->frames));
+	BASE_TRY(find_tables(runtime, error));
+	for (uint64_t i = 0; i < runtime->frames->table_count; i++)
+		BASE_TRY(read_table(runtime, runtime->frames->tables[i], error));
+	return HG_OK;
+}
+
+void snap_release_frame_tables(struct snap_runtime *runtime)
+{
+	if (!runtime->frames)
+		return;
+	free(runtime->frames->places);
+	base_map_release(&runtime->frames->by_return);
+	free(runtime->frames->tables);
+	free(runtime->frames->sorted);
+	free(runtime->frames);
+	runtime->frames = NULL;
+}
+
+uint64_t snap_frame_table_count(const struct snap_runtime *runtime)
+{
+	return runtime->frames->table_count;
+}
+
+uint64_t snap_descriptor_count(const struct snap_runtime *runtime)
+{
+	return runtime->frames->count;
+}
+
+static struct place *find_place(struct snap_runtime *runtime, uint64_t return_address)
+{
+	uint64_t number;
+	return base_map_get(&runtime->frames->by_return, return_address, &number)
+		       ? &runtime->frames->places[number]
+		       : NULL;
+}
+
+bool snap_find_descriptor(
+	struct snap_runtime *runtime, uint64_t return_address, struct snap_descriptor *out)
+{
+	struct place *place = find_place(runtime, return_address);
+	return place && snap_read_descriptor(runtime, place->descriptor, out);
+}
+
+static int by_return_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct place *)a)->return_address;
+	uint64_t y = ((const struct place *)b)->return_address;
+	return (x > y) - (x < y);
+}
+
+/* False when there is no memory for it. */
+static bool sort_places(struct snap_frame_table *frames)
+{
+	if (frames->sorted)
+		return true;
+	frames->sorted = calloc(frames->count + 1, sizeof(*frames->sorted));
+	if (!frames->sorted)
+		return false;
+	if (frames->count) {
+		memcpy(frames->sorted, frames->places, frames->count * sizeof(*frames->sorted));
+		qsort(frames->sorted, frames->count, sizeof(*frames->sorted), by_return_address);
+	}
+	return true;
+}
+
+size_t snap_next_descriptors(const struct snap_runtime *runtime, uint64_t start,
+	struct snap_descriptor *out, size_t capacity)
+{
+	struct snap_frame_table *frames = runtime->frames;
+	if (!sort_places(frames))
+		return 0;
+	uint64_t low = 0, high = frames->count;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		if (frames->sorted[middle].return_address <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	size_t got = 0;
+	for (; low < frames->count && got < capacity; low++)
+		if (snap_read_descriptor(runtime, frames->sorted[low].descriptor, &out[got]))
+			got++;
+	return got;
+}
+
+/* Of several allocations in one frame, the first that has one. */
+uint64_t snap_debuginfo_of(
+	const struct snap_runtime *runtime, const struct snap_descriptor *descriptor)
+{
+	uint64_t start, end;
+	unsigned count;
+	if (!debuginfo_places(runtime, descriptor, &start, &count, &end))
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		uint32_t offset = snap_half(runtime, start + 4 * (uint64_t)i);
+		if (offset)
+			return start + 4 * (uint64_t)i + offset;
+	}
+	return 0;
+}
+
+/* The name is kept with the descriptor. */
+const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_address)
+{
+	struct place *place = find_place(runtime, return_address);
+	if (!place)
+		return snap_code_name(runtime, return_address, 0);
+	if (!place->name)
+		place->name = snap_code_name(runtime, return_address, place->descriptor);
+	return place->name;
+}

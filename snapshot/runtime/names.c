@@ -1,0 +1,216 @@
+/* Names: where code is from in the source, and what its symbols call it. */
+#include "snapshot/runtime/parts.h"
+
+#include <stdio.h>
+
+/* Debuginfo: two words of 32 bits, and the name of the function and its file. */
+
+struct debuginfo {
+	uint64_t address;
+	uint32_t low, high;
+};
+
+enum {
+	DEBUGINFO_INLINED = 1, /* in low: the one of the caller follows */
+	NAME_OFFSET = 0x3fffffc
+};
+
+static bool read_debuginfo(
+	const struct snap_runtime *runtime, uint64_t address, struct debuginfo *out)
+{
+	out->address = address;
+	return snap_image_u32(runtime->image, address, &out->low) &&
+	       snap_image_u32(runtime->image, address + 4, &out->high);
+}
+
+/* Strings of the image, each once: many calls are in few files and functions. */
+static const char *string_at(struct snap_runtime *runtime, uint64_t address)
+{
+	char text[4096];
+	struct hg_error unused;
+	uint64_t kept;
+	bool added;
+	if (address == 0)
+		return "";
+	if (base_map_get(&runtime->strings, address, &kept))
+		return (const char *)(uintptr_t)kept;
+	if (!snap_image_string(runtime->image, address, text, sizeof(text)))
+		text[0] = '\0';
+	const char *string = snap_print(runtime, "%s", text);
+	kept = (uintptr_t)string;
+	base_error_clear(&unused);
+	/* When there is no memory for more, they are read again every time. */
+	(void)base_map_add(&runtime->strings, address, &kept, &added, &unused);
+	return string;
+}
+
+/* 5.2 and later, when the position does not fit: 16-bit columns stand before the name. */
+static uint64_t wide_location(
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
+{
+	uint64_t name = info->address + (info->low & NAME_OFFSET);
+	out->line = info->high >> 12 & 0x7ffff;
+	out->start = snap_half(runtime, name + 4) & 0xffff;
+	out->end = snap_half(runtime, name + 8);
+	return name + 12;
+}
+
+static void location_of(
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
+{
+	uint64_t name = info->address + (info->low & NAME_OFFSET), function = name + 4;
+	uint32_t file = snap_half(runtime, name);
+	if (runtime->layout->debuginfo_end_lines == 0) {
+		out->line = info->high >> 12;
+		out->start = info->high >> 4 & 0xff;
+		out->end = (info->high & 15) << 6 | info->low >> 26;
+	} else if (info->high >> 31) {
+		function = wide_location(runtime, info, out);
+	} else {
+		out->line = info->high >> 19;
+		out->start = info->high >> 10 & 0x3f;
+		out->end = (info->high >> 3 & 0x7f) + ((info->high & 7) << 6 | info->low >> 26);
+	}
+	out->function = string_at(runtime, function);
+	out->file = string_at(runtime, name + (uint64_t)(int64_t)(int32_t)file);
+}
+
+enum { MOST_INLINED = 1000 };
+
+static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
+	struct snap_code_place *out, size_t capacity)
+{
+	struct debuginfo info;
+	size_t count = 0;
+	while (count < capacity && count < MOST_INLINED &&
+		read_debuginfo(runtime, address, &info)) {
+		location_of(runtime, &info, &out[count++]);
+		if (!(info.low & DEBUGINFO_INLINED))
+			break;
+		address += 8;
+	}
+	return count;
+}
+
+/*
+ * A slot is a descriptor, or the debuginfo of one of its allocations plus 2 (caml_debuginfo of
+ * backtrace_nat.c), as an OCaml integer.
+ */
+size_t snap_runtime_locations(
+	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity)
+{
+	struct snap_descriptor descriptor, known;
+	uint64_t word = slot & ~(uint64_t)1;
+	if (word & 2)
+		return locations_of(runtime, word - 2, out, capacity);
+	if (!snap_read_descriptor(runtime, word, &descriptor) ||
+		!snap_find_descriptor(runtime, descriptor.return_address, &known) ||
+		known.address != word)
+		return 0;
+	uint64_t info = snap_debuginfo_of(runtime, &descriptor);
+	return info ? locations_of(runtime, info, out, capacity) : 0;
+}
+
+/* The place in the function itself is behind those in functions inlined into it. */
+static bool outermost_place(struct snap_runtime *runtime, const struct snap_descriptor *descriptor,
+	struct snap_code_place *out)
+{
+	struct debuginfo info;
+	uint64_t address = snap_debuginfo_of(runtime, descriptor);
+	if (!address)
+		return false;
+	for (unsigned i = 0; i < MOST_INLINED && read_debuginfo(runtime, address, &info) &&
+			     (i == 0 || snap_spend(runtime, 1));
+		i++) {
+		if (!(info.low & DEBUGINFO_INLINED)) {
+			location_of(runtime, &info, out);
+			return true;
+		}
+		address += 8;
+	}
+	return false;
+}
+
+size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, uint64_t end,
+	struct snap_code_place out[SNAP_CODE_PLACES])
+{
+	struct snap_descriptor descriptors[SNAP_CODE_PLACES];
+	size_t count = 0;
+	while (count < SNAP_CODE_PLACES) {
+		size_t wanted = SNAP_CODE_PLACES - count;
+		size_t got = snap_next_descriptors(runtime, *start, descriptors, wanted);
+		for (size_t i = 0; i < got; i++) {
+			if (descriptors[i].return_address > end)
+				return count;
+			*start = descriptors[i].return_address;
+			count += outermost_place(runtime, &descriptors[i], &out[count]);
+		}
+		if (got < wanted)
+			break;
+	}
+	return count;
+}
+
+const char *snap_code_name(struct snap_runtime *runtime, uint64_t return_address, uint64_t address)
+{
+	struct snap_descriptor descriptor;
+	struct snap_code_place at;
+	char function[256];
+	uint64_t info = address && snap_read_descriptor(runtime, address, &descriptor)
+				? snap_debuginfo_of(runtime, &descriptor)
+				: 0;
+	if (info && locations_of(runtime, info, &at, 1) > 0)
+		return snap_print(
+			runtime, "%s %s:%u:%u-%u", at.function, at.file, at.line, at.start, at.end);
+	if (snap_runtime_function(runtime, return_address - 1, function, sizeof(function)))
+		return snap_print(runtime, "%s", function);
+	return snap_print(runtime, "code 0x%llx", (unsigned long long)return_address);
+}
+
+/* Names of code */
+
+/*
+ * Symbols are caml, the unit, "." (5.1 on) or "__", the function and a number.  A unit's parts
+ * begin with capitals and the names of functions with small letters, except functors: the first
+ * "__" that is not followed by a capital ends the unit.
+ */
+static const char *end_of_unit(const char *name, size_t *separator)
+{
+	const char *dot = strchr(name, '.');
+	*separator = 1;
+	if (dot)
+		return dot;
+	*separator = 2;
+	for (const char *at = strstr(name, "__"); at; at = strstr(at + 2, "__"))
+		if (at[2] < 'A' || at[2] > 'Z')
+			return at;
+	return NULL;
+}
+
+bool snap_runtime_function(
+	struct snap_runtime *runtime, uint64_t address, char *buffer, size_t size)
+{
+	struct snap_symbol symbol;
+	uint64_t offset;
+	size_t separator;
+	if (!snap_image_symbol_at(runtime->image, address, &symbol, &offset))
+		return false;
+	const char *name = symbol.name;
+	if (strncmp(name, "caml", 4) != 0 || name[4] < 'A' || name[4] > 'Z') {
+		snprintf(buffer, size, "%s", name);
+		return true;
+	}
+	name += 4;
+	const char *end = end_of_unit(name, &separator);
+	if (!end) {
+		snprintf(buffer, size, "%s", name);
+		return true;
+	}
+	const char *function = end + separator, *number = strrchr(function, '_');
+	size_t length = strlen(function);
+	if (number && number != function && number[1] &&
+		strspn(number + 1, "0123456789") == strlen(number + 1))
+		length = (size_t)(number - function);
+	snprintf(buffer, size, "%.*s.%.*s", (int)(end - name), name, (int)length, function);
+	return true;
+}

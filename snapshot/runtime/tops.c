@@ -1,0 +1,241 @@
+/*
+ * Where threads left OCaml code.  The runtime knows the top of a stack only if it was left through
+ * caml_c_call or caml_call_gc; in OCaml code, and in C functions that were called directly because
+ * they do not allocate, what it has saved is stale.  Then the unwinding tables of the compiler
+ * tell.
+ */
+#include "snapshot/runtime/moments.h"
+#include "snapshot/runtime/parts.h"
+
+enum {
+	MOST_C_FRAMES = 512,
+	MOST_ODD_FRAMES = 64,
+	/* About, and what unwinding one costs: many threads may be made to stand on one stack. */
+	C_FRAME_WORDS = 16,
+	SAVED_REGISTERS = 13, /* besides those for floats */
+	MOST_PUSHED_WORDS = 64
+};
+
+/* What the function of a frame says about the process. */
+static void look_at_function(struct snap_runtime *runtime, uint64_t rip)
+{
+	struct snap_symbol symbol;
+	uint64_t offset;
+	bool is_ahead;
+	if (!snap_image_symbol_at(runtime->image, rip, &symbol, &offset))
+		return;
+	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	runtime->in_minor_collection |= moment == SNAP_MOMENT_MINOR_COLLECTION;
+	runtime->in_compaction |= moment == SNAP_MOMENT_COMPACTION;
+}
+
+static void find_top(
+	struct snap_runtime *runtime, const struct snap_thread *thread, struct snap_thread_top *top)
+{
+	struct snap_frame frame, caller;
+	snap_frame_of_thread(thread, &top->stopped);
+	frame = top->stopped;
+	for (unsigned n = 0; n < MOST_C_FRAMES; n++) {
+		if (snap_runtime_is_code(runtime, frame.registers[SNAP_RIP])) {
+			top->has_ocaml = true;
+			top->c_frames = n;
+			top->frame = frame;
+			return;
+		}
+		look_at_function(runtime, frame.registers[SNAP_RIP]);
+		if (!snap_spend(runtime, C_FRAME_WORDS) ||
+			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+			return;
+		frame = caller;
+	}
+}
+
+/* From the innermost OCaml frame to the first that has a descriptor. */
+static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top)
+{
+	struct snap_frame frame = top->frame, caller;
+	struct snap_descriptor descriptor;
+	top->words_start = frame.registers[SNAP_RSP];
+	for (unsigned n = 0; n < MOST_ODD_FRAMES; n++) {
+		if (!snap_spend(runtime, C_FRAME_WORDS) ||
+			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
+			return false;
+		top->words_end = frame.cfa - 8;
+		if (snap_find_descriptor(runtime, caller.registers[SNAP_RIP], &descriptor)) {
+			top->start_sp = caller.registers[SNAP_RSP];
+			top->start_return = caller.registers[SNAP_RIP];
+			return true;
+		}
+		frame = caller;
+	}
+	return false;
+}
+
+static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
+{
+	if (find_start(runtime, top)) {
+		top->is_repaired = true;
+		top->registers = &top->frame;
+	} else {
+		snap_note_line(runtime, "a running thread was not unwound to a frame with a "
+					"descriptor: roots on its "
+					"stack may be missing");
+	}
+}
+
+/*
+ * Whether OCaml code was left by a call that saves where: only such calls, and those of OCaml
+ * functions, have a descriptor.
+ */
+static bool left_by_call(struct snap_runtime *runtime, const struct snap_thread_top *top,
+	struct snap_descriptor *descriptor)
+{
+	return top->c_frames > 0 &&
+	       snap_find_descriptor(runtime, top->frame.registers[SNAP_RIP], descriptor);
+}
+
+/*
+ * The thread is on the way out or back, in caml_c_call or caml_call_gc: frames begin where OCaml
+ * code was left, whatever is saved.  Values that are live in registers are there, or just where
+ * they were pushed to: below the frame (4.x), or in a block of words that r15 points to (5.x,
+ * SAVE_ALL_REGS of runtime/amd64.S).
+ */
+static void start_at_call(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	uint64_t pushed = top->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
+	uint64_t end = runtime->is_5 ? pushed + 8 * SAVED_REGISTERS : sp - 8;
+	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
+	top->is_repaired = true;
+	top->is_leaving = top->c_frames == 1;
+	top->registers = &top->stopped;
+	top->start_sp = sp;
+	top->start_return = top->frame.registers[SNAP_RIP];
+	if (pushed % 8 || end < pushed || end - pushed > 8 * MOST_PUSHED_WORDS || is_young)
+		return;
+	top->words_start = pushed;
+	top->words_end = end;
+}
+
+/* 4.x: whether an address is on the stack of a thread that waits for the master lock. */
+static bool on_waiting_stack(struct snap_runtime *runtime, uint64_t sp)
+{
+	const struct snap_layout *l = runtime->layout;
+	const struct snap_load *load = snap_image_load(runtime->image, sp);
+	uint64_t current = snap_variable_word(runtime, "curr_thread");
+	struct snap_list walk = {0};
+	if (!current || !load)
+		return false;
+	for (uint64_t t = snap_word(runtime, current + l->caml_thread_struct_next);
+		t != current && snap_list_goes_on(runtime, &walk, t);
+		t = snap_word(runtime, t + l->caml_thread_struct_next)) {
+		uint64_t bottom = snap_word(runtime, t + l->caml_thread_struct_bottom_of_stack);
+		if (bottom >= load->address && bottom < load->end)
+			return true;
+	}
+	return false;
+}
+
+static bool is_current4(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	const struct snap_layout *l = runtime->layout;
+	uint64_t saved_sp =
+		snap_word(runtime, domain->state + l->caml_domain_state_bottom_of_stack);
+	uint64_t saved_return =
+		snap_word(runtime, domain->state + l->caml_domain_state_last_return_address);
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	struct snap_descriptor descriptor;
+	if (on_waiting_stack(runtime, sp))
+		return false;
+	if (!left_by_call(runtime, top, &descriptor)) {
+		repair(runtime, top);
+		return true;
+	}
+	/* caml_c_call jumps to the C function; only caml_call_gc saves registers, too. */
+	bool is_saved = sp == saved_sp && top->frame.registers[SNAP_RIP] == saved_return;
+	bool by_gc = descriptor.frame_size & SNAP_FRAME_ALLOCATIONS;
+	if (!is_saved || (by_gc && top->c_frames == 1))
+		start_at_call(runtime, domain, top);
+	return true;
+}
+
+/*
+ * 5.x: a C function that does not allocate runs on the C stack of the domain; the OCaml code that
+ * called it keeps the stack pointer of its fiber in a register, as its tables say for its frame,
+ * but not as rsp.
+ */
+static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *domain,
+	struct snap_thread_top *top, uint64_t stack, uint64_t handler)
+{
+	const struct snap_layout *l = runtime->layout;
+	enum snap_register keeper = (enum snap_register)l->noalloc_register;
+	uint64_t sp = top->frame.registers[SNAP_RSP];
+	if (sp > stack && sp <= handler)
+		return true;
+	if (top->c_frames == 0 ||
+		sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
+		!snap_frame_knows(&top->frame, keeper))
+		return false;
+	sp = top->frame.registers[keeper];
+	if (sp <= stack || sp > handler)
+		return false;
+	top->frame.registers[SNAP_RSP] = sp;
+	return true;
+}
+
+static bool is_current5(
+	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+{
+	const struct snap_layout *l = runtime->layout;
+	uint64_t stack = snap_word(runtime, domain->state + l->caml_domain_state_current_stack);
+	uint64_t saved_sp = snap_word(runtime, stack + l->stack_info_sp);
+	uint64_t handler = snap_word(runtime, stack + l->stack_info_handler);
+	struct snap_descriptor descriptor;
+	if (!switch_back(runtime, domain, top, stack, handler))
+		return false;
+	/* Behind the return address is where the saved frame begins. */
+	if (!left_by_call(runtime, top, &descriptor))
+		repair(runtime, top);
+	else if (top->c_frames == 1 || top->frame.registers[SNAP_RSP] != saved_sp + 8)
+		start_at_call(runtime, domain, top);
+	return true;
+}
+
+/* OCaml code keeps the address of its domain's state in r14. */
+static enum hg_status find_domain_tops(
+	struct snap_runtime *runtime, struct base_map *by_state, struct hg_error *error)
+{
+	bool added;
+	for (uint64_t d = 0; d < runtime->domain_count; d++) {
+		uint64_t number = d;
+		BASE_TRY(base_map_add(by_state, runtime->domains[d].state, &number, &added, error));
+	}
+	for (uint64_t i = 0; i < runtime->image->thread_count; i++) {
+		struct snap_thread_top *top = &runtime->tops[i];
+		uint64_t d;
+		if (!top->has_ocaml || !snap_frame_knows(&top->frame, SNAP_R14) ||
+			!base_map_get(by_state, top->frame.registers[SNAP_R14], &d))
+			continue;
+		struct snap_domain *domain = &runtime->domains[d];
+		if (!domain->top && (runtime->is_5 ? is_current5(runtime, domain, top)
+						   : is_current4(runtime, domain, top)))
+			domain->top = top;
+	}
+	return HG_OK;
+}
+
+enum hg_status snap_read_tops(struct snap_runtime *runtime, struct hg_error *error)
+{
+	void *tops;
+	struct base_map by_state = {0};
+	BASE_TRY(base_pool_alloc(&runtime->pool, runtime->image->thread_count,
+		sizeof(struct snap_thread_top), &tops, error));
+	runtime->tops = tops;
+	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
+		find_top(runtime, &runtime->image->threads[i], &runtime->tops[i]);
+	enum hg_status status = find_domain_tops(runtime, &by_state, error);
+	base_map_release(&by_state);
+	return status;
+}

@@ -1,0 +1,115 @@
+/*
+ * Where the runtime's variables are.  Exported ones have symbols in every executable, because
+ * ocamlopt links with -Wl,-E; static ones lose theirs when it is stripped, but exported functions
+ * use them.
+ */
+#include "snapshot/runtime/parts.h"
+
+/*
+ * In 'function', an operand that uses an address in writable data in this way, with this many bytes
+ * (0: any), is the variable plus 'offset'.
+ */
+struct recovery {
+	const char *variable, *function;
+	enum snap_use use;
+	uint8_t bytes;
+	bool last; /* the last such operand, not the first */
+	uint8_t offset;
+	bool constant; /* the data are read-only */
+	bool called;   /* in the first function that 'function' calls */
+};
+
+static const struct recovery recoveries[] = {
+	/* 4.x */
+	{"finalisable_first", "caml_final_register", .use = SNAP_USE_ADDRESS},
+	{"finalisable_last", "caml_final_register_called_without_value", .use = SNAP_USE_ADDRESS},
+	{"to_do_hd", "caml_final_do_roots", .use = SNAP_USE_READ, .bytes = 8, .last = true},
+	{"entries_global", "caml_memprof_do_roots", .use = SNAP_USE_ADDRESS},
+	{"curr_thread", "caml_thread_self", .use = SNAP_USE_READ, .bytes = 8},
+	{"lambda of Gc.Memprof", "caml_memprof_track_alloc_shr", .use = SNAP_USE_READ, .bytes = 8},
+	{"caml_dyn_globals", "caml_register_dyn_global", .use = SNAP_USE_WRITE, .bytes = 8},
+	{"caml_page_table", "caml_page_table_lookup", .use = SNAP_USE_READ, .bytes = 4,
+		.offset = 8 /* shift */},
+	{"frametables", "caml_unregister_frametable", .use = SNAP_USE_READ, .bytes = 8},
+	/* both: 5.x takes the address of a lock first */
+	{"named_value_table", "caml_named_value", .use = SNAP_USE_ADDRESS, .last = true},
+	{"code_fragments_by_pc", "caml_find_code_fragment_by_pc", .use = SNAP_USE_ADDRESS},
+	/* 5.x */
+	{"caml_dyn_globals", "caml_register_dyn_globals", .use = SNAP_USE_WRITE, .bytes = 8},
+	{"current_frame_descrs", "caml_get_frame_descrs", .use = SNAP_USE_ADDRESS},
+	{"pool_freelist", "caml_accum_orphan_heap_stats", .use = SNAP_USE_ADDRESS},
+	{"pool_freelist", "caml_teardown_shared_heap", .use = SNAP_USE_ADDRESS},
+	{"stw_domains", "caml_try_run_on_all_domains_with_spin_work", .use = SNAP_USE_READ,
+		.bytes = 4},
+	/* a pointer from 5.3 on, before that an array */
+	{"thread_table", "caml_thread_self", .use = SNAP_USE_READ, .bytes = 8, .last = true},
+	{"thread_table", "caml_thread_self", .use = SNAP_USE_ADDRESS, .last = true},
+	{"orph_structs", "caml_orphan_ephemerons", .use = SNAP_USE_UPDATE, .bytes = 8,
+		.last = true},
+	{"atoms", "caml_atom", .use = SNAP_USE_ADDRESS, .constant = true},
+	{"orphans", "caml_memprof_after_minor_gc", .use = SNAP_USE_WRITE, .bytes = 8,
+		.called = true},
+};
+
+enum { MOST_OPERANDS = 128, CALLED_BYTES = 256 };
+
+static bool is_data(const struct snap_runtime *runtime, uint64_t address, bool constant)
+{
+	const struct snap_load *load = snap_image_load(runtime->image, address);
+	if (constant)
+		return !load || !(load->flags & PF_X);
+	return load && (load->flags & PF_W) &&
+	       snap_image_file_at(runtime->image, address) == runtime->image->main;
+}
+
+static size_t operands_of(struct snap_runtime *runtime, uint64_t function, uint64_t size,
+	struct snap_operand operands[MOST_OPERANDS])
+{
+	struct hg_error unused;
+	size_t count = 0;
+	base_error_clear(&unused);
+	/* The operands before what cannot be decoded are as good. */
+	enum hg_status status = snap_operands(
+		runtime->image, function, size, operands, MOST_OPERANDS, &count, &unused);
+	runtime->image->lost |= status == HG_ERROR_LIMIT;
+	return count < MOST_OPERANDS ? count : MOST_OPERANDS;
+}
+
+static uint64_t recover(struct snap_runtime *runtime, const struct recovery *recovery)
+{
+	struct snap_operand operands[MOST_OPERANDS];
+	struct snap_symbol function;
+	uint64_t found = 0;
+	if (!snap_image_symbol(runtime->image, recovery->function, &function))
+		return 0;
+	size_t count = operands_of(runtime, function.address, function.size, operands);
+	if (recovery->called) {
+		size_t call = 0;
+		while (call < count && operands[call].use != SNAP_USE_CALL)
+			call++;
+		if (call == count)
+			return 0;
+		count = operands_of(runtime, operands[call].address, CALLED_BYTES, operands);
+	}
+	for (size_t i = 0; i < count && (!found || recovery->last); i++)
+		if (operands[i].use == recovery->use &&
+			(recovery->bytes == 0 || operands[i].bytes == recovery->bytes) &&
+			is_data(runtime, operands[i].address, recovery->constant))
+			found = operands[i].address - recovery->offset;
+	return found;
+}
+
+uint64_t snap_variable(struct snap_runtime *runtime, const char *name)
+{
+	struct snap_symbol symbol;
+	if (snap_image_symbol(runtime->image, name, &symbol) && !symbol.is_tls)
+		return symbol.address;
+	for (size_t i = 0; i < sizeof(recoveries) / sizeof(recoveries[0]); i++) {
+		if (strcmp(recoveries[i].variable, name) != 0)
+			continue;
+		uint64_t address = recover(runtime, &recoveries[i]);
+		if (address)
+			return address;
+	}
+	return 0;
+}

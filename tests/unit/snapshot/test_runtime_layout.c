@@ -1,0 +1,159 @@
+/* The table of layouts against what debug information of each version said. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "snapshot/runtime/layout.h"
+
+#ifndef OFFSETS
+#define OFFSETS "../shared/prototypes/runtime/offsets"
+#endif
+
+static char *text_of(const char *version)
+{
+	char path[256];
+	snprintf(path, sizeof(path), OFFSETS "/%s.json", version);
+	FILE *file = fopen(path, "rb");
+	if (!file)
+		fail_msg("%s", path);
+	char *text = calloc(1, 1 << 20);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
+	fclose(file);
+	return text;
+}
+
+/* A structure is a line: "struct name": {"size":N,"fields":[["member",offset,size,"type"],...]} */
+static const char *line_of(const char *text, const char *structure)
+{
+	static const char *const forms[] = {"\n\"%s\": {", "\n\"struct %s\": {"};
+	char key[128];
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(key, sizeof(key), forms[i], structure);
+		const char *line = strstr(text, key);
+		if (line)
+			return line + 1;
+	}
+	return NULL;
+}
+
+static long number_after(const char *line, const char *key)
+{
+	const char *end = strchr(line, '\n');
+	const char *found = strstr(line, key);
+	return found && (!end || found < end) ? strtol(found + strlen(key), NULL, 10) : -1;
+}
+
+/* Rows whose structure or member has another name in some versions. */
+static const struct {
+	const char *structure, *member, *other_structure, *other_member;
+} aliases[] = {
+	{"final_todo", "next", "to_do", "next"},
+	{"final_todo", "size", "to_do", "size"},
+	{"final_todo", "item", "to_do", "item"},
+	{"tracked", "flags", "tracked", "source"},
+	{"entry_array", "t", "entries_s", "t"},
+	{"entry_array", "alloc_len", "entries_s", "capacity"},
+	{"entry_array", "len", "entries_s", "size"},
+};
+
+static long find(const char *text, const char *structure, const char *member)
+{
+	char key[128];
+	const char *line = line_of(text, structure);
+	if (!line)
+		return -1;
+	if (!member)
+		return number_after(line, "\"size\":");
+	snprintf(key, sizeof(key), "[\"%s\",", member);
+	return number_after(line, key);
+}
+
+static long expected(const char *text, const struct snap_layout_row *row)
+{
+	long value = find(text, row->structure, row->member);
+	for (size_t i = 0; value < 0 && i < sizeof(aliases) / sizeof(aliases[0]); i++)
+		if (row->member && strcmp(aliases[i].structure, row->structure) == 0 &&
+			strcmp(aliases[i].member, row->member) == 0)
+			value = find(text, aliases[i].other_structure, aliases[i].other_member);
+	return value;
+}
+
+/* Static variables without a named type, and structures private to one file. */
+static bool has_no_record(const struct snap_layout *layout, const char *structure)
+{
+	static const char *const names[] = {"pool_freelist", "stw_domains", "orph_structs",
+		"memprof_thread_s", "memprof_orphan_table_s"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(structure, names[i]) == 0)
+			return true;
+	return layout->version == SNAP_OCAML_5_3 && strcmp(structure, "tracked") == 0;
+}
+
+static void equals_debug_information(void **state)
+{
+	(void)state;
+	static const char *const files[SNAP_OCAML_VERSIONS] = {
+		"4.13.1", "4.14.2", "5.0.0", "5.1.1", "5.2.0", "5.3.0"};
+	if (access(OFFSETS "/5.3.0.json", R_OK) != 0) {
+		print_message("no offsets in %s\n", OFFSETS);
+		skip();
+	}
+	for (unsigned v = 0; v < SNAP_OCAML_VERSIONS; v++) {
+		char *text = text_of(files[v]);
+		const struct snap_layout *layout = snap_layout(v);
+		struct snap_layout_row row;
+		size_t compared = 0;
+		assert_memory_equal(layout->name, files[v], strlen(layout->name));
+		for (size_t i = 0; snap_layout_row(layout, i, &row); i++) {
+			if (has_no_record(layout, row.structure))
+				continue;
+			long value = expected(text, &row);
+			bool absent = row.value == SNAP_ABSENT;
+			if (absent ? value != -1 : value != row.value)
+				fail_msg("%s: %s.%s is %ld, not %u", files[v], row.structure,
+					row.member ? row.member : "size", value, row.value);
+			compared += !absent;
+		}
+		assert_true(compared > 60);
+		free(text);
+	}
+}
+
+static void size_classes(void **state)
+{
+	(void)state;
+	/* wastage_sizeclass of 5.2 and later, in words */
+	static const uint8_t waste[SNAP_SIZE_CLASSES] = {0, 0, 0, 0, 2, 0, 4, 4, 2, 0, 4, 12, 12, 7,
+		0, 17, 4, 28, 0, 22, 18, 3, 11, 21, 62, 4, 42, 87, 33, 96, 80, 124};
+	for (unsigned v = SNAP_OCAML_5_0; v < SNAP_OCAML_VERSIONS; v++) {
+		const struct snap_layout *layout = snap_layout(v);
+		bool first = v >= SNAP_OCAML_5_2;
+		assert_int_equal(layout->size_classes[8], first ? 10 : 9);
+		assert_int_equal(layout->size_classes[31], 128);
+		for (uint32_t i = 0; i < SNAP_SIZE_CLASSES; i++) {
+			assert_int_equal(
+				snap_layout_first_slot(layout, i), first ? 8 * (4 + waste[i]) : 32);
+			assert_true(
+				i == 0 || layout->size_classes[i] > layout->size_classes[i - 1]);
+		}
+	}
+	assert_null(snap_layout(SNAP_OCAML_4_13)->size_classes);
+	assert_null(snap_layout(SNAP_OCAML_4_14)->size_classes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equals_debug_information),
+		cmocka_unit_test(size_classes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
