@@ -7,6 +7,8 @@ BUILD   ?= build
 V       ?= 0
 # What serves the big arrays: jemalloc, or system (for sanitizers and valgrind).
 ARENA   ?= jemalloc
+# 1: invariants are checked at run time (base/assert.h).
+ASSERTS ?= 0
 
 CC       ?= cc
 CFLAGS   ?= -O2 -g
@@ -18,6 +20,7 @@ DRAWING  := libgvc libcgraph
 cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
 	$(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mpopcnt) \
 	$(if $(filter system,$(ARENA)),-DBASE_ARENA_SYSTEM) \
+	$(if $(filter 1,$(ASSERTS)),-DBASE_ASSERTS) \
 	$(shell $(PKG) --cflags $(PACKAGES) 2>/dev/null)
 lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
 cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
@@ -235,12 +238,12 @@ asan_cflags += -fno-sanitize-recover=undefined
 
 asan:
 	$(Q)scripts/install-packages build test
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system \
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system ASSERTS=1 \
 		CFLAGS='$(asan_cflags)' check
 
 fuzz:
 	$(Q)scripts/install-packages build lint
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz ARENA=system CC=clang \
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz ARENA=system ASSERTS=1 CC=clang \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 		-fsanitize=fuzzer-no-link,address,undefined' run-fuzzers
 
