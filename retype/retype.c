@@ -1,8 +1,9 @@
 #include "retype/retype.h"
 
-#include "retype/types/agree.h"
-#include "retype/legacy/cmt400.h"
 #include "retype/infer/parts.h"
+#include "retype/legacy/cmt400.h"
+#include "retype/profile/agree.h"
+#include "retype/profile/distrust.h"
 #include "retype/profile/profile.h"
 
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #ifndef RETYPE_INFER_PARTS_H
 #define RETYPE_INFER_PARTS_H
 
-#include "retype/types/agree.h"
 #include "retype/types/map.h"
 #include "retype/retype.h"
 #include "snapshot/find.h"

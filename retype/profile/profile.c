@@ -78,10 +78,6 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 		*note = SNAP_NO_PROFILE_LOOKED_FOR;
 		return HG_OK;
 	}
-	if (snap->session->no_host_files) {
-		*note = SNAP_NO_PROFILE_LOOKED_FOR;
-		return HG_OK;
-	}
 	base_file_folder(snap->path, folders[count++], PATH_MAX);
 	if (snap->executable[0])
 		base_file_folder(snap->executable, folders[count++], PATH_MAX);

@@ -2,10 +2,11 @@
  * Whether a profile is of the program that a snapshot is of: by the digests of interfaces, and the
  * sizes of the blocks of units.
  */
-#ifndef RETYPE_TYPES_AGREE_H
-#define RETYPE_TYPES_AGREE_H
+#ifndef RETYPE_PROFILE_AGREE_H
+#define RETYPE_PROFILE_AGREE_H
 
-#include "retype/retype.h"
+#include "retype/types/types.h"
+#include "snapshot/snapshot.h"
 
 /*
  * Notes which units agree.  HG_ERROR_INPUT if most units of the program that the profile has are
@@ -13,8 +14,5 @@
  */
 enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *note,
 	size_t size, struct hg_error *error);
-
-/* distrust.c: forgets what was said of units that do not agree, before types are asked for. */
-enum hg_status retype_distrust(struct retype_types *types);
 
 #endif

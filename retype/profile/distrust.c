@@ -4,7 +4,8 @@
  * Types that such a unit declares are abstract then, also where other units use them; its
  * exceptions and classes, its places and functions are as if the profile had none.
  */
-#include "retype/types/agree.h"
+#include "retype/profile/distrust.h"
+
 #include "retype/types/map.h"
 #include "retype/types/types_parts.h"
 

@@ -1,4 +1,4 @@
-#include "retype/types/agree.h"
+#include "retype/profile/agree.h"
 
 #include <stdio.h>
 #include <string.h>
