@@ -69,6 +69,12 @@ static inline bool snap_tag_has_fields(unsigned tag)
 	return tag < SNAP_TAG_ABSTRACT;
 }
 
+/* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */
+#define SNAP_ADDRESS_LIMIT ((uint64_t)1 << 48)
+
+/* No system maps anything below; granule 0 does not occur, and numbers below are no addresses. */
+#define SNAP_ADDRESS_FIRST ((uint64_t)0x10000)
+
 /* Addresses [start, end). */
 struct snap_range {
 	uint64_t start, end;

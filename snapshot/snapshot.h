@@ -18,12 +18,6 @@
 #include "snapshot/legacy/sites.h"
 #include "snapshot/units.h"
 
-/* User addresses of every 64-bit Linux fit; what lies above is a damaged file. */
-#define SNAP_ADDRESS_LIMIT ((uint64_t)1 << 48)
-
-/* No system maps anything below; granule 0 does not occur, and numbers below are no addresses. */
-#define SNAP_ADDRESS_FIRST ((uint64_t)0x10000)
-
 /* A piece of the address space of the heap; the loaders keep the order of the file. */
 struct snap_chunk {
 	uint64_t start, end; /* bytes; word aligned */

@@ -1,17 +1,10 @@
 #include "snapshot/capture/core_writer_parts.h"
 
+#include "snapshot/image/core_note.h"
+
 #include <string.h>
 
-/* struct elf_prstatus and struct elf_prpsinfo of x86-64 (sys/procfs.h), offsets in bytes. */
 enum {
-	STATUS_ID = 32,
-	STATUS_REGISTERS = 112,
-	STATUS_SIZE = 336,
-	PROCESS_LETTER = 1, /* state, as a letter */
-	PROCESS_ID = 24,
-	PROCESS_NAME = 40,
-	PROCESS_ARGUMENTS = 56,
-	PROCESS_SIZE = 136,
 	NOTE_HEAD = 32,  /* more than header and owner */
 	NOTE_TEXT = 4096 /* of our own note, without the files */
 };
@@ -50,21 +43,21 @@ static int put_note(
 
 static int put_thread(struct notes *notes, const struct snap_core_thread *thread)
 {
-	uint8_t status[STATUS_SIZE] = {0};
-	memcpy(status + STATUS_ID, &thread->id, sizeof(thread->id));
-	memcpy(status + STATUS_REGISTERS, thread->registers, sizeof(thread->registers));
+	uint8_t status[SNAP_STATUS_SIZE] = {0};
+	memcpy(status + SNAP_STATUS_ID, &thread->id, sizeof(thread->id));
+	memcpy(status + SNAP_STATUS_REGISTERS, thread->registers, sizeof(thread->registers));
 	return put_note(notes, "CORE", NT_PRSTATUS, status, sizeof(status));
 }
 
 static int put_process(struct notes *notes)
 {
 	const struct snap_core *core = notes->core;
-	uint8_t process[PROCESS_SIZE] = {0};
+	uint8_t process[SNAP_PROCESS_SIZE] = {0};
 	uint32_t id = (uint32_t)core->process->origin;
-	process[PROCESS_LETTER] = 'R';
-	memcpy(process + PROCESS_ID, &id, sizeof(id));
-	memcpy(process + PROCESS_NAME, core->name, sizeof(core->name));
-	memcpy(process + PROCESS_ARGUMENTS, core->arguments, sizeof(core->arguments));
+	process[SNAP_PROCESS_LETTER] = 'R';
+	memcpy(process + SNAP_PROCESS_ID, &id, sizeof(id));
+	memcpy(process + SNAP_PROCESS_NAME, core->name, sizeof(core->name));
+	memcpy(process + SNAP_PROCESS_ARGUMENTS, core->arguments, sizeof(core->arguments));
 	return put_note(notes, "CORE", NT_PRPSINFO, process, sizeof(process));
 }
 
@@ -199,8 +192,8 @@ static int put_own(struct notes *notes, const struct snap_core_facts *facts)
 
 uint64_t snap_core_notes_room(const struct snap_core *core)
 {
-	uint64_t room = PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
-			NOTE_TEXT + core->process->thread_count * (STATUS_SIZE + NOTE_HEAD);
+	uint64_t room = SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
+			NOTE_TEXT + core->process->thread_count * (SNAP_STATUS_SIZE + NOTE_HEAD);
 	for (size_t i = 0; i < core->map_count; i++) {
 		const struct snap_core_map *map = &core->maps[i];
 		uint64_t length = strlen(map->path);

@@ -18,6 +18,8 @@
 #ifndef SNAPSHOT_CAPTURE_CORE_WRITER_H
 #define SNAPSHOT_CAPTURE_CORE_WRITER_H
 
+#include "snapshot/arch/registers.h"
+
 #include <elf.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -25,15 +27,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Owner and type of the note of ours; tools that do not know the owner know no such type either. */
-#define SNAP_CORE_OWNER "heapgraph"
-enum { SNAP_CORE_NOTE = 0x68670001, SNAP_CORE_VERSION = 1 };
-
-enum { SNAP_CORE_REGISTERS = 27 }; /* struct user_regs_struct of x86-64 (sys/user.h) */
-
 struct snap_core_thread {
 	uint32_t id;
-	uint64_t registers[SNAP_CORE_REGISTERS];
+	uint64_t registers[SNAP_USER_REGISTERS];
 };
 
 /*

@@ -141,7 +141,7 @@ bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_
 struct call {
 	pid_t thread;
 	const struct snap_net_code *code;
-	uint64_t registers[SNAP_CORE_REGISTERS]; /* as it was */
+	uint64_t registers[SNAP_USER_REGISTERS]; /* as it was */
 	uint64_t mask;
 	struct snap_net net;
 	int status; /* of the stop it is in */
@@ -195,7 +195,7 @@ static bool will_begin_anew(const struct call *call)
  */
 static enum outcome run(struct call *call, struct snap_patience patience)
 {
-	uint64_t registers[SNAP_CORE_REGISTERS];
+	uint64_t registers[SNAP_USER_REGISTERS];
 	unsigned long message;
 	bool inside = false;
 	for (;;) {
@@ -230,7 +230,7 @@ static enum outcome run(struct call *call, struct snap_patience patience)
 /* Registers first, and then the mask: until then a handler finds room below the net. */
 static bool set(struct call *call, const struct request *request, uint64_t stack)
 {
-	uint64_t registers[SNAP_CORE_REGISTERS];
+	uint64_t registers[SNAP_USER_REGISTERS];
 	memcpy(registers, call->registers, sizeof(registers));
 	registers[SNAP_USER_RAX] = request->number;
 	registers[SNAP_USER_RDI] = request->arguments[0];

@@ -283,12 +283,12 @@ static uint64_t frame_below(uint64_t address)
 }
 
 bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
-	const struct snap_net_code *code, const uint64_t registers[SNAP_CORE_REGISTERS],
+	const struct snap_net_code *code, const uint64_t registers[SNAP_USER_REGISTERS],
 	uint64_t mask, uint64_t top)
 {
 	enum { NO_CHILD = INT32_MAX }; /* to wait for it fails at once */
 	struct xsave xsave;
-	uint64_t own[SNAP_CORE_REGISTERS];
+	uint64_t own[SNAP_USER_REGISTERS];
 	if (!read_xsave(thread, &xsave))
 		return false;
 	memcpy(own, registers, sizeof(own));

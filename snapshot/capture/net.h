@@ -45,7 +45,7 @@ struct snap_net {
  * Interrupted system calls are made anew.
  */
 bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
-	const struct snap_net_code *code, const uint64_t registers[SNAP_CORE_REGISTERS],
+	const struct snap_net_code *code, const uint64_t registers[SNAP_USER_REGISTERS],
 	uint64_t mask, uint64_t top);
 
 #endif

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct user_regs_struct) == SNAP_CORE_REGISTERS * sizeof(uint64_t),
+_Static_assert(sizeof(struct user_regs_struct) == SNAP_USER_REGISTERS * sizeof(uint64_t),
 	"registers as in core files");
 
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
@@ -112,15 +112,15 @@ enum snap_wait snap_thread_await_stop(pid_t id, struct snap_patience patience, i
 	return got;
 }
 
-bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_CORE_REGISTERS])
+bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS])
 {
-	struct iovec io = {registers, SNAP_CORE_REGISTERS * sizeof(*registers)};
+	struct iovec io = {registers, SNAP_USER_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 
-bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_CORE_REGISTERS])
+bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS])
 {
-	struct iovec io = {(void *)(uintptr_t)registers, SNAP_CORE_REGISTERS * sizeof(*registers)};
+	struct iovec io = {(void *)(uintptr_t)registers, SNAP_USER_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 

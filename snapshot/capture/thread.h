@@ -53,8 +53,8 @@ enum snap_wait snap_thread_go(pid_t id, int request, struct snap_patience patien
 enum snap_wait snap_thread_await_stop(pid_t id, struct snap_patience patience, int *status);
 
 /* Registers in the order of struct user_regs_struct. */
-bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_CORE_REGISTERS]);
-bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_CORE_REGISTERS]);
+bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS]);
+bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS]);
 
 /* Blocked signals, as the kernel has them: bit 0 is signal 1. */
 bool snap_thread_mask(pid_t id, uint64_t *mask);

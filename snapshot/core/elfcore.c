@@ -4,6 +4,7 @@
  */
 #include "snapshot/arch/x86_64.h"
 #include "snapshot/image/capture_note.h"
+#include "snapshot/image/image.h"
 #include "snapshot/core/parts.h"
 #include "snapshot/file_names.h"
 #include "snapshot/walk.h"

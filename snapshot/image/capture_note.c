@@ -1,17 +1,27 @@
+/* The note of a core of ours: lines KEY=VALUE, of which those with an unknown key are skipped. */
 #include "snapshot/image/capture_note.h"
 
 #include "base/grow.h"
-#include "snapshot/capture/core_writer.h"
+#include "snapshot/image/core_note.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Where the lines are read from and to. */
+struct note_source {
+	struct snap_capture *capture;
+	const struct base_file *core;
+	struct base_pool *pool;
+	uint64_t offset; /* of the note in the core */
+	bool partial;
+};
 
 /* A line KEY=VALUE, or what is left of one. */
 struct text {
 	const char *at, *end;
 };
 
-static struct text next_line(struct text *note)
+static struct text next_note_line(struct text *note)
 {
 	size_t left = (size_t)(note->end - note->at);
 	const char *end = left ? memchr(note->at, '\n', left) : NULL;
@@ -20,7 +30,7 @@ static struct text next_line(struct text *note)
 	return line;
 }
 
-static bool skip_key(struct text *line, const char *key)
+static bool skip_note_key(struct text *line, const char *key)
 {
 	size_t length = strlen(key);
 	if ((size_t)(line->end - line->at) <= length || memcmp(line->at, key, length) != 0 ||
@@ -30,7 +40,7 @@ static bool skip_key(struct text *line, const char *key)
 	return true;
 }
 
-static bool read_number(struct text *line, uint64_t *number)
+static bool read_decimal(struct text *line, uint64_t *number)
 {
 	const char *start = line->at;
 	uint64_t value = 0;
@@ -44,16 +54,16 @@ static bool read_number(struct text *line, uint64_t *number)
 	return line->at > start;
 }
 
-static int hex_digit(char c)
+static int hex_value(char c)
 {
 	const char *digits = "0123456789abcdef", *found = c ? strchr(digits, c) : NULL;
 	return found ? (int)(found - digits) : -1;
 }
 
-static bool read_byte(const struct text *text, uint8_t *byte)
+static bool read_hex_byte(const struct text *text, uint8_t *byte)
 {
-	int high = text->end - text->at < 2 ? -1 : hex_digit(text->at[0]);
-	int low = high < 0 ? -1 : hex_digit(text->at[1]);
+	int high = text->end - text->at < 2 ? -1 : hex_value(text->at[0]);
+	int low = high < 0 ? -1 : hex_value(text->at[1]);
 	*byte = (uint8_t)(high * 16 + low);
 	return low >= 0;
 }
@@ -61,7 +71,7 @@ static bool read_byte(const struct text *text, uint8_t *byte)
 static bool read_build_id(struct text *line, struct snap_build_id *id)
 {
 	id->size = 0;
-	while (id->size < SNAP_BUILD_ID_MOST && read_byte(line, &id->bytes[id->size])) {
+	while (id->size < SNAP_BUILD_ID_MOST && read_hex_byte(line, &id->bytes[id->size])) {
 		id->size++;
 		line->at += 2;
 	}
@@ -71,64 +81,62 @@ static bool read_build_id(struct text *line, struct snap_build_id *id)
 }
 
 /* A value with its bytes %xx as they were. */
-static enum hg_status read_value(
-	struct snap_image *image, struct text line, const char **out, struct hg_error *error)
+static enum hg_status unescape_value(
+	struct base_pool *pool, struct text line, const char **out, struct hg_error *error)
 {
 	void *memory;
-	BASE_TRY(base_pool_alloc(
-		&image->pool, (uint64_t)(line.end - line.at) + 1, 1, &memory, error));
+	BASE_TRY(base_pool_alloc(pool, (uint64_t)(line.end - line.at) + 1, 1, &memory, error));
 	char *to = memory;
 	*out = memory;
 	while (line.at < line.end) {
 		struct text rest = {line.at + 1, line.end};
 		uint8_t byte;
-		bool escaped = *line.at == '%' && read_byte(&rest, &byte);
+		bool escaped = *line.at == '%' && read_hex_byte(&rest, &byte);
 		*to++ = escaped ? (char)byte : *line.at;
 		line.at += escaped ? 3 : 1;
 	}
 	return HG_OK;
 }
 
-static bool skip_space(struct text *line)
+static bool skip_blank(struct text *line)
 {
 	return line->at < line->end && *line->at++ == ' ';
 }
 
 /* "OFFSET SIZE BUILD-ID PATH" */
-static enum hg_status read_file(struct snap_image *image, struct snap_capture *capture,
-	struct text line, uint64_t note_offset, bool partial, struct hg_error *error)
+static enum hg_status read_copy(
+	const struct note_source *source, struct text line, struct hg_error *error)
 {
+	struct snap_capture *capture = source->capture;
+	const uint64_t size = source->core->size;
 	struct snap_capture_file file;
-	if (!read_number(&line, &file.offset) || !skip_space(&line) ||
-		!read_number(&line, &file.size) || !skip_space(&line) ||
+	if (!read_decimal(&line, &file.offset) || !skip_blank(&line) ||
+		!read_decimal(&line, &file.size) || !skip_blank(&line) ||
 		!read_build_id(&line, &file.build_id))
-		return base_corrupt(error, note_offset, "the table of files is damaged");
-	if (file.offset > image->core.size || file.size > image->core.size - file.offset) {
-		/* The copies lie behind the memory, of which nothing need be missing. */
-		if (partial && image->cut_offset == HG_NO_OFFSET) {
-			image->cut_offset = image->core.size;
-			image->cut_part = "the copies of the program's files";
-		}
-		if (partial)
+		return base_corrupt(error, source->offset, "the table of files is damaged");
+	if (file.offset > size || file.size > size - file.offset) {
+		capture->is_cut = true;
+		if (source->partial)
 			return HG_OK;
-		return base_corrupt(error, note_offset,
+		return base_corrupt(error, source->offset,
 			"the core is cut short: a file is to end at offset %llu "
 			"(--partial reads what is there)",
 			(unsigned long long)(file.offset + file.size));
 	}
-	BASE_TRY(read_value(image, line, &file.path, error));
+	BASE_TRY(unescape_value(source->pool, line, &file.path, error));
 	BASE_TRY(base_grow(&capture->files, capture->file_count, &capture->file_capacity,
 		sizeof(file), error));
 	capture->files[capture->file_count++] = file;
 	capture->file_bytes += file.size;
-	if (capture->file_bytes > image->core.size)
-		return base_corrupt(error, note_offset, "files share their bytes in the core");
+	if (capture->file_bytes > size)
+		return base_corrupt(error, source->offset, "files share their bytes in the core");
 	return HG_OK;
 }
 
-static enum hg_status read_line(struct snap_image *image, struct snap_capture *capture,
-	struct text line, uint64_t note_offset, bool partial, struct hg_error *error)
+static enum hg_status read_note_line(
+	const struct note_source *source, struct text line, struct hg_error *error)
 {
+	struct snap_capture *capture = source->capture;
 	const struct {
 		const char *key;
 		uint64_t *number;
@@ -142,51 +150,57 @@ static enum hg_status read_line(struct snap_image *image, struct snap_capture *c
 		{"consistency", NULL, &capture->consistency},
 		{"ocaml", NULL, &capture->ocaml_version},
 	};
-	if (skip_key(&line, "file"))
-		return read_file(image, capture, line, note_offset, partial, error);
+	if (skip_note_key(&line, "file"))
+		return read_copy(source, line, error);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		if (!skip_key(&line, keys[i].key))
+		if (!skip_note_key(&line, keys[i].key))
 			continue;
 		if (keys[i].string)
-			return read_value(image, line, keys[i].string, error);
-		if (!read_number(&line, keys[i].number) || line.at != line.end)
-			return base_corrupt(error, note_offset, "%s is no number", keys[i].key);
+			return unescape_value(source->pool, line, keys[i].string, error);
+		if (!read_decimal(&line, keys[i].number) || line.at != line.end)
+			return base_corrupt(error, source->offset, "%s is no number", keys[i].key);
 	}
 	return HG_OK;
 }
 
-static int compare_files(const void *left, const void *right)
+static int compare_copies(const void *left, const void *right)
 {
 	const struct snap_capture_file *a = left, *b = right;
 	int order = strcmp(a->path, b->path);
 	return order ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-enum hg_status snap_capture_read(struct snap_image *image, struct snap_capture *capture,
-	bool partial, struct hg_error *error)
+void snap_capture_init(struct snap_capture *capture)
 {
-	struct snap_note note;
 	*capture = (struct snap_capture){.index = HG_UNKNOWN,
 		.time = HG_UNKNOWN,
 		.trigger = "",
 		.method = "",
 		.consistency = "",
 		.ocaml_version = ""};
-	if (!snap_image_note(image, SNAP_CORE_OWNER, SNAP_CORE_NOTE, &note))
-		return HG_OK;
-	uint64_t offset = (uint64_t)(note.desc - image->core.bytes);
-	const char *start = (const char *)note.desc;
-	struct text text = {start, start + note.desc_size};
+}
+
+enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap_note *note,
+	const struct base_file *core, bool partial, struct base_pool *pool, struct hg_error *error)
+{
+	const struct note_source source = {.capture = capture,
+		.core = core,
+		.pool = pool,
+		.offset = (uint64_t)(note->desc - core->bytes),
+		.partial = partial};
+	const char *start = (const char *)note->desc;
+	struct text text = {start, start + note->desc_size};
+	snap_capture_init(capture);
 	capture->is_ours = true;
 	while (text.at < text.end)
-		BASE_TRY(read_line(image, capture, next_line(&text), offset, partial, error));
+		BASE_TRY(read_note_line(&source, next_note_line(&text), error));
 	if (capture->version != SNAP_CORE_VERSION)
-		return base_corrupt(error, offset,
+		return base_corrupt(error, source.offset,
 			"was written by a heapgraph with format %llu, "
 			"this one reads %d",
 			(unsigned long long)capture->version, SNAP_CORE_VERSION);
 	if (capture->file_count)
-		qsort(capture->files, capture->file_count, sizeof(*capture->files), compare_files);
+		qsort(capture->files, capture->file_count, sizeof(*capture->files), compare_copies);
 	return HG_OK;
 }
 
@@ -197,21 +211,24 @@ void snap_capture_release(struct snap_capture *capture)
 	capture->file_count = 0;
 }
 
+static int compare_path(const void *path, const void *copy)
+{
+	return strcmp(path, ((const struct snap_capture_file *)copy)->path);
+}
+
 const struct snap_capture_file *snap_capture_find(
 	const struct snap_capture *capture, const char *path, const struct snap_build_id *build_id)
 {
-	uint64_t low = 0, high = capture->file_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (strcmp(capture->files[middle].path, path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	const struct snap_capture_file *end = capture->files + capture->file_count;
+	const struct snap_capture_file *copy =
+		capture->file_count ? bsearch(path, capture->files, capture->file_count,
+					      sizeof(*copy), compare_path)
+				    : NULL;
 	/* A path has two copies when it was replaced while the process mapped both. */
-	for (; low < capture->file_count && strcmp(capture->files[low].path, path) == 0; low++)
-		if (build_id->size == 0 ||
-			snap_build_id_equal(&capture->files[low].build_id, build_id))
-			return &capture->files[low];
+	while (copy && copy > capture->files && strcmp(copy[-1].path, path) == 0)
+		copy--;
+	for (; copy && copy < end && strcmp(copy->path, path) == 0; copy++)
+		if (build_id->size == 0 || snap_build_id_equal(&copy->build_id, build_id))
+			return copy;
 	return NULL;
 }

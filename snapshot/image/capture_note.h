@@ -1,11 +1,11 @@
 /*
- * What a core file that heapgraph wrote says of itself: the note of core_writer.h, and where in the
+ * What a core file that heapgraph wrote says of itself in its note (core_note.h), and where in the
  * core the copies of executable and libraries are.
  */
 #ifndef SNAPSHOT_IMAGE_CAPTURE_NOTE_H
 #define SNAPSHOT_IMAGE_CAPTURE_NOTE_H
 
-#include "snapshot/image/image.h"
+#include "snapshot/image/elf_file.h"
 
 struct snap_capture_file {
 	const char *path; /* as mapped, without " (deleted)" */
@@ -13,7 +13,7 @@ struct snap_capture_file {
 	struct snap_build_id build_id;
 };
 
-/* Strings are never NULL and live as long as the image. */
+/* Strings are never NULL and live as long as the pool. */
 struct snap_capture {
 	bool is_ours;
 	uint64_t version, index, time; /* time in ns since 1970; HG_UNKNOWN if they are not told */
@@ -21,15 +21,19 @@ struct snap_capture {
 	struct snap_capture_file *files; /* by path */
 	uint64_t file_count, file_capacity;
 	uint64_t file_bytes; /* of all, which lie side by side */
+	bool is_cut;         /* some were left out, as the core ends before them */
 };
 
+/* Of a core without such a note. */
+void snap_capture_init(struct snap_capture *capture);
+
 /*
- * Reads the note, if there is one, into memory of the image.  A note of a later version, or one
- * that tells of files beyond the end of the core, is HG_ERROR_INPUT; with 'partial' such files are
- * left out, and the image is one that was cut short.
+ * Reads the note of a core, strings into the pool.  A note of a later version, or one that tells of
+ * files beyond the end of the core, is HG_ERROR_INPUT; with 'partial' such files are left out.  To
+ * be released even then.
  */
-enum hg_status snap_capture_read(struct snap_image *image, struct snap_capture *capture,
-	bool partial, struct hg_error *error);
+enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap_note *note,
+	const struct base_file *core, bool partial, struct base_pool *pool, struct hg_error *error);
 void snap_capture_release(struct snap_capture *capture);
 
 /* The copy of a path with a build-id (size 0: any), or NULL. */

@@ -1,5 +1,7 @@
+/* What `heapgraph info` shows of a core: program, threads, runtime, what a capture noted. */
 #include "snapshot/image/core_name.h"
 
+#include "snapshot/image/image.h"
 #include "snapshot/image/capture_note.h"
 
 #include <stdarg.h>
@@ -7,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-static void add(char *buffer, size_t size, const char *format, ...) BASE_PRINTF(3, 4);
+static void append_text(char *buffer, size_t size, const char *format, ...) BASE_PRINTF(3, 4);
 
-static void add(char *buffer, size_t size, const char *format, ...)
+static void append_text(char *buffer, size_t size, const char *format, ...)
 {
 	size_t used = strnlen(buffer, size);
 	va_list arguments;
@@ -19,7 +21,7 @@ static void add(char *buffer, size_t size, const char *format, ...)
 }
 
 /* Symbols that every native runtime of the version exports (runtime/domain.c). */
-static const char *runtime(struct snap_image *image)
+static const char *runtime_name(struct snap_image *image)
 {
 	struct snap_symbol symbol;
 	if (snap_image_main_symbol(image, "Caml_state", &symbol))
@@ -29,7 +31,7 @@ static const char *runtime(struct snap_image *image)
 	return "";
 }
 
-static void add_capture(const struct snap_capture *capture, char *buffer, size_t size)
+static void append_capture(const struct snap_capture *capture, char *buffer, size_t size)
 {
 	char when[32] = "";
 	time_t seconds = (time_t)(capture->time / 1000000000);
@@ -38,13 +40,13 @@ static void add_capture(const struct snap_capture *capture, char *buffer, size_t
 		return;
 	if (capture->time != HG_UNKNOWN && gmtime_r(&seconds, &parts))
 		strftime(when, sizeof(when), " on %Y-%m-%d at %H:%M:%S UTC", &parts);
-	add(buffer, size, ", written by heapgraph%s", when);
+	append_text(buffer, size, ", written by heapgraph%s", when);
 	if (*capture->trigger)
-		add(buffer, size, ", trigger '%.100s'", capture->trigger);
+		append_text(buffer, size, ", trigger '%.100s'", capture->trigger);
 	if (*capture->method)
-		add(buffer, size, ", method %.40s", capture->method);
+		append_text(buffer, size, ", method %.40s", capture->method);
 	if (*capture->consistency)
-		add(buffer, size, ", consistency %.100s", capture->consistency);
+		append_text(buffer, size, ", consistency %.100s", capture->consistency);
 }
 
 enum hg_status snap_core_describe(const struct hg_session *session, const char *path, char *buffer,
@@ -60,12 +62,12 @@ enum hg_status snap_core_describe(const struct hg_session *session, const char *
 	enum hg_status status = snap_image_open(&image, &options, error);
 	if (status != HG_OK)
 		return status == HG_ERROR_LIMIT ? status : HG_OK;
-	add(buffer, size, ", of '%s', %llu thread%s", image.program,
+	append_text(buffer, size, ", of '%s', %llu thread%s", image.program,
 		(unsigned long long)image.thread_count, image.thread_count == 1 ? "" : "s");
 	if (image.pid != HG_UNKNOWN)
-		add(buffer, size, ", process %llu", (unsigned long long)image.pid);
-	add(buffer, size, "%s", runtime(&image));
-	add_capture(image.capture, buffer, size);
+		append_text(buffer, size, ", process %llu", (unsigned long long)image.pid);
+	append_text(buffer, size, "%s", runtime_name(&image));
+	append_capture(image.capture, buffer, size);
 	base_one_line(buffer);
 	if (snap_image_lost(&image))
 		status =

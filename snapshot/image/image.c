@@ -1,107 +1,20 @@
-#include "snapshot/image/image_parts.h"
+/*
+ * Reading an image that is open: its memory, its mappings, symbols by name and by address, lines of
+ * the source.
+ */
+#include "snapshot/image/image.h"
 
-#include "base/grow.h"
-#include "snapshot/image/capture_note.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* struct elf_prstatus and struct elf_prpsinfo of x86-64 (sys/procfs.h), offsets in bytes. */
-enum {
-	STATUS_SIGNAL = 12, /* 16 bits */
-	STATUS_ID = 32,
-	STATUS_REGISTERS = 112,
-	STATUS_SIZE = 336,
-	PROCESS_ID = 24,
-	PROCESS_NAME = 40,
-	PROCESS_ARGUMENTS = 56,
-	PROCESS_SIZE = 136,
-};
-
-/* Loads: what of the address space the core describes */
-
-static enum hg_status check_load(const Elf64_Phdr *phdr, uint64_t where, struct hg_error *error)
-{
-	uint64_t end;
-	if (__builtin_add_overflow(phdr->p_vaddr, phdr->p_memsz, &end))
-		return base_corrupt(error, where, "segment at 0x%llx wraps around",
-			(unsigned long long)phdr->p_vaddr);
-	if (phdr->p_filesz > phdr->p_memsz)
-		return base_corrupt(error, where,
-			"segment at 0x%llx holds more bytes in the file than in memory",
-			(unsigned long long)phdr->p_vaddr);
-	if (__builtin_add_overflow(phdr->p_offset, phdr->p_filesz, &end))
-		return base_corrupt(error, where, "segment at 0x%llx lies beyond any file",
-			(unsigned long long)phdr->p_vaddr);
-	return HG_OK;
-}
-
-/* How many bytes of a segment the file has; fewer than it says only if that is accepted. */
-static enum hg_status held_bytes(struct snap_image *image, const Elf64_Phdr *phdr, bool partial,
-	uint64_t *held, struct hg_error *error)
-{
-	uint64_t size = image->core.size, left = phdr->p_offset < size ? size - phdr->p_offset : 0;
-	*held = phdr->p_filesz;
-	if (phdr->p_filesz <= left)
-		return HG_OK;
-	if (!partial)
-		return base_corrupt(error, size,
-			"the core is cut short: the segment at 0x%llx is to end at offset %llu "
-			"(--partial reads what is there)",
-			(unsigned long long)phdr->p_vaddr,
-			(unsigned long long)(phdr->p_offset + phdr->p_filesz));
-	*held = left;
-	image->cut_offset = size;
-	image->cut_part = "the memory of the process";
-	return HG_OK;
-}
-
-/* 'left' bounds what all segments hold: headers may name the same bytes many times. */
-static enum hg_status add_load(struct snap_image *image, uint64_t index, const Elf64_Phdr *phdr,
-	bool partial, uint64_t *left, struct hg_error *error)
-{
-	uint64_t where = image->view.header.e_phoff + index * sizeof(*phdr), held;
-	if (phdr->p_memsz == 0)
-		return HG_OK;
-	BASE_TRY(check_load(phdr, where, error));
-	BASE_TRY(held_bytes(image, phdr, partial, &held, error));
-	if (held > *left)
-		return base_corrupt(error, where, "segments share their bytes in the file");
-	*left -= held;
-	image->loads[image->load_count++] = (struct snap_load){
-		.address = phdr->p_vaddr,
-		.end = phdr->p_vaddr + phdr->p_memsz,
-		.held = held,
-		.offset = phdr->p_offset,
-		.flags = phdr->p_flags & (PF_R | PF_W | PF_X),
-	};
-	return HG_OK;
-}
-
-static int compare_loads(const void *left, const void *right)
-{
-	const struct snap_load *a = left, *b = right;
-	return a->address < b->address ? -1 : a->address > b->address;
-}
-
-static enum hg_status sort_loads(struct snap_image *image, struct hg_error *error)
-{
-	qsort(image->loads, image->load_count, sizeof(*image->loads), compare_loads);
-	for (uint64_t i = 1; i < image->load_count; i++) {
-		const struct snap_load *before = &image->loads[i - 1], *load = &image->loads[i];
-		if (load->address < before->end)
-			return base_corrupt(error, load->held ? load->offset : HG_NO_OFFSET,
-				"segments overlap: 0x%llx lies in the one at 0x%llx",
-				(unsigned long long)load->address,
-				(unsigned long long)before->address);
-	}
-	return HG_OK;
-}
+/* What the core holds */
 
 const struct snap_load *snap_image_load(const struct snap_image *image, uint64_t address)
 {
-	uint64_t i =
-		snap_find_range(image->loads, image->load_count, sizeof(*image->loads), address);
+	uint64_t i = BASE_FIRST_ABOVE(image->loads, image->load_count, end, address);
 	const struct snap_load *load = image->loads + i;
 	return i < image->load_count && load->address <= address ? load : NULL;
 }
@@ -117,170 +30,6 @@ const uint8_t *snap_core_bytes(const struct snap_image *image, uint64_t address,
 	return image->core.bytes + load->offset + (address - load->address);
 }
 
-/* Notes */
-
-static uint32_t load_u32(const uint8_t *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return value;
-}
-
-static enum hg_status read_thread(struct snap_image *image, const struct snap_note *note,
-	uint64_t offset, struct hg_error *error)
-{
-	if (note->desc_size < STATUS_SIZE)
-		return base_corrupt(error, offset, "note on a thread has %u bytes, not %u",
-			note->desc_size, STATUS_SIZE);
-	BASE_TRY(base_grow(&image->threads, image->thread_count, &image->thread_capacity,
-		sizeof(*image->threads), error));
-	struct snap_thread *thread = &image->threads[image->thread_count++];
-	thread->id = load_u32(note->desc + STATUS_ID);
-	thread->signal = load_u32(note->desc + STATUS_SIGNAL) & 0xffff;
-	memcpy(thread->registers, note->desc + STATUS_REGISTERS, sizeof(thread->registers));
-	return HG_OK;
-}
-
-static enum hg_status read_process(struct snap_image *image, const struct snap_note *note,
-	uint64_t offset, struct hg_error *error)
-{
-	if (note->desc_size < PROCESS_SIZE)
-		return base_corrupt(error, offset, "note on the process has %u bytes, not %u",
-			note->desc_size, PROCESS_SIZE);
-	const char *name = (const char *)note->desc + PROCESS_NAME;
-	const char *arguments = (const char *)note->desc + PROCESS_ARGUMENTS;
-	size_t length = strnlen(arguments, PROCESS_SIZE - PROCESS_ARGUMENTS);
-	while (length && arguments[length - 1] == ' ')
-		length--;
-	image->pid = load_u32(note->desc + PROCESS_ID);
-	BASE_TRY(base_pool_string(&image->pool, name,
-		strnlen(name, PROCESS_ARGUMENTS - PROCESS_NAME), &image->program, error));
-	return base_pool_string(&image->pool, arguments, length, &image->arguments, error);
-}
-
-/* Puts the next path of the list into a map, without the mark of deleted files (d_path()). */
-static bool read_path(struct snap_image *image, struct base_cursor *paths,
-	struct snap_file_map *map, enum hg_status *status, struct hg_error *error)
-{
-	static const char mark[] = " (deleted)";
-	size_t left = base_cursor_left(paths);
-	const uint8_t *end = left ? memchr(paths->next, '\0', left) : NULL;
-	if (!end)
-		return false;
-	size_t length = (size_t)(end - paths->next), marked = sizeof(mark) - 1;
-	map->path = (const char *)paths->next;
-	if (length > marked && strcmp(map->path + length - marked, mark) == 0)
-		*status = base_pool_string(
-			&image->pool, paths->next, length - marked, &map->path, error);
-	paths->next = end + 1;
-	return true;
-}
-
-/*
- * NT_FILE (fs/binfmt_elf.c): count, page size, {start, end, offset in pages} for each, then the
- * paths one after the other.
- */
-static enum hg_status read_maps(struct snap_image *image, const struct snap_note *note,
-	uint64_t offset, struct hg_error *error)
-{
-	enum { LINE = 24 };
-	struct base_cursor lines = base_cursor_over(note->desc, note->desc_size), paths = lines;
-	uint64_t count, page, first = 0;
-	if (!base_cursor_u64le(&lines, &count) || !base_cursor_u64le(&lines, &page) ||
-		count > base_cursor_left(&lines) / (LINE + 1))
-		return base_corrupt(error, offset, "list of mapped files runs over its note");
-	base_cursor_seek(&paths, base_cursor_offset(&lines) + count * LINE);
-	void *maps;
-	BASE_TRY(base_pool_alloc(&image->pool, count, sizeof(*image->maps), &maps, error));
-	image->maps = maps;
-	image->map_count = count;
-	enum hg_status status = HG_OK;
-	for (uint64_t i = 0; i < count && status == HG_OK; i++) {
-		struct snap_file_map *map = &image->maps[i];
-		uint64_t end;
-		base_cursor_u64le(&lines, &map->start);
-		base_cursor_u64le(&lines, &map->end);
-		base_cursor_u64le(&lines, &first);
-		map->file = SNAP_NO_FILE;
-		if (map->start >= map->end || __builtin_mul_overflow(first, page, &map->offset) ||
-			__builtin_add_overflow(map->offset, map->end - map->start, &end))
-			return base_corrupt(error, offset,
-				"mapping %llu of the list of files is impossible",
-				(unsigned long long)i);
-		if (!read_path(image, &paths, map, &status, error))
-			return base_corrupt(error, offset,
-				"the list of mapped files has fewer paths than mappings");
-	}
-	return status;
-}
-
-static enum hg_status read_note(struct snap_image *image, const struct snap_note *note,
-	uint64_t offset, struct hg_error *error)
-{
-	if (snap_note_is(note, "CORE", NT_PRSTATUS))
-		return read_thread(image, note, offset, error);
-	if (snap_note_is(note, "CORE", NT_PRPSINFO))
-		return read_process(image, note, offset, error);
-	if (snap_note_is(note, "CORE", NT_FILE) && !image->maps)
-		return read_maps(image, note, offset, error);
-	if (snap_note_is(note, "CORE", NT_AUXV)) {
-		image->auxv = note->desc;
-		image->auxv_pairs = note->desc_size / 16;
-	}
-	return HG_OK;
-}
-
-/* The notes of a segment; none if it is not one of notes. */
-static bool notes_of(
-	const struct snap_image *image, const Elf64_Phdr *phdr, struct base_cursor *notes)
-{
-	if (phdr->p_type != PT_NOTE || phdr->p_offset > image->core.size ||
-		phdr->p_filesz > image->core.size - phdr->p_offset)
-		return false;
-	*notes = base_cursor_over(image->core.bytes + phdr->p_offset, phdr->p_filesz);
-	return true;
-}
-
-/* 'left' bounds what all segments of notes have: headers may name the same bytes many times. */
-static enum hg_status read_notes(
-	struct snap_image *image, const Elf64_Phdr *phdr, uint64_t *left, struct hg_error *error)
-{
-	enum { HEADER = 12 };
-	struct base_cursor notes;
-	struct snap_note note;
-	if (!notes_of(image, phdr, &notes))
-		return base_corrupt(error, phdr->p_offset,
-			"the core is cut short: its notes here run past the end of the file");
-	if (phdr->p_filesz > *left)
-		return base_corrupt(error, phdr->p_offset, "segments of notes overlap");
-	*left -= phdr->p_filesz;
-	for (;;) {
-		uint64_t offset = phdr->p_offset + base_cursor_offset(&notes);
-		if (!snap_note_next(&notes, phdr->p_align, &note))
-			break;
-		BASE_TRY(read_note(image, &note, offset, error));
-	}
-	if (base_cursor_left(&notes) >= HEADER)
-		return base_corrupt(error, phdr->p_offset + base_cursor_offset(&notes),
-			"note runs over the end of its segment");
-	return HG_OK;
-}
-
-bool snap_image_note(
-	const struct snap_image *image, const char *owner, uint32_t type, struct snap_note *out)
-{
-	struct base_cursor notes;
-	for (uint64_t i = 0; i < image->view.phdr_count; i++) {
-		Elf64_Phdr phdr = snap_elf_phdr(&image->view, i);
-		if (!notes_of(image, &phdr, &notes))
-			continue;
-		while (snap_note_next(&notes, phdr.p_align, out))
-			if (snap_note_is(out, owner, type))
-				return true;
-	}
-	return false;
-}
-
 bool snap_image_auxv(const struct snap_image *image, uint64_t type, uint64_t *value)
 {
 	for (uint64_t i = 0; i < image->auxv_pairs; i++) {
@@ -291,23 +40,6 @@ bool snap_image_auxv(const struct snap_image *image, uint64_t type, uint64_t *va
 		return true;
 	}
 	return false;
-}
-
-/* The core as a whole */
-
-static enum hg_status check_type(const struct snap_elf_view *view, struct hg_error *error)
-{
-	static const char *const names[] = {
-		[ET_NONE] = "file of no type",
-		[ET_REL] = "object file",
-		[ET_EXEC] = "executable",
-		[ET_DYN] = "executable or shared library",
-	};
-	uint16_t type = view->header.e_type;
-	if (type == ET_CORE)
-		return HG_OK;
-	return base_corrupt(error, offsetof(Elf64_Ehdr, e_type), "is an ELF %s, not a core file",
-		type <= ET_DYN ? names[type] : "file of another type");
 }
 
 static int compare_maps(const void *left, const void *right)
@@ -328,87 +60,11 @@ enum hg_status snap_sort_maps(struct snap_image *image, struct hg_error *error)
 	return HG_OK;
 }
 
-static enum hg_status read_core(
-	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
-{
-	void *loads;
-	BASE_TRY(snap_elf_view(&image->view, image->core.bytes, image->core.size, error));
-	BASE_TRY(check_type(&image->view, error));
-	BASE_TRY(base_pool_alloc(
-		&image->pool, image->view.phdr_count, sizeof(*image->loads), &loads, error));
-	image->loads = loads;
-	uint64_t left = image->core.size, left_for_loads = left;
-	for (uint64_t i = 0; i < image->view.phdr_count; i++) {
-		Elf64_Phdr phdr = snap_elf_phdr(&image->view, i);
-		if (phdr.p_type == PT_LOAD)
-			BASE_TRY(add_load(
-				image, i, &phdr, options->partial, &left_for_loads, error));
-		else if (phdr.p_type == PT_NOTE)
-			BASE_TRY(read_notes(image, &phdr, &left, error));
-	}
-	if (image->thread_count == 0)
-		return base_corrupt(error, HG_NO_OFFSET, "the core records no threads");
-	if (image->pid == HG_UNKNOWN)
-		image->pid = image->threads[0].id;
-	BASE_TRY(sort_loads(image, error));
-	BASE_TRY(snap_sort_maps(image, error));
-	void *capture;
-	BASE_TRY(base_pool_alloc(&image->pool, 1, sizeof(*image->capture), &capture, error));
-	image->capture = capture;
-	return snap_capture_read(image, image->capture, options->partial, error);
-}
-
-enum hg_status snap_image_open(
-	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
-{
-	*image = (struct snap_image){
-		.program = "", .arguments = "", .pid = HG_UNKNOWN, .cut_offset = HG_NO_OFFSET};
-	image->no_host_files = options->no_host_files;
-	if (options->opened) {
-		image->core = *options->opened;
-		image->core_is_borrowed = true;
-	} else {
-		BASE_TRY(base_file_open(&image->core, options->core, options->unpack, error));
-	}
-	enum hg_status status = read_core(image, options, error);
-	if (status == HG_OK)
-		status = snap_image_find_files(image, options, error);
-	if (status != HG_OK) {
-		base_error_file(error, options->core);
-		snap_image_close(image);
-	}
-	return status;
-}
-
-void snap_image_close(struct snap_image *image)
-{
-	for (uint32_t i = 0; i < image->file_count; i++) {
-		snap_elf_close(&image->files[i].elf);
-		snap_elf_close(&image->files[i].whole);
-	}
-	free(image->threads);
-	if (image->capture)
-		snap_capture_release(image->capture);
-	base_pool_release(&image->pool);
-	if (!image->core_is_borrowed)
-		base_file_close(&image->core);
-	*image = (struct snap_image){0};
-}
-
-bool snap_image_lost(const struct snap_image *image)
-{
-	bool lost = image->lost;
-	for (uint32_t i = 0; i < image->file_count; i++)
-		lost |= image->files[i].elf.lost || image->files[i].whole.lost;
-	return lost;
-}
-
-/* Reading */
+/* Memory */
 
 const struct snap_piece *snap_image_piece(const struct snap_image *image, uint64_t address)
 {
-	uint64_t i =
-		snap_find_range(image->pieces, image->piece_count, sizeof(*image->pieces), address);
+	uint64_t i = BASE_FIRST_ABOVE(image->pieces, image->piece_count, end, address);
 	const struct snap_piece *piece = image->pieces + i;
 	return i < image->piece_count && piece->address <= address ? piece : NULL;
 }
@@ -493,7 +149,7 @@ bool snap_image_string(const struct snap_image *image, uint64_t address, char *b
 
 const struct snap_file_map *snap_image_map(const struct snap_image *image, uint64_t address)
 {
-	uint64_t i = snap_find_range(image->maps, image->map_count, sizeof(*image->maps), address);
+	uint64_t i = BASE_FIRST_ABOVE(image->maps, image->map_count, end, address);
 	return i < image->map_count && snap_map_holds(&image->maps[i], address) ? &image->maps[i]
 										: NULL;
 }
@@ -504,8 +160,7 @@ struct snap_image_file *snap_image_file_at(struct snap_image *image, uint64_t ad
 	if (map)
 		return map->file == SNAP_NO_FILE ? NULL : &image->files[map->file];
 	/* The vDSO is on no list; .bss lies behind the mappings of its file. */
-	uint64_t i =
-		snap_find_range(image->places, image->place_count, sizeof(*image->places), address);
+	uint64_t i = BASE_FIRST_ABOVE(image->places, image->place_count, end, address);
 	bool found = i < image->place_count && image->places[i].start <= address;
 	return found ? &image->files[image->places[i].file] : NULL;
 }
@@ -583,4 +238,49 @@ bool snap_image_tls(const struct snap_image *image, const struct snap_thread *th
 	uint64_t block = (tls.p_memsz + align - 1) & ~(align - 1);
 	*address = thread->registers[SNAP_USER_FS_BASE] - block + symbol->address;
 	return true;
+}
+
+/* Lines of the source, from the files of the process themselves: cores hold no DWARF */
+
+/* The file that a copy in the core is of, if it is still there and has the same build-id. */
+static struct snap_elf *whole_file(struct snap_image_file *file)
+{
+	struct base_file bytes;
+	if (file->whole_tried)
+		return file->whole.elf ? &file->whole : NULL;
+	file->whole_tried = true;
+	if (file->build_id.size == 0 || file->path[0] != '/' || access(file->path, R_OK) != 0)
+		return NULL;
+	enum hg_status status = base_file_open(&bytes, file->path, NULL, NULL);
+	if (status == HG_OK)
+		status = snap_elf_open(&file->whole, &bytes, NULL);
+	file->elf.lost |= status == HG_ERROR_LIMIT;
+	if (status != HG_OK)
+		return NULL;
+	if (snap_build_id_equal(&file->whole.build_id, &file->build_id))
+		return &file->whole;
+	snap_elf_close(&file->whole);
+	return NULL;
+}
+
+bool snap_image_line(
+	struct snap_image *image, uint64_t address, const char **source, uint32_t *line)
+{
+	struct snap_image_file *file = snap_image_file_at(image, address);
+	if (!file || !file->found)
+		return false;
+	uint64_t inside = address - file->bias;
+	if (!file->is_copy)
+		return snap_elf_line(&file->elf, inside, source, line);
+	/* Copies have no DWARF.  What claims to be some might name files, which libdw opens. */
+	struct snap_elf *whole = image->no_host_files ? NULL : whole_file(file);
+	return whole && snap_elf_line(whole, inside, source, line);
+}
+
+bool snap_image_lost(const struct snap_image *image)
+{
+	bool lost = image->lost;
+	for (uint32_t i = 0; i < image->file_count; i++)
+		lost |= image->files[i].elf.lost || image->files[i].whole.lost;
+	return lost;
 }

@@ -14,44 +14,13 @@
 #ifndef SNAPSHOT_IMAGE_IMAGE_H
 #define SNAPSHOT_IMAGE_IMAGE_H
 
+#include "snapshot/arch/registers.h"
 #include "snapshot/image/elf_file.h"
-
-/* Places in user_regs_struct of x86-64 (sys/user.h), which NT_PRSTATUS holds. */
-enum snap_user_register {
-	SNAP_USER_R15,
-	SNAP_USER_R14,
-	SNAP_USER_R13,
-	SNAP_USER_R12,
-	SNAP_USER_RBP,
-	SNAP_USER_RBX,
-	SNAP_USER_R11,
-	SNAP_USER_R10,
-	SNAP_USER_R9,
-	SNAP_USER_R8,
-	SNAP_USER_RAX,
-	SNAP_USER_RCX,
-	SNAP_USER_RDX,
-	SNAP_USER_RSI,
-	SNAP_USER_RDI,
-	SNAP_USER_ORIG_RAX,
-	SNAP_USER_RIP,
-	SNAP_USER_CS,
-	SNAP_USER_EFLAGS,
-	SNAP_USER_RSP,
-	SNAP_USER_SS,
-	SNAP_USER_FS_BASE,
-	SNAP_USER_GS_BASE,
-	SNAP_USER_DS,
-	SNAP_USER_ES,
-	SNAP_USER_FS,
-	SNAP_USER_GS,
-	SNAP_USER_REGISTERS
-};
 
 struct snap_thread {
 	uint32_t id;
-	uint32_t signal; /* that stopped it; 0 none */
-	uint64_t registers[SNAP_USER_REGISTERS];
+	uint32_t signal;                         /* that stopped it; 0 none */
+	uint64_t registers[SNAP_USER_REGISTERS]; /* by their places, SNAP_USER_... */
 };
 
 #define SNAP_NO_FILE UINT32_MAX
@@ -232,5 +201,22 @@ bool snap_image_line(
  */
 bool snap_image_tls(const struct snap_image *image, const struct snap_thread *thread,
 	const struct snap_symbol *symbol, uint64_t *address);
+
+/* Between the files of this module: image_open.c reads the core, image_files.c finds its files. */
+
+static inline bool snap_map_holds(const struct snap_file_map *map, uint64_t address)
+{
+	return address >= map->start && address < map->end;
+}
+
+/* Bytes that the core itself holds, up to the end of their segment; NULL and 0 if it has none. */
+const uint8_t *snap_core_bytes(const struct snap_image *image, uint64_t address, uint64_t *size);
+
+/* Puts mappings in order of addresses; fails when they overlap. */
+enum hg_status snap_sort_maps(struct snap_image *image, struct hg_error *error);
+
+/* After the core has been read: finds and opens the files it maps, and lays out the pieces. */
+enum hg_status snap_image_find_files(
+	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error);
 
 #endif

@@ -1,6 +1,11 @@
-#include "snapshot/image/image_parts.h"
+/*
+ * The files of a process: which of its mappings are programs, where their bytes are found, and the
+ * address space that the core and they make together.
+ */
+#include "snapshot/image/image.h"
 
 #include "base/folder.h"
+#include "base/search.h"
 #include "snapshot/image/capture_note.h"
 
 #include <limits.h>
@@ -515,7 +520,7 @@ static void add_file_piece(
 static void add_missing_parts(struct snap_image *image, const struct snap_file_map *map)
 {
 	uint64_t start = map->start;
-	uint64_t i = snap_find_range(image->loads, image->load_count, sizeof(*image->loads), start);
+	uint64_t i = BASE_FIRST_ABOVE(image->loads, image->load_count, end, start);
 	for (; i < image->load_count && image->loads[i].address < map->end; i++) {
 		const struct snap_load *load = &image->loads[i];
 		if (load->held == 0)

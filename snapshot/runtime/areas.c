@@ -1,6 +1,5 @@
 /* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
 #include "snapshot/runtime/parts.h"
-#include "snapshot/snapshot.h"
 
 /* Max_young_wosize and its header, with up to a few allocations combined in one step. */
 enum { MOST_YOUNG_WORDS = 257, MOST_SKIPPED_WORDS = 600 };

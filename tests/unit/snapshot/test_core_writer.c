@@ -11,6 +11,8 @@
 
 #include "snapshot/arch/x86_64.h"
 #include "snapshot/image/capture_note.h"
+#include "snapshot/image/core_note.h"
+#include "snapshot/image/image.h"
 #include "snapshot/capture/core_writer.h"
 
 #include <errno.h>
