@@ -1,6 +1,6 @@
 #include "cli/options.h"
 
-#include "report/text.h"
+#include "report/writers/escape.h"
 
 #include <string.h>
 

@@ -36,7 +36,7 @@ struct cli_values {
 	uint64_t progress; /* enum cli_progress_when */
 
 	/* the output */
-	uint64_t format; /* enum rep_format */
+	uint64_t format; /* index for rep_writer_at() */
 	const char *output;
 	uint64_t limit;
 	uint64_t sort; /* index into the verb's names of columns */

@@ -51,7 +51,7 @@ const struct cli_option cli_work_options[] = {
 };
 
 const struct cli_option cli_format_options[] = {
-	{"format", 0, CLI_CHOICE, VALUE(format), "FORMAT", rep_format_name,
+	{"format", 0, CLI_CHOICE, VALUE(format), "FORMAT", rep_writer_name,
 		"text for people (the default), csv or json for programs"},
 	{0},
 };
@@ -99,8 +99,17 @@ uint64_t cli_number(uint64_t value, uint64_t fallback)
 
 uint64_t cli_limit(const struct cli_run *run, uint64_t text_default)
 {
-	bool text = cli_number(run->values.format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
-	return cli_number(run->values.limit, text ? text_default : 0);
+	return cli_number(run->values.limit, cli_for_people(run) ? text_default : 0);
+}
+
+const struct rep_writer *cli_writer(const struct cli_run *run)
+{
+	return rep_writer_at((unsigned)cli_number(run->values.format, 0));
+}
+
+bool cli_for_people(const struct cli_run *run)
+{
+	return cli_writer(run)->for_people;
 }
 
 enum hg_status cli_library_failed(struct cli_run *run, enum hg_status status)
@@ -189,9 +198,9 @@ static bool wants_colour(const struct cli_sink *sink)
 enum hg_status cli_begin(struct cli_run *run)
 {
 	BASE_TRY(cli_sink_open(&run->sink, run->values.output, &run->error));
-	rep_emitter_init(&run->emitter, run->sink.stream,
-		(enum rep_format)cli_number(run->values.format, REP_FORMAT_TEXT),
-		wants_colour(&run->sink));
+	if (!rep_emitter_init(
+		    &run->emitter, run->sink.stream, cli_writer(run), wants_colour(&run->sink)))
+		return base_no_memory(&run->error, cli_writer(run)->state_size);
 	run->emitter.redact = run->values.redact;
 	BASE_TRY(open_session(run));
 	run->context = (struct rep_context){
@@ -223,7 +232,7 @@ static void print_source(
 static void say_types(const struct cli_run *run, const struct hg_info *info)
 {
 	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0;
-	if (in_report || run->emitter.format != REP_FORMAT_TEXT)
+	if (in_report || !cli_for_people(run))
 		return;
 	bool chosen = *info->type_profile && !run->types;
 	bool odd =
@@ -235,8 +244,7 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 /* What a user has to know about a snapshot and does not find in the report itself. */
 static void say_about(struct cli_run *run, const struct hg_info *info)
 {
-	bool text = run->emitter.format == REP_FORMAT_TEXT;
-	if (*info->partial && (run->emitter.format == REP_FORMAT_CSV)) {
+	if (*info->partial && cli_writer(run)->one_part) {
 		struct rep_text reason = {0};
 		rep_text_put(&reason, "PARTIAL: ");
 		rep_partial_reason(&reason, info);
@@ -246,7 +254,7 @@ static void say_about(struct cli_run *run, const struct hg_info *info)
 	say_types(run, info);
 	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0 ||
 			 strcmp(run->verb->name, "info") == 0;
-	if (in_report || names_locations(run) || !text)
+	if (in_report || names_locations(run) || !cli_for_people(run))
 		return;
 	if (*info->profile_note || (*info->profile && isatty(STDERR_FILENO)))
 		print_source(info, "locations", info->profile, info->profile_note);

@@ -94,6 +94,9 @@ enum hg_status cli_usage_error(struct cli_run *run, const char *format, ...) BAS
 
 /* --limit with its default: 'text_default' rows of text, everything for machines. */
 uint64_t cli_limit(const struct cli_run *run, uint64_t text_default);
+/* The writer that --format names, and whether it writes for people. */
+const struct rep_writer *cli_writer(const struct cli_run *run);
+bool cli_for_people(const struct cli_run *run);
 /* Any other number with its default. */
 uint64_t cli_number(uint64_t value, uint64_t fallback);
 

@@ -3,6 +3,7 @@
 #define CLI_VERBS_H
 
 #include "cli/run.h"
+#include "report/outputs/outputs.h"
 
 extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_verb_tree,
 	cli_verb_why, cli_verb_object, cli_verb_objects, cli_verb_dot, cli_verb_diff,

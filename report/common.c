@@ -81,8 +81,7 @@ static void say_partial(struct rep_emitter *emitter, const struct hg_info *info,
 	if (!*info->partial)
 		return;
 	rep_partial_reason(&reason, info);
-	if (emitter->format == REP_FORMAT_JSON)
-		rep_value_string(emitter, "partial", NULL, REP_WORD, rep_text_string(&reason));
+	rep_value_string(emitter, "partial", NULL, REP_WORD, rep_text_string(&reason));
 	rep_prose(emitter, REP_BAD, "PARTIAL: %s%s%s\n",
 		named ? rep_escaped(&file, info->path) : "", named ? ": " : "",
 		rep_escaped(&escaped, rep_text_string(&reason)));
@@ -93,7 +92,7 @@ static void say_partial(struct rep_emitter *emitter, const struct hg_info *info,
 
 static void say_snapshot(struct rep_emitter *emitter, const char *key, const struct hg_info *info)
 {
-	if (emitter->format != REP_FORMAT_JSON)
+	if (!emitter->writer->tells_all)
 		return;
 	rep_section_begin(emitter, key, NULL);
 	rep_snapshot_values(emitter, info);
@@ -112,7 +111,7 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 	}
 	hg_snapshot_info(older, &old_info);
 	/* One member 'partial', whichever of the two it is. */
-	if (context->emitter->format != REP_FORMAT_JSON || !*info.partial)
+	if (!context->emitter->writer->tells_all || !*info.partial)
 		say_partial(context->emitter, &old_info, true);
 	say_partial(context->emitter, &info, true);
 	say_snapshot(context->emitter, "old_snapshot", &old_info);
@@ -166,7 +165,7 @@ void rep_key_cells(struct rep_emitter *emitter, enum hg_key key, const char *kin
 		rep_cell_string(emitter, kind);
 	else if (key == HG_BY_TYPE_LOCATION)
 		rep_cell_labelled(emitter, kind, *kind ? kind : "unknown");
-	if (emitter->format == REP_FORMAT_TEXT) {
+	if (emitter->writer->for_people) {
 		struct rep_text label = {0};
 		label_for_text(&label, key, kind, name);
 		emitter->failed |= label.failed;
@@ -184,7 +183,7 @@ void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snap
 {
 	struct rep_text kind = {0}, name = {0};
 	rep_class_names(snapshot, key, id, &kind, &name);
-	if (emitter->format == REP_FORMAT_TEXT && confidence == HG_GUESSED)
+	if (emitter->writer->for_people && confidence == HG_GUESSED)
 		rep_text_put(key == HG_BY_TYPE_LOCATION ? &kind : &name, REP_GUESS_MARK);
 	emitter->failed |= name.failed || kind.failed;
 	rep_key_cells(emitter, key, rep_text_string(&kind), rep_text_string(&name));
@@ -321,7 +320,7 @@ bool rep_keep_largest(const uint64_t *amounts, size_t count, uint64_t limit, boo
 void rep_more_rows(
 	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *option)
 {
-	if (hidden == 0 || emitter->format != REP_FORMAT_TEXT)
+	if (hidden == 0 || !emitter->writer->for_people)
 		return;
 	struct rep_text count = {0};
 	rep_text_count(&count, hidden);

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -9,22 +11,17 @@ struct comparison {
 	struct hg_diff diff;
 };
 
-static uint64_t change(uint64_t from, uint64_t to)
-{
-	return to > from ? to - from : from - to;
-}
-
 static uint64_t amount_of(const struct hg_growth *row, enum rep_sort sort)
 {
 	switch (sort) {
 	case REP_SORT_RETAINED:
-		return change(row->retained_old, row->retained_new);
+		return rep_difference(row->retained_old, row->retained_new);
 	case REP_SORT_BLOCKS:
-		return change(row->blocks_old, row->blocks_new);
+		return rep_difference(row->blocks_old, row->blocks_new);
 	case REP_SORT_NAME:
 		return 0;
 	default:
-		return change(row->bytes_old, row->bytes_new);
+		return rep_difference(row->bytes_old, row->bytes_new);
 	}
 }
 
@@ -100,7 +97,7 @@ static void write_rows(struct rep_context *context, const struct comparison *com
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_column columns[REP_MAX_COLUMNS];
 	unsigned count = fill_columns(comparison->diff.key, columns);
-	if (emitter->format == REP_FORMAT_TEXT && shown == 0)
+	if (emitter->writer->for_people && shown == 0)
 		return;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
@@ -134,7 +131,7 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 	rep_text_put(&line, " -> ");
 	rep_text_size(&line, new_bytes);
 	rep_text_put(&line, new_bytes < old_bytes ? " (-" : " (+");
-	rep_text_size(&line, change(old_bytes, new_bytes));
+	rep_text_size(&line, rep_difference(old_bytes, new_bytes));
 	rep_prose(emitter, REP_PLAIN, "  %-12s %s)\n", what, rep_text_string(&line));
 	rep_text_release(&line);
 }
@@ -145,10 +142,7 @@ static void write_head(struct rep_context *context, const struct comparison *com
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text old_name = {0}, new_name = {0};
 	struct hg_info old_info, new_info;
-	if (emitter->format == REP_FORMAT_JSON)
-		rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff.key));
-	if (emitter->format != REP_FORMAT_TEXT)
-		return;
+	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff.key));
 	hg_snapshot_info(comparison->old_snapshot, &old_info);
 	hg_snapshot_info(comparison->new_snapshot, &new_info);
 	rep_prose(emitter, REP_BOLD, "%s -> %s\n",

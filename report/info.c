@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <string.h>
@@ -140,7 +142,7 @@ static const struct rep_column note_columns[] = {{"note", "note", REP_WORD, REP_
 
 static void note_table(struct rep_emitter *emitter, const struct hg_info *info)
 {
-	if (info->note_count == 0 || emitter->format == REP_FORMAT_CSV)
+	if (info->note_count == 0 || emitter->writer->one_part)
 		return;
 	rep_headline(emitter, "What could not be read");
 	rep_table_begin(emitter, "not_read", note_columns, 1);
@@ -161,7 +163,7 @@ static const struct rep_column chunk_columns[] = {
 static void chunk_table(struct rep_context *context)
 {
 	struct hg_chunk chunk;
-	if (context->emitter->format != REP_FORMAT_JSON)
+	if (!context->emitter->writer->tells_all)
 		return;
 	rep_table_begin(context->emitter, "chunk_list", chunk_columns, 3);
 	for (uint64_t i = 0; hg_snapshot_chunk(context->snapshot, i, &chunk); i++) {

@@ -5,7 +5,7 @@
 #ifndef REPORT_NAMES_H
 #define REPORT_NAMES_H
 
-#include "report/text.h"
+#include "report/writers/escape.h"
 
 #include "heapgraph.h"
 

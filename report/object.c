@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <string.h>
@@ -135,7 +137,7 @@ static void field_text_cell(
 	if (hg_has_types(context->snapshot) && is_value)
 		rep_name_field_value(&text, context->snapshot, answer->object.block.node,
 			field->index, &answer->values);
-	else if (context->emitter->format == REP_FORMAT_TEXT)
+	else if (context->emitter->writer->for_people)
 		rep_text_printf(&text, "(%s)", value_kind_text(field->kind));
 	rep_cell_string(context->emitter, rep_text_string(&text));
 	rep_text_release(&text);
@@ -199,7 +201,7 @@ static void write_fields(struct rep_context *context, const struct answer *answe
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_object *object = &answer->object;
 	struct rep_column columns[FIELD_COLUMNS];
-	if (emitter->format == REP_FORMAT_TEXT && object->fields_count == 0) {
+	if (emitter->writer->for_people && object->fields_count == 0) {
 		if (!object->block.is_root && !object->fields_recorded && object->content_size == 0)
 			rep_prose(emitter, REP_PLAIN, "\nThe file does not hold its fields.\n");
 		return;
@@ -219,7 +221,7 @@ static void write_fields(struct rep_context *context, const struct answer *answe
 static void write_holds(struct rep_context *context, const struct hg_object *object)
 {
 	struct rep_emitter *emitter = context->emitter;
-	if (emitter->format == REP_FORMAT_CSV || object->holds_count == 0)
+	if (emitter->writer->one_part || object->holds_count == 0)
 		return;
 	rep_headline(emitter, "Holds besides its fields");
 	rep_table_begin(emitter, "holds", dominator_columns, 5);
@@ -248,10 +250,10 @@ static void through_cell(struct rep_context *context, const struct hg_referrer *
 static void write_referrers(struct rep_context *context, const struct hg_object *object)
 {
 	struct rep_emitter *emitter = context->emitter;
-	if (emitter->format == REP_FORMAT_CSV)
+	if (emitter->writer->one_part)
 		return;
 	rep_headline(emitter, object->referrers_total ? "Pointed to by" : "Nothing points to it");
-	if (emitter->format == REP_FORMAT_TEXT && object->referrers_count == 0)
+	if (emitter->writer->for_people && object->referrers_count == 0)
 		return;
 	rep_table_begin(emitter, "referrers", referrer_columns, 7);
 	for (size_t i = 0; i < object->referrers_count; i++) {
@@ -296,18 +298,18 @@ static void write_dominators(struct rep_context *context, const struct hg_object
 	hg_node top = hg_virtual_root(context->snapshot);
 	size_t count = object->dominators_count;
 	size_t rest = count > NEAREST_SHOWN + FARTHEST_SHOWN ? count - FARTHEST_SHOWN : 0;
-	if (emitter->format == REP_FORMAT_CSV)
+	if (emitter->writer->one_part)
 		return;
-	if (emitter->format == REP_FORMAT_TEXT && !object->block.reachable)
+	if (emitter->writer->for_people && !object->block.reachable)
 		return;
 	rep_headline(emitter, "Kept alive by, from the nearest: freed with any one of these");
 	rep_table_begin(emitter, "dominators", dominator_columns, 5);
 	for (size_t i = 0; i < object->dominators_count; i++) {
 		struct hg_block block;
-		if (emitter->format == REP_FORMAT_TEXT && object->dominators[i] == top &&
+		if (emitter->writer->for_people && object->dominators[i] == top &&
 			object->dominators_count > 1)
 			continue;
-		if (emitter->format == REP_FORMAT_TEXT && i == NEAREST_SHOWN && i < rest) {
+		if (emitter->writer->for_people && i == NEAREST_SHOWN && i < rest) {
 			leave_out(emitter, rest - i);
 			i = rest;
 		}
@@ -327,8 +329,8 @@ static void write_content_values(struct rep_context *context, const struct hg_ob
 	struct rep_emitter *emitter = context->emitter;
 	if (emitter->redact || object->content_size == 0)
 		return;
-	rep_json_key(&emitter->json, "content");
-	rep_json_string(&emitter->json, (const char *)object->content, object->content_size);
+	rep_value_bytes(emitter, "content", NULL, REP_CONTENT, (const char *)object->content,
+		object->content_size);
 	rep_value_bool(emitter, "content_cut", NULL, object->content_cut);
 }
 
@@ -512,11 +514,11 @@ static void write(struct rep_context *context, const struct answer *answer)
 	const struct hg_object *object = &answer->object;
 	rep_begin(context, "object", NULL);
 	emitter->has_contents |= !emitter->redact;
-	if (emitter->format == REP_FORMAT_JSON) {
+	if (emitter->writer->tells_all) {
 		write_block_values(context, answer);
 		write_call_stack(context, object);
 	}
-	if (emitter->format == REP_FORMAT_TEXT) {
+	if (emitter->writer->for_people) {
 		write_block_text(context, object, &answer->totals);
 		write_value_text(context, answer);
 		write_content(emitter, object);
@@ -527,7 +529,7 @@ static void write(struct rep_context *context, const struct answer *answer)
 	write_fields(context, answer);
 	write_holds(context, object);
 	write_referrers(context, object);
-	if (emitter->format == REP_FORMAT_JSON)
+	if (emitter->writer->tells_all)
 		write_dominators(context, object);
 	rep_document_end(emitter);
 }

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -48,7 +50,7 @@ static void spell_location(struct writer *writer, uint32_t location)
 
 static void spell_type(struct writer *writer, const struct hg_block *block)
 {
-	bool unknown = !block->type && writer->context->emitter->format == REP_FORMAT_TEXT &&
+	bool unknown = !block->type && writer->context->emitter->writer->for_people &&
 		       hg_has_types(writer->context->snapshot);
 	if (block->type && block->type == writer->last_type)
 		return;
@@ -71,7 +73,7 @@ static void write_row(struct writer *writer, const struct hg_block *block)
 	rep_cell_number(emitter, block->bytes);
 	rep_cell_string(emitter, rep_text_string(&writer->type));
 	rep_cell_string(emitter, rep_text_string(&writer->location));
-	if (emitter->format == REP_FORMAT_TEXT)
+	if (emitter->writer->for_people)
 		rep_cell_string(emitter, block->reachable ? "yes" : "no");
 	else
 		rep_cell_number(emitter, block->reachable);

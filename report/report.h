@@ -6,7 +6,8 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
-#include "report/emitter.h"
+#include "report/writers/emitter.h"
+#include "report/writers/escape.h"
 
 #include "heapgraph.h"
 
@@ -88,25 +89,6 @@ enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *contex
 enum hg_status rep_trend_write(
 	struct rep_trend *trend, struct rep_context *context, uint64_t limit);
 void rep_trend_release(struct rep_trend *trend);
-
-/*
- * A heap profile in the format of hp2ps, a sample for each snapshot: begin, add them in order of
- * time, then write or only release.  In blocks or bytes; with locations by type and location.
- */
-struct rep_hp;
-struct rep_hp *rep_hp_begin(bool with_locations, bool in_bytes);
-enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
-enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
-void rep_hp_release(struct rep_hp *hp);
-
-struct rep_dot_request {
-	hg_node from; /* HG_NO_NODE: the virtual root */
-	uint32_t max_nodes;
-	uint64_t min_share;  /* in parts per million */
-	const char *picture; /* "svg", "png", "pdf"; NULL writes DOT */
-};
-enum hg_status rep_dot(
-	struct rep_context *context, const struct rep_dot_request *request, FILE *stream);
 
 /* "the file ends in the middle of a block, at offset 4711". */
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info);

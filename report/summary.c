@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -331,8 +333,6 @@ static bool adds_up(const struct check *check)
 static void write_check_text(struct rep_emitter *emitter, const struct check *check)
 {
 	struct rep_text sum = {0};
-	if (emitter->format != REP_FORMAT_TEXT)
-		return;
 	rep_text_count(&sum, check->left[0]);
 	for (unsigned i = 1; i < 4; i++) {
 		if (!check->left[i])
@@ -419,7 +419,7 @@ static void write_classes(struct rep_context *context, const struct findings *fi
 /* People see types, or locations if there are none; programs both. */
 static void write_largest(struct rep_context *context, const struct findings *findings)
 {
-	bool text = context->emitter->format == REP_FORMAT_TEXT;
+	bool text = context->emitter->writer->for_people;
 	bool locations = findings->totals.located_blocks || findings->info.heap_bytes == HG_UNKNOWN;
 	if (findings->info.has_types) {
 		rep_headline(context->emitter, "What fills the memory: types that retain most");
@@ -521,7 +521,7 @@ static void write_kinds(struct rep_context *context, const struct findings *find
 			continue;
 		const char *name = shared ? "shared" : hg_root_kind_name((enum hg_root_kind)i);
 		rep_cell_string(emitter, name);
-		if (shared && emitter->format == REP_FORMAT_TEXT)
+		if (shared && emitter->writer->for_people)
 			rep_cell_none(emitter);
 		else
 			rep_cell_number(emitter, shared ? 0 : sums.roots[i]);
@@ -638,7 +638,7 @@ static void write_suspects(struct rep_context *context, const struct findings *f
 		{"type_bytes", NULL, REP_BYTES, 0},
 	};
 	const struct hg_suspects *suspects = &findings->suspects;
-	if (context->emitter->format == REP_FORMAT_JSON) {
+	if (context->emitter->writer->tells_all) {
 		rep_table_begin(context->emitter, "suspects", columns, 9);
 		for (size_t i = 0; i < suspects->count; i++)
 			suspect_row(context, &suspects->rows[i]);
@@ -677,10 +677,9 @@ static enum hg_status write_outside(struct rep_context *context)
 	enum hg_status status = hg_outside(context->snapshot, &outside);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	bool is_text = emitter->format == REP_FORMAT_TEXT;
+	bool is_text = emitter->writer->for_people;
 	size_t shown = is_text && outside.count > TEXT_ROWS ? TEXT_ROWS : outside.count;
-	if (is_text)
-		rep_headline(emitter, "Pointers to no block");
+	rep_headline(emitter, "Pointers to no block");
 	rep_table_begin(emitter, "outside", outside_columns,
 		sizeof(outside_columns) / sizeof(outside_columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
@@ -702,15 +701,15 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 {
 	struct findings findings = {0};
 	struct rep_emitter *emitter = context->emitter;
-	if (with_outside && emitter->format == REP_FORMAT_CSV)
+	if (with_outside && emitter->writer->one_part)
 		return write_outside(context);
 	enum hg_status status = ask(context, &findings);
 	if (status == HG_OK) {
 		rep_begin(context, "summary", NULL);
-		if (emitter->format == REP_FORMAT_CSV) {
+		if (emitter->writer->one_part) {
 			write_csv(emitter, &findings);
 			write_total_values(emitter, &findings);
-		} else if (emitter->format == REP_FORMAT_JSON) {
+		} else if (emitter->writer->tells_all) {
 			write_total_values(emitter, &findings);
 		} else {
 			write_head(emitter, &findings);
@@ -720,7 +719,7 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 		if (!write_reconciliation(emitter, &findings))
 			status = base_fail(context->error, HG_ERROR_INTERNAL, HG_NO_OFFSET,
 				"the totals of the analysis do not add up");
-		if (emitter->format != REP_FORMAT_CSV) {
+		if (!emitter->writer->one_part) {
 			write_largest(context, &findings);
 			write_dominators(context, &findings);
 			write_kinds(context, &findings);

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -88,7 +90,7 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 	if (sampled)
 		rep_prose(emitter, REP_PLAIN, "%s", REP_ESTIMATE_MEANING);
 	bool by_type = top->key == HG_BY_TYPE || top->key == HG_BY_TYPE_LOCATION;
-	if (guessed && emitter->format == REP_FORMAT_TEXT)
+	if (guessed)
 		rep_prose(emitter, REP_PLAIN, "  %s\n",
 			by_type ? REP_TYPE_GUESS_MEANING : REP_GUESS_MEANING);
 }
@@ -137,8 +139,6 @@ static void write_hint(struct rep_context *context, enum hg_key key, const struc
 static void write_values(
 	struct rep_emitter *emitter, const struct hg_top *top, const struct hg_totals *totals)
 {
-	if (emitter->format != REP_FORMAT_JSON)
-		return;
 	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(top->key));
 	rep_value_number(emitter, "blocks", NULL, REP_COUNT, top->blocks);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, top->bytes);

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -139,7 +141,7 @@ static bool prune(
 	size_t count = pruned->tree.count;
 	bool *merged = calloc(count ? count : 1, sizeof(*merged));
 	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
-	bool text = context->emitter->format == REP_FORMAT_TEXT;
+	bool text = context->emitter->writer->for_people;
 	bool fine = merged && amounts && allocate(pruned);
 	if (fine && (text || request->limit))
 		find_parents(pruned, context->snapshot);
@@ -193,7 +195,7 @@ static void write_row(struct rep_context *context, const struct pruned *pruned, 
 	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
-	if (emitter->format == REP_FORMAT_TEXT) {
+	if (emitter->writer->for_people) {
 		indent(&label, row->depth);
 		rep_name_label(&label, context->snapshot, &block);
 		label_chain(&label, pruned, position);
@@ -271,7 +273,7 @@ static void prose_unreachable(struct rep_emitter *emitter, const struct hg_total
 static void write(struct rep_context *context, const struct pruned *pruned)
 {
 	struct rep_emitter *emitter = context->emitter;
-	bool text = emitter->format == REP_FORMAT_TEXT;
+	bool text = emitter->writer->for_people;
 	size_t last = 0;
 	rep_begin(context, "tree", NULL);
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
@@ -298,7 +300,7 @@ static void write(struct rep_context *context, const struct pruned *pruned)
 static uint32_t levels_to_ask_for(
 	const struct rep_context *context, const struct rep_tree_request *request)
 {
-	bool text = context->emitter->format == REP_FORMAT_TEXT;
+	bool text = context->emitter->writer->for_people;
 	bool more = request->max_depth && request->max_depth < CHAIN_LEVELS;
 	return text && more ? CHAIN_LEVELS : request->max_depth;
 }

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -276,7 +278,7 @@ static struct rep_ranked *rank(const struct rep_trend *trend)
 		uint64_t from = first_bytes(series), to = last_bytes(trend, series);
 		struct rep_text name = {0};
 		rep_text_printf(&name, "%s %s", series->kind, series->name);
-		rows[i].amount = to > from ? to - from : from - to;
+		rows[i].amount = rep_difference(from, to);
 		rows[i].position = i;
 		rows[i].name = name.bytes;
 		if (name.failed) {
@@ -301,7 +303,7 @@ static void write_moments(struct rep_emitter *emitter, const struct rep_trend *t
 		{"reachable_blocks", "reachable", REP_COUNT, 0},
 		{"reachable_bytes", "bytes", REP_BYTES, 0},
 	};
-	if (emitter->format == REP_FORMAT_CSV)
+	if (emitter->writer->one_part)
 		return;
 	rep_table_begin(emitter, "snapshots", columns, 8);
 	for (size_t i = 0; i < trend->moments_count; i++) {
@@ -405,11 +407,9 @@ static void write_head(struct rep_emitter *emitter, const struct rep_trend *tren
 		rep_prose(emitter, REP_BAD, "PARTIAL: %s: %s\n", rep_escaped(&file, moment->file),
 			rep_escaped(&reason, moment->partial));
 	}
-	if (emitter->format == REP_FORMAT_JSON) {
-		if (first)
-			rep_value_string(emitter, "partial", NULL, REP_WORD, first);
-		rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(trend->key));
-	}
+	if (first)
+		rep_value_string(emitter, "partial", NULL, REP_WORD, first);
+	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(trend->key));
 	rep_text_release(&file);
 	rep_text_release(&reason);
 }
@@ -424,7 +424,7 @@ enum hg_status rep_trend_write(struct rep_trend *trend, struct rep_context *cont
 	rep_document_begin(emitter, "trend");
 	write_head(emitter, trend);
 	write_moments(emitter, trend);
-	if (emitter->format == REP_FORMAT_TEXT)
+	if (emitter->writer->for_people)
 		write_curves(emitter, trend, ranked, shown);
 	else
 		write_points(emitter, trend, ranked, shown);

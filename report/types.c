@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "base/pattern.h"
 #include "report/common.h"
 
@@ -59,17 +61,13 @@ static void write_head(struct rep_context *context, const struct hg_totals *tota
 		rep_prose(emitter, REP_PLAIN,
 			"no type profile, which heapgraph-prof writes: only what blocks say "
 			"themselves\n");
-	if (emitter->format == REP_FORMAT_JSON) {
-		rep_value_number(emitter, "blocks", NULL, REP_COUNT, totals->blocks);
-		rep_value_number(emitter, "bytes", NULL, REP_BYTES, totals->bytes);
-		rep_value_number(emitter, "typed_blocks", NULL, REP_COUNT, totals->typed_blocks);
-		rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);
-		rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
-		rep_value_number(
-			emitter, "type_conflicts", NULL, REP_COUNT, totals->type_conflicts);
-		rep_value_number(
-			emitter, "given_up_blocks", NULL, REP_COUNT, totals->given_up_blocks);
-	}
+	rep_value_number(emitter, "blocks", NULL, REP_COUNT, totals->blocks);
+	rep_value_number(emitter, "bytes", NULL, REP_BYTES, totals->bytes);
+	rep_value_number(emitter, "typed_blocks", NULL, REP_COUNT, totals->typed_blocks);
+	rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);
+	rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
+	rep_value_number(emitter, "type_conflicts", NULL, REP_COUNT, totals->type_conflicts);
+	rep_value_number(emitter, "given_up_blocks", NULL, REP_COUNT, totals->given_up_blocks);
 	rep_text_release(&line);
 }
 

@@ -1,3 +1,5 @@
+#include "report/report.h"
+
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -103,15 +105,15 @@ static void leave_out_steps(struct rep_emitter *emitter, size_t count)
 static void write_steps(struct rep_context *context, const struct hg_why *why)
 {
 	hg_node top = hg_virtual_root(context->snapshot);
-	if (context->emitter->format == REP_FORMAT_CSV)
+	if (context->emitter->writer->one_part)
 		return;
-	if (context->emitter->format == REP_FORMAT_TEXT && why->steps_count == 0)
+	if (context->emitter->writer->for_people && why->steps_count == 0)
 		return;
 	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
 	rep_table_begin(context->emitter, "steps", step_columns, 9);
 	/* People see both ends of a long path. */
 	size_t count = why->steps_count;
-	bool cut = context->emitter->format == REP_FORMAT_TEXT && count > FIRST_STEPS + LAST_STEPS;
+	bool cut = context->emitter->writer->for_people && count > FIRST_STEPS + LAST_STEPS;
 	for (size_t i = 0; i < count; i++) {
 		if (cut && i == FIRST_STEPS) {
 			leave_out_steps(context->emitter, count - FIRST_STEPS - LAST_STEPS);
@@ -184,7 +186,7 @@ static void write_paths(struct rep_context *context, const struct answer *answer
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_why *why = &answer->why;
-	if (emitter->format == REP_FORMAT_TEXT && why->rows_count == 0)
+	if (emitter->writer->for_people && why->rows_count == 0)
 		return;
 	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
 	rep_table_begin(emitter, "rows", path_columns, 10);
@@ -199,7 +201,7 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 {
 	const struct hg_selection *selection = &answer->selection;
 	struct rep_text text = {0}, pattern = {0};
-	if (emitter->format != REP_FORMAT_TEXT)
+	if (!emitter->writer->for_people)
 		return;
 	if (selection->count == 0) {
 		rep_prose(emitter, REP_PLAIN, "%s: nothing matches%s\n",
@@ -234,7 +236,7 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 static void write_selection(struct rep_emitter *emitter, const struct answer *answer)
 {
 	const struct hg_selection *selection = &answer->selection;
-	if (emitter->format != REP_FORMAT_JSON)
+	if (!emitter->writer->tells_all)
 		return;
 	rep_section_begin(emitter, "selection", NULL);
 	rep_value_string(emitter, "pattern", NULL, REP_NAME, answer->pattern);

@@ -37,7 +37,7 @@ static enum hg_status run_object(struct cli_run *run)
 	hg_node node = hg_block_at(run->context.snapshot, address);
 	if (node == HG_NO_NODE)
 		return cli_usage_error(run, "no block at %s", run->operands[0]);
-	bool text = cli_number(run->values.format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
+	bool text = cli_for_people(run);
 	struct rep_object_request request = {.node = node,
 		.max_fields = cli_number(run->values.fields, text ? 32 : 0),
 		.max_referrers = cli_number(run->values.referrers, text ? 10 : 0),

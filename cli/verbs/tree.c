@@ -12,7 +12,7 @@ static enum hg_status run_tree(struct cli_run *run)
 {
 	const struct cli_values *values = &run->values;
 	/* Programs get everything unless they ask for less. */
-	bool text = cli_number(values->format, REP_FORMAT_TEXT) == REP_FORMAT_TEXT;
+	bool text = cli_for_people(run);
 	uint64_t depth = cli_number(values->depth, text ? TEXT_DEPTH : 0);
 	uint64_t children = cli_number(values->children, text ? TEXT_CHILDREN : 0);
 	if (depth > UINT32_MAX || children > UINT32_MAX)

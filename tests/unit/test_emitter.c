@@ -1,5 +1,6 @@
 /* The emitter: escapes of every sink, alignment, valid JSON, number spelling. */
-#include "report/emitter.h"
+#include "report/writers/emitter.h"
+#include "report/writers/escape.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,12 +19,12 @@ struct capture {
 	struct rep_emitter emitter;
 };
 
-static void begin(struct capture *capture, enum rep_format format)
+static void begin(struct capture *capture, const struct rep_writer *writer)
 {
 	capture->bytes = NULL;
 	capture->stream = open_memstream(&capture->bytes, &capture->size);
 	assert_non_null(capture->stream);
-	rep_emitter_init(&capture->emitter, capture->stream, format, false);
+	assert_true(rep_emitter_init(&capture->emitter, capture->stream, writer, false));
 }
 
 /* What was written; the caller frees it. */
@@ -176,7 +177,7 @@ static void text_is_aligned(void **state)
 {
 	struct capture capture;
 	(void)state;
-	begin(&capture, REP_FORMAT_TEXT);
+	begin(&capture, &rep_writer_text);
 	write_table(&capture.emitter);
 	char *text = end(&capture);
 	assert_string_equal(text,
@@ -192,7 +193,7 @@ static void csv_has_its_columns_only(void **state)
 {
 	struct capture capture;
 	(void)state;
-	begin(&capture, REP_FORMAT_CSV);
+	begin(&capture, &rep_writer_csv);
 	write_table(&capture.emitter);
 	char *text = end(&capture);
 	assert_string_equal(text, "name,blocks,bytes,change,secret\n"
@@ -206,7 +207,7 @@ static void json_has_one_row_a_line(void **state)
 {
 	struct capture capture;
 	(void)state;
-	begin(&capture, REP_FORMAT_JSON);
+	begin(&capture, &rep_writer_json);
 	write_table(&capture.emitter);
 	char *text = end(&capture);
 	assert_non_null(
@@ -227,9 +228,9 @@ static void sections_are_objects_lines_and_rows(void **state)
 				   "    \"hidden\": 7,\n    \"flag\": true\n  }\n}\n";
 	static const char *const wanted[] = {text, csv, json};
 	(void)state;
-	for (unsigned format = 0; format < REP_FORMATS; format++) {
+	for (unsigned format = 0; rep_writer_at(format); format++) {
 		struct capture capture;
-		begin(&capture, (enum rep_format)format);
+		begin(&capture, rep_writer_at(format));
 		rep_document_begin(&capture.emitter, "test");
 		rep_section_begin(&capture.emitter, "section", "Title");
 		rep_value_string(&capture.emitter, "key", "label", REP_NAME, "a\tb");
@@ -247,7 +248,7 @@ static void empty_tables_are_valid(void **state)
 {
 	struct capture capture;
 	(void)state;
-	begin(&capture, REP_FORMAT_JSON);
+	begin(&capture, &rep_writer_json);
 	rep_document_begin(&capture.emitter, "test");
 	rep_table_begin(&capture.emitter, "rows", columns, 7);
 	rep_table_end(&capture.emitter);
@@ -266,7 +267,7 @@ static void long_tables_stream(void **state)
 	struct capture capture;
 	size_t lines = 0;
 	(void)state;
-	begin(&capture, REP_FORMAT_TEXT);
+	begin(&capture, &rep_writer_text);
 	rep_table_begin(&capture.emitter, "rows", narrow, 1);
 	for (uint64_t i = 0; i < ROWS; i++) {
 		rep_cell_number(&capture.emitter, i);
@@ -290,7 +291,7 @@ static void long_types_keep_their_beginning_and_mark(void **state)
 	memset(name, 'x', sizeof(name) - 1);
 	memcpy(name, "begin", 5);
 	strcpy(name + sizeof(name) - 1 - strlen(REP_GUESS_MARK), REP_GUESS_MARK);
-	begin(&capture, REP_FORMAT_TEXT);
+	begin(&capture, &rep_writer_text);
 	rep_table_begin(&capture.emitter, "rows", types, 1);
 	rep_cell_string(&capture.emitter, name);
 	rep_row_end(&capture.emitter);
@@ -309,7 +310,7 @@ static void long_names_keep_their_end(void **state)
 	(void)state;
 	memset(name, 'x', sizeof(name) - 1);
 	memcpy(name + sizeof(name) - 6, "end:9", 6);
-	begin(&capture, REP_FORMAT_TEXT);
+	begin(&capture, &rep_writer_text);
 	rep_table_begin(&capture.emitter, "rows", columns, 1);
 	rep_cell_string(&capture.emitter, name);
 	rep_row_end(&capture.emitter);
@@ -329,7 +330,7 @@ static void a_full_disk_is_seen(void **state)
 	if (!full)
 		skip();
 	setvbuf(full, NULL, _IONBF, 0);
-	rep_emitter_init(&emitter, full, REP_FORMAT_CSV, false);
+	assert_true(rep_emitter_init(&emitter, full, &rep_writer_csv, false));
 	write_table(&emitter);
 	assert_true(rep_emitter_broken(&emitter));
 	rep_emitter_release(&emitter);

@@ -1,6 +1,6 @@
 /* Options: both grammars, exact names, values that are refused, consistent tables. */
 #include "cli/verbs.h"
-#include "report/emitter.h"
+#include "report/writers/emitter.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,7 +74,7 @@ static void values_follow_or_are_joined(void **state)
 	assert_int_equal(o->values.limit, 7);
 	assert_true(o->values.partial);
 	assert_string_equal(o->values.output, "out");
-	assert_int_equal(o->values.format, REP_FORMAT_JSON);
+	assert_ptr_equal(rep_writer_at((unsigned)o->values.format), &rep_writer_json);
 	assert_true(o->values.max_memory == UINT64_C(4) << 30);
 	assert_int_equal(o->values.threads, 0);
 	o = PARSE("top", "--limit=1", "--limit=2", "--output=x=y");

@@ -1,4 +1,4 @@
-#include "report/picture.h"
+#include "report/outputs/picture.h"
 
 #include "report/common.h"
 

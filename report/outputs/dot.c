@@ -1,6 +1,8 @@
-#include "report/apart.h"
+#include "report/outputs/outputs.h"
+
 #include "report/common.h"
-#include "report/picture.h"
+#include "report/outputs/apart.h"
+#include "report/outputs/picture.h"
 
 #include <graphviz/gvc.h>
 #include <stdlib.h>

@@ -12,8 +12,9 @@
  * A line has a name without spaces and a number.  Here every block is in one line, those without a
  * type, too; a name is in one line of a sample only; and lines are in an order of their own.
  */
+#include "report/outputs/outputs.h"
+
 #include "report/common.h"
-#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  *
  * Errors of the stream stay with it (ferror); the writer has none of its own.
  */
-#ifndef REPORT_JSON_H
-#define REPORT_JSON_H
+#ifndef REPORT_WRITERS_JSON_STREAM_H
+#define REPORT_WRITERS_JSON_STREAM_H
 
-#include "report/text.h"
+#include "report/writers/spelling.h"
 
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-#include "report/apart.h"
+#include "report/outputs/apart.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,12 @@
 /*
- * Text under construction: a growable string, the spelling of numbers for people, and the escapes
- * of each sink.  Names in a snapshot can be any bytes; nothing of them reaches a terminal, a table
- * or a picture but through one of the rep_text_escape functions.
+ * Text under construction: a string that grows, and the spelling of numbers for people.
  *
  * A rep_text starts as {0} and is freed by rep_text_release().  When memory runs out 'failed' is
  * set and further additions are dropped.  Many texts are short-lived: that any of them was lost,
  * for good, says rep_text_lost(), and what was written with it is no answer.
  */
-#ifndef REPORT_TEXT_H
-#define REPORT_TEXT_H
+#ifndef REPORT_WRITERS_SPELLING_H
+#define REPORT_WRITERS_SPELLING_H
 
 #include "base/error.h"
 
@@ -55,31 +53,7 @@ void rep_text_percent(struct rep_text *text, uint64_t part, uint64_t whole); /* 
 /* part of whole in basis points, rounded; 0 of 0 is 0. */
 uint64_t rep_basis_points(uint64_t part, uint64_t whole);
 
-/* For terminals: control bytes, invisible or turning characters and invalid UTF-8 as \xNN. */
-void rep_text_escape_terminal(struct rep_text *text, const char *bytes, size_t length);
-
-/* A CSV field by RFC 4180: verbatim, in quotes when it must be. */
-void rep_text_escape_csv(struct rep_text *text, const char *bytes, size_t length);
-
-/* The inside of a JSON string; bytes that are not UTF-8 become U+FFFD. */
-void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t length);
-
-/* A part of a Graphviz label that shall be drawn as it is; the caller's own "\n" stays outside. */
-void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length);
-
-/* Columns that UTF-8 text takes on a terminal: its characters. */
-size_t rep_text_columns(const char *bytes, size_t length);
-
-/* Behind a location or a type in text that may be wrong. */
-#define REP_GUESS_MARK " ?"
-
-/*
- * Cuts the end of what is behind 'start' if it takes more columns, 3 of which are "..." then; a
- * 'mark' that it ends with stays.
- */
-void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const char *mark);
-
-/* Bytes of the valid UTF-8 character at 'bytes', 0 if there is none. */
-size_t rep_utf8_character(const uint8_t *bytes, size_t length, uint32_t *character);
+/* How far apart two numbers are. */
+uint64_t rep_difference(uint64_t from, uint64_t to);
 
 #endif

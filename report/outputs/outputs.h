@@ -1,0 +1,29 @@
+/*
+ * Outputs in the formats of other programs, a file each: hp2ps, Graphviz.  They write to a stream
+ * of their own, without the emitter.
+ */
+#ifndef REPORT_OUTPUTS_OUTPUTS_H
+#define REPORT_OUTPUTS_OUTPUTS_H
+
+#include "report/report.h"
+
+/*
+ * A heap profile in the format of hp2ps, a sample for each snapshot: begin, add them in order of
+ * time, then write or only release.  In blocks or bytes; with locations by type and location.
+ */
+struct rep_hp;
+struct rep_hp *rep_hp_begin(bool with_locations, bool in_bytes);
+enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
+enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
+void rep_hp_release(struct rep_hp *hp);
+
+struct rep_dot_request {
+	hg_node from; /* HG_NO_NODE: the virtual root */
+	uint32_t max_nodes;
+	uint64_t min_share;  /* in parts per million */
+	const char *picture; /* "svg", "png", "pdf"; NULL writes DOT */
+};
+enum hg_status rep_dot(
+	struct rep_context *context, const struct rep_dot_request *request, FILE *stream);
+
+#endif

@@ -1,0 +1,191 @@
+/* Escapes of every sink, and the parts of long names that are shown. */
+#include "report/writers/escape.h"
+
+#include <string.h>
+
+size_t rep_utf8_character(const uint8_t *bytes, size_t length, uint32_t *character)
+{
+	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	if (length == 0)
+		return 0;
+	uint32_t value = bytes[0];
+	size_t size = value < 0x80 ? 1 : value < 0xc0 ? 0 : value < 0xe0 ? 2 : value < 0xf0 ? 3 : 4;
+	if (size == 0 || value >= 0xf8 || size > length)
+		return 0;
+	if (size > 1)
+		value &= 0x7fu >> size;
+	for (size_t i = 1; i < size; i++) {
+		if ((bytes[i] & 0xc0) != 0x80)
+			return 0;
+		value = value << 6 | (bytes[i] & 0x3f);
+	}
+	if (value < smallest[size] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+		return 0;
+	*character = value;
+	return size;
+}
+
+/* Characters that a terminal would obey, hide or use to turn the text around. */
+static bool deceives(uint32_t character)
+{
+	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0xad ||
+	       (character >= 0x200b && character <= 0x200f) ||
+	       (character >= 0x2028 && character <= 0x202e) ||
+	       (character >= 0x2060 && character <= 0x206f) || character == 0xfeff ||
+	       (character >= 0xfff9 && character <= 0xfffb) ||
+	       (character >= 0xe0000 && character <= 0xe0fff);
+}
+
+/*
+ * Splits off the next character: returns its size and whether it may be shown as it is.  A byte
+ * that begins no character counts as one that may not.
+ */
+static size_t split_character(const char *bytes, size_t length, bool *shown)
+{
+	uint32_t character;
+	size_t size = rep_utf8_character((const uint8_t *)bytes, length, &character);
+	*shown = size > 0 && !deceives(character);
+	return size ? size : 1;
+}
+
+static void add_hex_bytes(
+	struct rep_text *text, const char *prefix, const char *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		rep_text_printf(text, "%sx%02X", prefix, (unsigned char)bytes[i]);
+}
+
+/* Length of the printable ASCII that no sink escapes: most of every name. */
+static size_t plain_run(const char *bytes, size_t length)
+{
+	size_t run = 0;
+	while (run < length && bytes[run] >= ' ' && bytes[run] <= '~' && bytes[run] != '"' &&
+		bytes[run] != '\\' && bytes[run] != '&')
+		run++;
+	return run;
+}
+
+/* Adds the plain beginning of what is left to escape; false when nothing is left after it. */
+static bool skip_plain(struct rep_text *text, const char **bytes, size_t *length)
+{
+	size_t run = plain_run(*bytes, *length);
+	if (run)
+		rep_text_add(text, *bytes, run);
+	*bytes += run;
+	*length -= run;
+	return *length != 0;
+}
+
+void rep_text_escape_terminal(struct rep_text *text, const char *bytes, size_t length)
+{
+	while (skip_plain(text, &bytes, &length)) {
+		bool shown;
+		size_t size = split_character(bytes, length, &shown);
+		if (shown)
+			rep_text_add(text, bytes, size);
+		else
+			add_hex_bytes(text, "\\", bytes, size);
+		bytes += size;
+		length -= size;
+	}
+}
+
+void rep_text_escape_csv(struct rep_text *text, const char *bytes, size_t length)
+{
+	bool quoted = false;
+	for (size_t i = 0; i < length && !quoted; i++)
+		quoted = bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+	if (!quoted) {
+		rep_text_add(text, bytes, length);
+		return;
+	}
+	rep_text_add(text, "\"", 1);
+	for (size_t i = 0; i < length; i++)
+		rep_text_add(text, bytes[i] == '"' ? "\"\"" : bytes + i, bytes[i] == '"' ? 2 : 1);
+	rep_text_add(text, "\"", 1);
+}
+
+void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t length)
+{
+	while (skip_plain(text, &bytes, &length)) {
+		uint32_t character;
+		size_t size = rep_utf8_character((const uint8_t *)bytes, length, &character);
+		if (size == 0)
+			rep_text_put(text, "\xef\xbf\xbd");
+		else if (character == '"' || character == '\\')
+			rep_text_printf(text, "\\%c", (int)character);
+		else if (character < 0x20 || character == 0x7f)
+			rep_text_printf(text, "\\u%04x", character);
+		else
+			rep_text_add(text, bytes, size);
+		size = size ? size : 1;
+		bytes += size;
+		length -= size;
+	}
+}
+
+void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length)
+{
+	while (skip_plain(text, &bytes, &length)) {
+		bool shown;
+		size_t size = split_character(bytes, length, &shown);
+		if (!shown)
+			add_hex_bytes(text, "\\\\", bytes, size);
+		else if (*bytes == '\\')
+			rep_text_put(text, "\\\\");
+		else if (*bytes == '&')
+			/* Graphviz reads HTML entities in plain labels too. */
+			rep_text_put(text, "&amp;");
+		else
+			rep_text_add(text, bytes, size);
+		bytes += size;
+		length -= size;
+	}
+}
+
+size_t rep_text_columns(const char *bytes, size_t length)
+{
+	size_t columns = 0;
+	for (size_t i = 0; i < length; i++)
+		columns += ((unsigned char)bytes[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* The next character of UTF-8 after the one at 'at'. */
+static size_t step_over(const char *text, size_t at)
+{
+	do
+		at++;
+	while (((unsigned char)text[at] & 0xc0) == 0x80);
+	return at;
+}
+
+void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const char *mark)
+{
+	size_t length = text->length - start, marked = strlen(mark), shown = 0;
+	if (text->failed || rep_text_columns(rep_text_string(text) + start, length) <= columns)
+		return;
+	char *bytes = text->bytes + start;
+	if (length < marked || strcmp(bytes + length - marked, mark) != 0)
+		marked = 0;
+	for (size_t left = columns - 3 - marked; left; left--)
+		shown = step_over(bytes, shown);
+	bytes[shown] = '\0';
+	text->length = start + shown;
+	rep_text_put(text, "...");
+	rep_text_put(text, marked ? mark : "");
+}
+
+void rep_text_keep_end(struct rep_text *text, size_t start, size_t columns)
+{
+	size_t length = text->length - start, cut = 0;
+	size_t taken = rep_text_columns(rep_text_string(text) + start, length);
+	if (text->failed || taken <= columns)
+		return;
+	char *bytes = text->bytes + start;
+	for (size_t drop = taken - (columns - 3); drop; drop--)
+		cut = step_over(bytes, cut);
+	memmove(bytes + 3, bytes + cut, length - cut + 1);
+	memset(bytes, '.', 3);
+	text->length -= cut - 3;
+}
