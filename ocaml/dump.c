@@ -1,3 +1,4 @@
+/* A dump of the running process: its name, its threads, the fork and what the child does. */
 #include "dump.h"
 
 #include <dirent.h>
@@ -15,9 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of struct user_regs_struct (sys/user.h). */
-enum { R15, R14, R13, R12, RBP, RBX, R11, R10, R9, R8, RAX, RCX, RDX, RSI, RDI, ORIG_RAX, RIP, CS };
-enum { EFLAGS = CS + 1, RSP, SS, FS_BASE, GS_BASE };
 /* Segments of user programs on 64 bit Linux. */
 enum { USER_CS = 0x33, USER_SS = 0x2b };
 
@@ -125,20 +123,23 @@ void dump_release(struct dump *dump)
 
 void dump_set_registers(struct dump *dump, const ucontext_t *context)
 {
+	/* Those that getcontext() writes. */
 	static const struct {
 		int to, from;
-	} map[] = {{R15, REG_R15}, {R14, REG_R14}, {R13, REG_R13}, {R12, REG_R12}, {RBP, REG_RBP},
-		{RBX, REG_RBX}, {RIP, REG_RIP}, {RSP, REG_RSP}, {RDI, REG_RDI}, {RSI, REG_RSI},
-		{RDX, REG_RDX}, {RCX, REG_RCX}, {R8, REG_R8}, {R9, REG_R9}};
+	} map[] = {{SNAP_USER_R15, REG_R15}, {SNAP_USER_R14, REG_R14}, {SNAP_USER_R13, REG_R13},
+		{SNAP_USER_R12, REG_R12}, {SNAP_USER_RBP, REG_RBP}, {SNAP_USER_RBX, REG_RBX},
+		{SNAP_USER_RIP, REG_RIP}, {SNAP_USER_RSP, REG_RSP}, {SNAP_USER_RDI, REG_RDI},
+		{SNAP_USER_RSI, REG_RSI}, {SNAP_USER_RDX, REG_RDX}, {SNAP_USER_RCX, REG_RCX},
+		{SNAP_USER_R8, REG_R8}, {SNAP_USER_R9, REG_R9}};
 	uint64_t *registers = dump->threads[0].registers;
 	uint64_t base = 0;
 	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
 		registers[map[i].to] = (uint64_t)context->uc_mcontext.gregs[map[i].from];
-	registers[ORIG_RAX] = UINT64_MAX; /* not in a system call */
-	registers[CS] = USER_CS;
-	registers[SS] = USER_SS;
+	registers[SNAP_USER_ORIG_RAX] = UINT64_MAX; /* not in a system call */
+	registers[SNAP_USER_CS] = USER_CS;
+	registers[SNAP_USER_SS] = USER_SS;
 	syscall(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, &base);
-	registers[FS_BASE] = base;
+	registers[SNAP_USER_FS_BASE] = base;
 }
 
 /* The child.  It runs nothing but system calls and what is safe in a signal handler. */

@@ -1,3 +1,4 @@
+/* Waiting for dumps in a thread of its own, and the clock: all behind one lock. */
 #include "follow.h"
 
 #include <pthread.h>
@@ -69,7 +70,7 @@ void follow_note(const struct dump *dump)
 	unlock();
 }
 
-struct follow_latest follow_latest(void)
+struct follow_latest follow_get_latest(void)
 {
 	lock();
 	struct follow_latest latest = state.latest;

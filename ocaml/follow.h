@@ -29,7 +29,7 @@ void follow_close(void);
 /* Notes a dump that is complete. */
 void follow_note(const struct dump *dump);
 
-struct follow_latest follow_latest(void);
+struct follow_latest follow_get_latest(void);
 
 /* Calls 'tick' every so often from a thread of its own; an errno. */
 int follow_clock(double seconds, void (*tick)(void));

@@ -186,7 +186,7 @@ CAMLprim value heapgraph_last(value unit)
 	struct follow_latest *latest = malloc(sizeof(*latest));
 	if (!latest)
 		caml_raise_out_of_memory();
-	*latest = follow_latest();
+	*latest = follow_get_latest();
 	some = Val_int(0);
 	if (latest->is_there) {
 		const struct dump *dump = &latest->dump;

@@ -1,4 +1,8 @@
-#include "snapshot/capture/core_writer_parts.h"
+/*
+ * What /proc tells of the process: mappings, auxiliary vector, names.  A reader of its own beside
+ * base/proc.c, for it runs in a copy of any program, where nobody may call malloc.
+ */
+#include "snapshot/capture/core_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,63 +10,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Text */
-
-void snap_core_text(struct snap_core_text *text, const char *string)
-{
-	for (; *string; string++) {
-		if (text->used + 1 >= text->size) {
-			text->cut = true;
-			break;
-		}
-		text->start[text->used++] = *string;
-	}
-	if (text->size)
-		text->start[text->used] = '\0';
-}
-
-void snap_core_number(struct snap_core_text *text, uint64_t number, unsigned base)
-{
-	char digits[24];
-	size_t at = sizeof(digits) - 1;
-	digits[at] = '\0';
-	do {
-		digits[--at] = "0123456789abcdef"[number % base];
-		number /= base;
-	} while (number);
-	snap_core_text(text, digits + at);
-}
-
 /* /proc */
 
-int snap_core_open_proc(pid_t id, const char *name)
-{
-	char path[128];
-	struct snap_core_text text = {.start = path, .size = sizeof(path)};
-	snap_core_text(&text, "/proc/");
-	snap_core_number(&text, (uint64_t)id, 10);
-	snap_core_text(&text, "/");
-	snap_core_text(&text, name);
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
-
-size_t snap_core_pread(int fd, void *buffer, size_t size, uint64_t offset)
-{
-	size_t got = 0;
-	while (got < size) {
-		ssize_t part =
-			pread(fd, (uint8_t *)buffer + got, size - got, (off_t)(offset + got));
-		if (part < 0 && errno == EINTR)
-			continue;
-		if (part <= 0)
-			break;
-		got += (size_t)part;
-	}
-	return got;
-}
-
 /* Reads a file of /proc to its end into the working memory, with a NUL behind it. */
-static uint8_t *read_all(struct snap_core *core, pid_t id, const char *name, size_t *size)
+static uint8_t *read_proc_file(struct snap_core *core, pid_t id, const char *name, size_t *size)
 {
 	int fd = snap_core_open_proc(id, name);
 	if (fd < 0)
@@ -87,7 +38,7 @@ static uint8_t *read_all(struct snap_core *core, pid_t id, const char *name, siz
 
 /* Fields of a line of maps */
 
-static uint64_t read_number(const char **at, unsigned base)
+static uint64_t scan_number(const char **at, unsigned base)
 {
 	uint64_t number = 0;
 	for (;; (*at)++) {
@@ -101,7 +52,7 @@ static uint64_t read_number(const char **at, unsigned base)
 	}
 }
 
-static bool skip(const char **at, char wanted)
+static bool skip_char(const char **at, char wanted)
 {
 	if (**at != wanted)
 		return false;
@@ -122,33 +73,33 @@ static void unescape(char *path)
 }
 
 /* "START-END rwxp OFFSET MAJOR:MINOR INODE      PATH" (proc(5)) */
-static bool read_line(char *line, struct snap_core_map *map)
+static bool scan_maps_line(char *line, struct snap_core_map *map)
 {
 	const char *at = line;
 	*map = (struct snap_core_map){0};
-	map->start = read_number(&at, 16);
-	if (!skip(&at, '-'))
+	map->start = scan_number(&at, 16);
+	if (!skip_char(&at, '-'))
 		return false;
-	map->end = read_number(&at, 16);
-	if (!skip(&at, ' ') || strnlen(at, 4) < 4)
+	map->end = scan_number(&at, 16);
+	if (!skip_char(&at, ' ') || strnlen(at, 4) < 4)
 		return false;
 	map->flags = (at[0] == 'r' ? (uint32_t)PF_R : 0) | (at[1] == 'w' ? (uint32_t)PF_W : 0) |
 		     (at[2] == 'x' ? (uint32_t)PF_X : 0);
 	map->shared = at[3] == 's';
 	at += 4;
-	if (!skip(&at, ' '))
+	if (!skip_char(&at, ' '))
 		return false;
-	map->offset = read_number(&at, 16);
-	if (!skip(&at, ' '))
+	map->offset = scan_number(&at, 16);
+	if (!skip_char(&at, ' '))
 		return false;
-	map->device = read_number(&at, 16) << 32;
-	if (!skip(&at, ':'))
+	map->device = scan_number(&at, 16) << 32;
+	if (!skip_char(&at, ':'))
 		return false;
-	map->device |= read_number(&at, 16);
-	if (!skip(&at, ' '))
+	map->device |= scan_number(&at, 16);
+	if (!skip_char(&at, ' '))
 		return false;
-	map->inode = read_number(&at, 10);
-	while (skip(&at, ' '))
+	map->inode = scan_number(&at, 10);
+	while (skip_char(&at, ' '))
 		continue;
 	char *path = line + (at - line);
 	unescape(path);
@@ -164,24 +115,25 @@ size_t snap_core_path_length(const struct snap_core_map *map)
 	return deleted ? length - marked : length;
 }
 
-static bool begins(const char *string, const char *with)
+static bool begins_with(const char *string, const char *with)
 {
 	return strncmp(string, with, strlen(with)) == 0;
 }
 
-static enum snap_core_kind kind_of(const struct snap_core_map *map)
+static enum snap_core_kind kind_of_map(const struct snap_core_map *map)
 {
-	if (begins(map->path, "[vvar") || begins(map->path, "[vsyscall"))
+	if (begins_with(map->path, "[vvar") || begins_with(map->path, "[vsyscall"))
 		return SNAP_CORE_LEFT_OUT;
-	if (begins(map->path, "[vdso"))
+	if (begins_with(map->path, "[vdso"))
 		return SNAP_CORE_WHOLE;
 	bool deleted = snap_core_path_length(map) != strlen(map->path);
-	bool device = begins(map->path, "/dev/") && !begins(map->path, "/dev/shm/") && !deleted;
+	bool device =
+		begins_with(map->path, "/dev/") && !begins_with(map->path, "/dev/shm/") && !deleted;
 	if (!(map->flags & PF_R) || device)
 		return SNAP_CORE_NO_BYTES;
 	/* As the kernel tells shared memory from files: by whether it has a name. */
 	if (map->shared)
-		return map->inode == 0 || deleted || begins(map->path, "/memfd:")
+		return map->inode == 0 || deleted || begins_with(map->path, "/memfd:")
 			       ? SNAP_CORE_SHARED
 			       : SNAP_CORE_NO_BYTES;
 	return map->inode ? SNAP_CORE_FILE : SNAP_CORE_ANONYMOUS;
@@ -189,7 +141,7 @@ static enum snap_core_kind kind_of(const struct snap_core_map *map)
 
 static void add_map(struct snap_core *core, struct snap_core_map map)
 {
-	map.kind = kind_of(&map);
+	map.kind = kind_of_map(&map);
 	if (map.start < map.end)
 		core->maps[core->map_count++] = map;
 }
@@ -213,10 +165,10 @@ static void add_map_without_own(struct snap_core *core, struct snap_core_map map
 	add_map(core, map);
 }
 
-static int read_maps(struct snap_core *core)
+static int read_all_maps(struct snap_core *core)
 {
 	size_t size, lines = 0;
-	char *text = (char *)read_all(core, core->process->id, "maps", &size);
+	char *text = (char *)read_proc_file(core, core->process->id, "maps", &size);
 	if (!text)
 		return snap_core_failed(core, "its mappings cannot be read", errno);
 	for (size_t i = 0; i < size; i++)
@@ -227,7 +179,7 @@ static int read_maps(struct snap_core *core)
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		struct snap_core_map map;
 		*end = '\0';
-		if (!read_line(line, &map))
+		if (!scan_maps_line(line, &map))
 			return snap_core_failed(core, "its mappings cannot be read", EINVAL);
 		add_map_without_own(core, map);
 	}
@@ -236,7 +188,8 @@ static int read_maps(struct snap_core *core)
 }
 
 /* The first part of a small file of /proc, of the process or of the one it was forked from. */
-static size_t read_some(const struct snap_core *core, const char *name, void *buffer, size_t size)
+static size_t read_proc_start(
+	const struct snap_core *core, const char *name, void *buffer, size_t size)
 {
 	const pid_t ids[] = {core->process->origin, core->process->id};
 	size_t got = 0;
@@ -250,12 +203,12 @@ static size_t read_some(const struct snap_core *core, const char *name, void *bu
 	return got;
 }
 
-static void read_names(struct snap_core *core)
+static void read_process_names(struct snap_core *core)
 {
-	size_t got = read_some(core, "comm", core->name, sizeof(core->name) - 1);
+	size_t got = read_proc_start(core, "comm", core->name, sizeof(core->name) - 1);
 	if (got && core->name[got - 1] == '\n')
 		core->name[got - 1] = '\0';
-	got = read_some(core, "cmdline", core->arguments, sizeof(core->arguments) - 1);
+	got = read_proc_start(core, "cmdline", core->arguments, sizeof(core->arguments) - 1);
 	while (got && core->arguments[got - 1] == '\0')
 		got--;
 	for (size_t i = 0; i < got; i++)
@@ -265,10 +218,10 @@ static void read_names(struct snap_core *core)
 
 int snap_core_read_proc(struct snap_core *core)
 {
-	SNAP_CORE_TRY(read_maps(core));
-	core->auxv = read_all(core, core->process->id, "auxv", &core->auxv_size);
+	SNAP_CORE_TRY(read_all_maps(core));
+	core->auxv = read_proc_file(core, core->process->id, "auxv", &core->auxv_size);
 	if (!core->auxv)
 		core->auxv_size = 0;
-	read_names(core);
+	read_process_names(core);
 	return 0;
 }

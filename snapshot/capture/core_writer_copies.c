@@ -4,7 +4,7 @@
  * ones without bytes.  The files are not trusted: they are only read, and what does not fit is
  * left out.
  */
-#include "snapshot/capture/core_writer_parts.h"
+#include "snapshot/capture/core_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,10 +38,10 @@ static int open_map_file(const struct snap_core *core, const struct snap_core_ma
 {
 	char name[64];
 	struct snap_core_text text = {.start = name, .size = sizeof(name)};
-	snap_core_text(&text, "map_files/");
-	snap_core_number(&text, map->start, 16);
-	snap_core_text(&text, "-");
-	snap_core_number(&text, map->end, 16);
+	snap_core_add_text(&text, "map_files/");
+	snap_core_add_number(&text, map->start, 16);
+	snap_core_add_text(&text, "-");
+	snap_core_add_number(&text, map->end, 16);
 	return snap_core_open_proc(core->process->id, name);
 }
 
@@ -54,8 +54,8 @@ static int open_plain(const char *path)
 	int place = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	if (place < 0)
 		return -1;
-	snap_core_text(&text, "/proc/self/fd/");
-	snap_core_number(&text, (uint64_t)place, 10);
+	snap_core_add_text(&text, "/proc/self/fd/");
+	snap_core_add_number(&text, (uint64_t)place, 10);
 	if (fstat(place, &about) == 0 && S_ISREG(about.st_mode))
 		fd = open(own, O_RDONLY | O_CLOEXEC);
 	close(place);
@@ -67,8 +67,8 @@ static int open_path(const struct snap_core *core, const struct snap_core_map *m
 	char path[PATH_MAX + 32], name[PATH_MAX + 8];
 	struct snap_core_text text = {
 		.start = in_root ? name : path, .size = in_root ? sizeof(name) : sizeof(path)};
-	snap_core_text(&text, in_root ? "root" : "");
-	snap_core_text(&text, map->path);
+	snap_core_add_text(&text, in_root ? "root" : "");
+	snap_core_add_text(&text, map->path);
 	size_t length = (in_root ? 4 : 0) + snap_core_path_length(map);
 	if (text.cut || length > text.used)
 		return -1;
@@ -77,10 +77,10 @@ static int open_path(const struct snap_core *core, const struct snap_core_map *m
 		return open_plain(path);
 	char proc[PATH_MAX + 64];
 	struct snap_core_text full = {.start = proc, .size = sizeof(proc)};
-	snap_core_text(&full, "/proc/");
-	snap_core_number(&full, (uint64_t)core->process->id, 10);
-	snap_core_text(&full, "/");
-	snap_core_text(&full, name);
+	snap_core_add_text(&full, "/proc/");
+	snap_core_add_number(&full, (uint64_t)core->process->id, 10);
+	snap_core_add_text(&full, "/");
+	snap_core_add_text(&full, name);
 	return full.cut ? -1 : open_plain(proc);
 }
 
@@ -99,7 +99,8 @@ static int open_candidate(const struct snap_core *core, const struct snap_core_m
 }
 
 /* Whether a file begins like the mapping of its beginning, which nobody writes to. */
-static bool is_same(const struct snap_core *core, const struct snap_core_map *beginning, int fd)
+static bool is_same_beginning(
+	const struct snap_core *core, const struct snap_core_map *beginning, int fd)
 {
 	uint8_t ours[SNAP_CORE_PAGE], theirs[SNAP_CORE_PAGE];
 	struct stat about;
@@ -111,7 +112,7 @@ static bool is_same(const struct snap_core *core, const struct snap_core_map *be
 	       memcmp(ours, theirs, size) == 0;
 }
 
-static bool same_file(const struct snap_core_map *a, const struct snap_core_map *b)
+static bool is_same_file(const struct snap_core_map *a, const struct snap_core_map *b)
 {
 	return a->inode == b->inode && a->device == b->device && strcmp(a->path, b->path) == 0;
 }
@@ -121,12 +122,12 @@ static const struct snap_core_map *beginning_of(
 {
 	for (size_t i = 0; i < core->map_count; i++)
 		if (core->maps[i].kind == SNAP_CORE_FILE && core->maps[i].offset == 0 &&
-			same_file(&core->maps[i], map))
+			is_same_file(&core->maps[i], map))
 			return &core->maps[i];
 	return NULL;
 }
 
-static const char *open_source(struct source *source)
+static const char *open_copied_file(struct source *source)
 {
 	const struct snap_core *core = source->core;
 	const struct snap_core_map *map = source->copy->map, *beginning = beginning_of(core, map);
@@ -138,7 +139,7 @@ static const char *open_source(struct source *source)
 		if (source->fd < 0)
 			continue;
 		any |= which != 1; /* the executable of the process is always there */
-		if (is_same(core, beginning, source->fd))
+		if (is_same_beginning(core, beginning, source->fd))
 			return NULL;
 		close(source->fd);
 	}
@@ -148,7 +149,7 @@ static const char *open_source(struct source *source)
 
 /* Its structure */
 
-static bool read_part(
+static bool read_file_part(
 	struct source *source, void **out, uint64_t offset, uint64_t size, uint64_t most)
 {
 	if (size == 0 || size > most || offset > source->size || size > source->size - offset)
@@ -170,12 +171,13 @@ static const char *read_structure(struct source *source)
 		h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_phentsize != sizeof(Elf64_Phdr) ||
 		h->e_phnum > MOST_SEGMENTS)
 		return "is no ELF file of 64 bits";
-	if (!read_part(source, &part, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr), UINT32_MAX))
+	if (!read_file_part(source, &part, h->e_phoff, h->e_phnum * sizeof(Elf64_Phdr), UINT32_MAX))
 		return "cannot be read";
 	source->segments = part;
 	/* Programs run without sections; then there are no symbols either. */
 	if (h->e_shentsize == sizeof(Elf64_Shdr) &&
-		read_part(source, &part, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr), UINT32_MAX))
+		read_file_part(
+			source, &part, h->e_shoff, h->e_shnum * sizeof(Elf64_Shdr), UINT32_MAX))
 		source->sections = part;
 	if (!source->sections) {
 		h->e_shoff = 0;
@@ -184,7 +186,7 @@ static const char *read_structure(struct source *source)
 	}
 	if (h->e_shstrndx < h->e_shnum) {
 		const Elf64_Shdr *names = &source->sections[h->e_shstrndx];
-		if (read_part(source, &part, names->sh_offset, names->sh_size, MOST_NAMES)) {
+		if (read_file_part(source, &part, names->sh_offset, names->sh_size, MOST_NAMES)) {
 			source->names = part;
 			source->names_size = names->sh_size;
 		}
@@ -199,8 +201,8 @@ static void find_build_id(struct source *source)
 	for (unsigned i = 0; i < source->header.e_phnum && copy->build_id_size == 0; i++) {
 		const Elf64_Phdr *segment = &source->segments[i];
 		void *part;
-		if (segment->p_type != PT_NOTE ||
-			!read_part(source, &part, segment->p_offset, segment->p_filesz, MOST_NOTES))
+		if (segment->p_type != PT_NOTE || !read_file_part(source, &part, segment->p_offset,
+							  segment->p_filesz, MOST_NOTES))
 			continue;
 		const uint8_t *notes = part;
 		uint64_t align = segment->p_align == 8 ? 8 : 4;
@@ -245,7 +247,8 @@ static int copy_range(struct source *source, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-static bool is_named(const struct source *source, const Elf64_Shdr *section, const char *name)
+static bool is_section_named(
+	const struct source *source, const Elf64_Shdr *section, const char *name)
 {
 	return section->sh_name < source->names_size &&
 	       strncmp(source->names + section->sh_name, name,
@@ -254,11 +257,11 @@ static bool is_named(const struct source *source, const Elf64_Shdr *section, con
 
 /* Whether a section has its bytes in the copy; those that are loaded are there with the segments.
  */
-static bool is_kept(const struct source *source, unsigned index)
+static bool is_section_kept(const struct source *source, unsigned index)
 {
 	const Elf64_Shdr *section = &source->sections[index];
 	if (section->sh_type == SHT_SYMTAB || index == source->header.e_shstrndx ||
-		is_named(source, section, ".gnu_debuglink"))
+		is_section_named(source, section, ".gnu_debuglink"))
 		return true;
 	/* Names of the symbols. */
 	for (unsigned i = 0; section->sh_type == SHT_STRTAB && i < source->header.e_shnum; i++)
@@ -274,7 +277,7 @@ static int copy_sections(struct source *source)
 		Elf64_Shdr *section = &source->sections[i];
 		if (section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL)
 			continue;
-		if (is_kept(source, i))
+		if (is_section_kept(source, i))
 			SNAP_CORE_TRY(copy_range(source, section->sh_offset, section->sh_size));
 		else if (!(section->sh_flags & SHF_ALLOC))
 			section->sh_type = SHT_NOBITS;
@@ -282,7 +285,7 @@ static int copy_sections(struct source *source)
 	return 0;
 }
 
-static int copy_all(struct source *source)
+static int copy_file(struct source *source)
 {
 	const Elf64_Ehdr *h = &source->header;
 	uint64_t at = source->copy->offset;
@@ -306,14 +309,14 @@ static int write_copy(struct snap_core *core, struct snap_core_copy *copy)
 	struct source source = {.core = core, .copy = copy, .fd = -1};
 	size_t used = core->arena_used;
 	int status = 0;
-	copy->skipped = open_source(&source);
+	copy->skipped = open_copied_file(&source);
 	if (!copy->skipped)
 		copy->skipped = read_structure(&source);
 	if (!copy->skipped) {
 		find_build_id(&source);
 		copy->offset = core->end;
 		copy->size = source.size;
-		status = copy_all(&source);
+		status = copy_file(&source);
 		core->end += (copy->size + SNAP_CORE_PAGE - 1) & ~(uint64_t)(SNAP_CORE_PAGE - 1);
 	}
 	if (source.fd >= 0)
@@ -324,10 +327,10 @@ static int write_copy(struct snap_core *core, struct snap_core_copy *copy)
 	return status;
 }
 
-static bool is_copied(const struct snap_core *core, const struct snap_core_map *map)
+static bool has_copy(const struct snap_core *core, const struct snap_core_map *map)
 {
 	for (size_t i = 0; i < core->copy_count; i++)
-		if (same_file(core->copies[i].map, map))
+		if (is_same_file(core->copies[i].map, map))
 			return true;
 	return false;
 }
@@ -342,7 +345,7 @@ int snap_core_write_copies(struct snap_core *core)
 		return snap_core_failed(core, "too many mappings", ENOMEM);
 	for (size_t i = 0; i < core->map_count; i++) {
 		const struct snap_core_map *map = &core->maps[i];
-		if (map->kind != SNAP_CORE_FILE || !(map->flags & PF_X) || is_copied(core, map))
+		if (map->kind != SNAP_CORE_FILE || !(map->flags & PF_X) || has_copy(core, map))
 			continue;
 		core->copies[core->copy_count] = (struct snap_core_copy){.map = map};
 		SNAP_CORE_TRY(write_copy(core, &core->copies[core->copy_count]));

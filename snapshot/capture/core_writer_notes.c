@@ -1,4 +1,5 @@
-#include "snapshot/capture/core_writer_parts.h"
+/* The notes of a core: those of the kernel, and our own (docs/formats.md). */
+#include "snapshot/capture/core_writer.h"
 
 #include "snapshot/image/core_note.h"
 
@@ -15,18 +16,18 @@ struct notes {
 	uint64_t at;
 };
 
-static uint64_t rounded(uint64_t size)
+static uint64_t padded_size(uint64_t size)
 {
 	return (size + 3) & ~(uint64_t)3;
 }
 
-static int put(struct notes *notes, const void *bytes, size_t size)
+static int put_padded(struct notes *notes, const void *bytes, size_t size)
 {
-	if (rounded(size) > notes->core->notes_room - notes->at)
+	if (padded_size(size) > notes->core->notes_room - notes->at)
 		return snap_core_failed(notes->core, "too many threads or mappings", 0);
 	SNAP_CORE_TRY(
 		snap_core_put(notes->core, bytes, size, notes->core->notes_offset + notes->at));
-	notes->at += rounded(size); /* what is skipped is a hole: zeros */
+	notes->at += padded_size(size); /* what is skipped is a hole: zeros */
 	return 0;
 }
 
@@ -36,12 +37,12 @@ static int put_note(
 	Elf64_Nhdr header = {.n_namesz = (uint32_t)strlen(owner) + 1,
 		.n_descsz = (uint32_t)size,
 		.n_type = type};
-	SNAP_CORE_TRY(put(notes, &header, sizeof(header)));
-	SNAP_CORE_TRY(put(notes, owner, header.n_namesz));
-	return put(notes, desc, size);
+	SNAP_CORE_TRY(put_padded(notes, &header, sizeof(header)));
+	SNAP_CORE_TRY(put_padded(notes, owner, header.n_namesz));
+	return put_padded(notes, desc, size);
 }
 
-static int put_thread(struct notes *notes, const struct snap_core_thread *thread)
+static int put_thread_note(struct notes *notes, const struct snap_core_thread *thread)
 {
 	uint8_t status[SNAP_STATUS_SIZE] = {0};
 	memcpy(status + SNAP_STATUS_ID, &thread->id, sizeof(thread->id));
@@ -49,7 +50,7 @@ static int put_thread(struct notes *notes, const struct snap_core_thread *thread
 	return put_note(notes, "CORE", NT_PRSTATUS, status, sizeof(status));
 }
 
-static int put_process(struct notes *notes)
+static int put_process_note(struct notes *notes)
 {
 	const struct snap_core *core = notes->core;
 	uint8_t process[SNAP_PROCESS_SIZE] = {0};
@@ -68,7 +69,7 @@ static bool is_listed(const struct snap_core_map *map)
 }
 
 /* Count, page size, {start, end, offset in pages} of each, then the paths. */
-static int put_maps(struct notes *notes)
+static int put_maps_note(struct notes *notes)
 {
 	const struct snap_core *core = notes->core;
 	uint64_t size = 0, listed = 0;
@@ -103,66 +104,66 @@ static int put_maps(struct notes *notes)
 /* Our own note: lines KEY=VALUE */
 
 /* A value: what would end the line, and %, as % and two hexadecimal digits. */
-static void put_value(struct snap_core_text *text, const char *value, size_t length)
+static void add_escaped(struct snap_core_text *text, const char *value, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
 		char one[2] = {value[i], '\0'};
 		uint8_t byte = (uint8_t)value[i];
 		if (byte >= ' ' && byte != '%' && byte != 127) {
-			snap_core_text(text, one);
+			snap_core_add_text(text, one);
 			continue;
 		}
-		snap_core_text(text, byte < 16 ? "%0" : "%");
-		snap_core_number(text, byte, 16);
+		snap_core_add_text(text, byte < 16 ? "%0" : "%");
+		snap_core_add_number(text, byte, 16);
 	}
 }
 
-static void put_line(struct snap_core_text *text, const char *key, const char *value)
+static void add_line(struct snap_core_text *text, const char *key, const char *value)
 {
 	if (!value)
 		return;
-	snap_core_text(text, key);
-	snap_core_text(text, "=");
-	put_value(text, value, strlen(value));
-	snap_core_text(text, "\n");
+	snap_core_add_text(text, key);
+	snap_core_add_text(text, "=");
+	add_escaped(text, value, strlen(value));
+	snap_core_add_text(text, "\n");
 }
 
-static void put_number(struct snap_core_text *text, const char *key, uint64_t number)
+static void add_number_line(struct snap_core_text *text, const char *key, uint64_t number)
 {
-	snap_core_text(text, key);
-	snap_core_text(text, "=");
-	snap_core_number(text, number, 10);
-	snap_core_text(text, "\n");
+	snap_core_add_text(text, key);
+	snap_core_add_text(text, "=");
+	snap_core_add_number(text, number, 10);
+	snap_core_add_text(text, "\n");
 }
 
 /* "file=OFFSET SIZE BUILD-ID PATH", or "skipped=REASON: PATH" */
-static void put_copy(struct snap_core_text *text, const struct snap_core_copy *copy)
+static void add_copy_line(struct snap_core_text *text, const struct snap_core_copy *copy)
 {
 	struct snap_core_text before = *text;
 	if (copy->skipped) {
-		snap_core_text(text, "skipped=");
-		snap_core_text(text, copy->skipped);
-		snap_core_text(text, ": ");
+		snap_core_add_text(text, "skipped=");
+		snap_core_add_text(text, copy->skipped);
+		snap_core_add_text(text, ": ");
 	} else {
-		snap_core_text(text, "file=");
-		snap_core_number(text, copy->offset, 10);
-		snap_core_text(text, " ");
-		snap_core_number(text, copy->size, 10);
-		snap_core_text(text, " ");
+		snap_core_add_text(text, "file=");
+		snap_core_add_number(text, copy->offset, 10);
+		snap_core_add_text(text, " ");
+		snap_core_add_number(text, copy->size, 10);
+		snap_core_add_text(text, " ");
 		for (unsigned i = 0; i < copy->build_id_size; i++) {
-			snap_core_number(text, copy->build_id[i] >> 4, 16);
-			snap_core_number(text, copy->build_id[i] & 15, 16);
+			snap_core_add_number(text, copy->build_id[i] >> 4, 16);
+			snap_core_add_number(text, copy->build_id[i] & 15, 16);
 		}
-		snap_core_text(text, copy->build_id_size ? " " : "- ");
+		snap_core_add_text(text, copy->build_id_size ? " " : "- ");
 	}
-	put_value(text, copy->map->path, snap_core_path_length(copy->map));
-	snap_core_text(text, "\n");
+	add_escaped(text, copy->map->path, snap_core_path_length(copy->map));
+	snap_core_add_text(text, "\n");
 	/* Half a line would be a wrong one. */
 	if (text->cut)
 		*text = before;
 }
 
-static int put_own(struct notes *notes, const struct snap_core_facts *facts)
+static int put_own_note(struct notes *notes, const struct snap_core_facts *facts)
 {
 	struct snap_core *core = notes->core;
 	uint64_t left = core->notes_room - notes->at, room = snap_core_arena_left(core);
@@ -171,22 +172,22 @@ static int put_own(struct notes *notes, const struct snap_core_facts *facts)
 	text.start = snap_core_alloc(core, text.size);
 	if (!text.start || text.size == 0)
 		return snap_core_failed(core, "too many threads or mappings", 0);
-	put_number(&text, "version", SNAP_CORE_VERSION);
-	put_number(&text, "pid", (uint64_t)core->process->origin);
-	put_number(&text, "index", facts->index);
-	put_number(&text, "time_ns", facts->time);
-	put_line(&text, "trigger", facts->trigger);
-	put_line(&text, "method", facts->method);
-	put_line(&text, "consistency", facts->consistency);
-	put_line(&text, "ocaml", facts->ocaml_version);
+	add_number_line(&text, "version", SNAP_CORE_VERSION);
+	add_number_line(&text, "pid", (uint64_t)core->process->origin);
+	add_number_line(&text, "index", facts->index);
+	add_number_line(&text, "time_ns", facts->time);
+	add_line(&text, "trigger", facts->trigger);
+	add_line(&text, "method", facts->method);
+	add_line(&text, "consistency", facts->consistency);
+	add_line(&text, "ocaml", facts->ocaml_version);
 	if (core->unreadable_bytes)
-		put_number(&text, "unreadable_bytes", core->unreadable_bytes);
+		add_number_line(&text, "unreadable_bytes", core->unreadable_bytes);
 	if (core->later_bytes)
-		put_number(&text, "later_bytes", core->later_bytes);
+		add_number_line(&text, "later_bytes", core->later_bytes);
 	if (facts->not_inherited_bytes)
-		put_number(&text, "not_inherited_bytes", facts->not_inherited_bytes);
+		add_number_line(&text, "not_inherited_bytes", facts->not_inherited_bytes);
 	for (size_t i = 0; i < core->copy_count; i++)
-		put_copy(&text, &core->copies[i]);
+		add_copy_line(&text, &core->copies[i]);
 	return put_note(notes, SNAP_CORE_OWNER, SNAP_CORE_NOTE, text.start, text.used);
 }
 
@@ -212,13 +213,13 @@ int snap_core_write_notes(
 	const struct snap_core_process *process = core->process;
 	struct notes notes = {.core = core};
 	/* gdb takes the first thread for the current one, and its process from what follows. */
-	SNAP_CORE_TRY(put_thread(&notes, &process->threads[0]));
-	SNAP_CORE_TRY(put_process(&notes));
+	SNAP_CORE_TRY(put_thread_note(&notes, &process->threads[0]));
+	SNAP_CORE_TRY(put_process_note(&notes));
 	SNAP_CORE_TRY(put_note(&notes, "CORE", NT_AUXV, core->auxv, core->auxv_size));
-	SNAP_CORE_TRY(put_maps(&notes));
+	SNAP_CORE_TRY(put_maps_note(&notes));
 	for (size_t i = 1; i < process->thread_count; i++)
-		SNAP_CORE_TRY(put_thread(&notes, &process->threads[i]));
-	SNAP_CORE_TRY(put_own(&notes, facts));
+		SNAP_CORE_TRY(put_thread_note(&notes, &process->threads[i]));
+	SNAP_CORE_TRY(put_own_note(&notes, facts));
 	*size = notes.at;
 	return 0;
 }
