@@ -12,8 +12,9 @@ struct snap_slot graph_compact_slot(const struct graph_compact *c, uint32_t node
 	const struct snap *snap = c->snap;
 	if (node >= snap->block_count)
 		return graph_compact_root_slot(c, node - snap->block_count);
-	uint64_t word = snap_ranks_word(&snap->ranks, (struct snap_rank){node});
-	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word);
+	struct snap_header_address header =
+		snap_ranks_header(&snap->ranks, (struct snap_rank){node});
+	return snap_line_slot(snap_ranks_line_of(&snap->ranks, header), header);
 }
 
 uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot)
@@ -21,8 +22,8 @@ uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot
 	const struct snap *snap = c->snap;
 	if (slot.n >= c->heap_slots)
 		return snap_root_node(snap, (slot.n - c->heap_slots) / 2);
-	uint64_t word = snap_ranks_slot_word(&snap->ranks, slot);
-	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
+	struct snap_header_address header = snap_ranks_slot_header(&snap->ranks, slot);
+	return snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
 }
 
 /*
@@ -52,15 +53,15 @@ static void add_dangling(struct emitter *e, uint32_t self)
 /* An even word that leads to no header bit of a block: an infix pointer, or the block itself. */
 static uint32_t emit_other(struct emitter *e, uint64_t value, uint32_t self)
 {
-	uint64_t word;
-	enum snap_outcome outcome = snap_resolve(e->snap, value, &word);
+	struct snap_header_address header;
+	enum snap_outcome outcome = snap_resolve(e->snap, value, &header);
 	e->census.outcomes[outcome]++;
 	e->census.outcomes[SNAP_BLOCK]--;
 	if (outcome == SNAP_DANGLING)
 		add_dangling(e, self);
 	if (!snap_outcome_is_block(outcome))
 		return self;
-	return snap_line_slot(snap_ranks_line(&e->snap->ranks, word), word).n;
+	return snap_line_slot(snap_ranks_line_of(&e->snap->ranks, header), header).n;
 }
 
 /* The edge of a field that pass 1 has kept. */
@@ -68,10 +69,11 @@ static inline uint32_t emit_edge(
 	struct emitter *e, const struct snap_ranks *ranks, uint64_t value, uint32_t self)
 {
 	/* An address that was kept has 48 bits; should the file have changed, it still has. */
-	uint64_t word = ((value >> 3) - 1) & (SNAP_ADDRESS_LIMIT / 8 - 1);
-	const struct snap_line *line = snap_ranks_line(ranks, word);
-	if (__builtin_expect(snap_line_is_block(line, word), 1))
-		return snap_line_slot(line, word).n;
+	struct snap_header_address header = snap_pointed_header(value);
+	header.a &= SNAP_ADDRESS_LIMIT - 1;
+	const struct snap_line *line = snap_ranks_line_of(ranks, header);
+	if (__builtin_expect(snap_line_is_block(line, header), 1))
+		return snap_line_slot(line, header).n;
 	return emit_other(e, value, self);
 }
 
@@ -92,7 +94,7 @@ static inline uint32_t emit_fields(struct emitter *e, const struct snap_ranks *r
 	const struct snap_cell *cell, uint32_t *words, uint32_t self, uint32_t limit)
 {
 	uint32_t next = self + 1;
-	uint64_t first = (cell->address >> 3) + 1;
+	uint64_t first = snap_header_word(cell->address) + 1;
 	/* Over several lines they are written in order and turned round at the end. */
 	bool spread = (first & 63) + cell->field_count > 64;
 	for (uint64_t j = 0; j < cell->field_count;) {
@@ -181,8 +183,8 @@ static uint32_t stretch_slot(const struct emission *emission, uint64_t stretch)
 	const struct snap *snap = emission->snap;
 	if (stretch >= snap->stretch_count)
 		return emission->compact->heap_slots;
-	uint64_t word = snap->stretches[stretch].address >> 3;
-	return snap_line_slot(snap_ranks_line(&snap->ranks, word), word).n;
+	struct snap_header_address first = snap->stretches[stretch].address;
+	return snap_line_slot(snap_ranks_line_of(&snap->ranks, first), first).n;
 }
 
 static uint64_t first_link(const struct snap *snap, uint32_t node)

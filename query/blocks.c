@@ -13,9 +13,9 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 		.is_continuation = snapshot->snap.has_continuations && cell->tag == SNAP_TAG_CONT,
 		.tag = (uint8_t)cell->tag,
 		.segment = query_segment(&snapshot->snap, cell->address),
-		.address = cell->address + 8,
+		.address = snap_block_of(cell->address).a,
 		.words = cell->wosize,
-		.bytes = 8 * (cell->wosize + 1),
+		.bytes = snap_block_bytes(cell->wosize),
 		.idom = HG_NO_NODE};
 	out->location = query_location(&snapshot->snap, cell, &out->location_confidence);
 	out->type = query_type(snapshot, rank, cell->tag, &out->type_confidence).n;
@@ -64,10 +64,10 @@ hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address)
 	struct snap_rank rank;
 	if (query_begin(snapshot) != HG_OK || address >= SNAP_ADDRESS_LIMIT)
 		return HG_NO_NODE;
-	if (!snap_ranks_block_before(&snap->ranks, address >> 3, &rank) ||
+	if (!snap_ranks_block_before(&snap->ranks, address, &rank) ||
 		!snap_block(&snapshot->lookup, rank, &cell))
 		return HG_NO_NODE;
-	return address < cell.address + 8 * (cell.wosize + 1) ? rank.n : HG_NO_NODE;
+	return address < snap_field_address(cell.address, cell.wosize) ? rank.n : HG_NO_NODE;
 }
 
 struct hg_objects {

@@ -65,7 +65,7 @@ static enum hg_status describe(
 		.words = cell.wosize,
 		.tag = cell.tag,
 		.clashes = clash->count,
-		.address = cell.address + 8};
+		.address = snap_block_of(cell.address).a};
 	out->holder = type_of(snapshot, clash->holder);
 	return HG_OK;
 }

@@ -83,10 +83,10 @@ static uint32_t sample_of(struct classifier *c, const struct snap_cell *cell)
 {
 	const struct snap *snap = &c->snapshot->snap;
 	while (c->next_sample < snap->sampled_count &&
-		snap->sampled[c->next_sample].address < cell->address)
+		snap->sampled[c->next_sample].address.a < cell->address.a)
 		c->next_sample++;
 	bool found = c->next_sample < snap->sampled_count &&
-		     snap->sampled[c->next_sample].address == cell->address;
+		     snap->sampled[c->next_sample].address.a == cell->address.a;
 	return found ? (uint32_t)c->next_sample + 1 : 0;
 }
 
@@ -135,7 +135,7 @@ static inline enum hg_status take_block(
 		return HG_OK;
 	BASE_TRY(classify(c, cell, type, &confidence, &class));
 	struct graph_position position = snapshot->graph.position[rank];
-	add_block(&c->classes->rows[class], 8 * (cell->wosize + 1), confidence);
+	add_block(&c->classes->rows[class], snap_block_bytes(cell->wosize), confidence);
 	uint32_t sample = c->of_sample ? sample_of(c, cell) : 0;
 	if (sample)
 		c->of_sample[sample - 1] = class;

@@ -78,7 +78,7 @@ static enum hg_status count_blocks(
 			if (type.n == 0)
 				continue;
 			struct hg_declared *row = &out->rows[rows[type.n]];
-			uint64_t bytes = 8 * (cell.wosize + 1);
+			uint64_t bytes = snap_block_bytes(cell.wosize);
 			row->blocks++;
 			row->bytes += bytes;
 			out->blocks++;

@@ -123,9 +123,10 @@ size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 {
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count && snap->ranks.lines) {
-		uint64_t address =
-			8 * (snap_ranks_word(&snap->ranks, (struct snap_rank){node}) + 1);
-		return text_length(snprintf(buffer, size, "0x%llx", (unsigned long long)address));
+		struct snap_header_address header =
+			snap_ranks_header(&snap->ranks, (struct snap_rank){node});
+		return text_length(snprintf(
+			buffer, size, "0x%llx", (unsigned long long)snap_block_of(header).a));
 	}
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
 		int kind = snprintf(

@@ -5,7 +5,8 @@
 
 static struct hg_field read_field(const struct snap *snap, const struct snap_cell *cell, uint64_t j)
 {
-	uint64_t value = cell->fields[j], word;
+	uint64_t value = cell->fields[j];
+	struct snap_header_address header;
 	struct hg_field field = {.index = j, .value = (int64_t)value, .node = HG_NO_NODE};
 	bool is_code = j < snap_first_value(snap, cell);
 	if (cell->tag == SNAP_TAG_CLOSURE && snap_is_infix_header(value, j, snap->reserved)) {
@@ -13,7 +14,7 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 		return field;
 	}
 	if (is_code) {
-		bool is_address = !(value & 1) && snap_resolve(snap, value, &word) == SNAP_CODE;
+		bool is_address = !(value & 1) && snap_resolve(snap, value, &header) == SNAP_CODE;
 		field.kind = is_address ? HG_VALUE_CODE : HG_VALUE_RAW;
 		return field;
 	}
@@ -33,7 +34,7 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 		[SNAP_CODE] = HG_VALUE_CODE,
 		[SNAP_OUTSIDE] = HG_VALUE_OUTSIDE,
 		[SNAP_DANGLING] = HG_VALUE_DANGLING};
-	field.kind = kinds[snap_resolve(snap, value, &word)];
+	field.kind = kinds[snap_resolve(snap, value, &header)];
 	if (field.kind == HG_VALUE_BLOCK)
 		field.node = snap_resolve_node(snap, value);
 	return field;

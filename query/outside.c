@@ -21,7 +21,7 @@ struct outside {
 static struct snap_region region_of(const struct snap *snap, uint64_t address)
 {
 	struct snap_region region;
-	const struct snap_chunk *chunk = snap_chunk_at(snap, address - 8);
+	const struct snap_chunk *chunk = snap_chunk_at(snap, snap_pointed_header(address).a);
 	if (address < SNAP_ADDRESS_FIRST)
 		return (struct snap_region){.kind = SNAP_REGION_LOW};
 	if (address >= SNAP_ADDRESS_LIMIT)
@@ -59,12 +59,13 @@ static enum hg_status count_fields(struct outside *o, const struct snap_cell *ce
 {
 	const struct snap *snap = &o->snapshot->snap;
 	for (uint64_t i = snap_first_value(snap, cell); i < cell->field_count; i++) {
-		uint64_t value = cell->fields[i], word;
+		uint64_t value = cell->fields[i];
+		struct snap_header_address header;
 		if (value & 1)
 			continue;
-		enum snap_outcome outcome = snap_resolve(snap, value, &word);
+		enum snap_outcome outcome = snap_resolve(snap, value, &header);
 		if (outcome == SNAP_OUTSIDE || outcome == SNAP_DANGLING)
-			BASE_TRY(count(o, value, cell->address + 8));
+			BASE_TRY(count(o, value, snap_block_of(cell->address).a));
 	}
 	return HG_OK;
 }

@@ -53,9 +53,10 @@ static inline struct retype_term query_type(const struct hg_snapshot *snapshot, 
 }
 
 /* The segment that the header of a block lies in. */
-static inline enum hg_segment query_segment(const struct snap *snap, uint64_t address)
+static inline enum hg_segment query_segment(
+	const struct snap *snap, struct snap_header_address address)
 {
-	const struct snap_chunk *chunk = snap_chunk_at(snap, address);
+	const struct snap_chunk *chunk = snap_chunk_at(snap, address.a);
 	return chunk ? chunk->segment : HG_SEGMENT_HEAP;
 }
 

@@ -182,7 +182,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 				by_type ? query_type(s->snapshot, rank, cell.tag, &confidence).n
 					: query_location(snap, &cell, &confidence);
 			if (matched[key])
-				status = add(s, rank, 8 * (cell.wosize + 1));
+				status = add(s, rank, snap_block_bytes(cell.wosize));
 		}
 	}
 	snap_walk_release(&walk);

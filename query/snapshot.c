@@ -312,7 +312,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
 		while (snap_scan_next(&scan, &cell)) {
-			uint64_t bytes = 8 * (cell.wosize + 1);
+			uint64_t bytes = snap_block_bytes(cell.wosize);
 			enum hg_confidence confidence;
 			if (retype_of(&snapshot->retype, rank, cell.tag, &confidence).n) {
 				out->typed_blocks++;
@@ -320,7 +320,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 			}
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			enum hg_segment segment =
-				count_segment(snap, cell.address, bytes, &chunk, out);
+				count_segment(snap, cell.address.a, bytes, &chunk, out);
 			out->unreachable_heap_blocks += !reachable && segment == HG_SEGMENT_HEAP;
 			*(reachable ? &out->reachable_blocks : &out->unreachable_blocks) += 1;
 			*(reachable ? &out->reachable_bytes : &out->unreachable_bytes) += bytes;

@@ -541,14 +541,15 @@ static void print_block(
 static bool is_empty_array(const struct snap *snap, uint64_t word)
 {
 	uint64_t header;
-	return snap->format->word_at && snap->format->word_at(snap, word - 8, &header) &&
+	return snap->format->word_at &&
+	       snap->format->word_at(snap, snap_pointed_header(word).a, &header) &&
 	       snap_header_tag(header) == 0 && snap_header_wosize(header, snap->reserved) == 0;
 }
 
 static void print_word(struct printer *p, uint64_t word, struct retype_term type, bool as_argument)
 {
 	const struct snap *snap = &p->snapshot->snap;
-	uint64_t header_word;
+	struct snap_header_address header;
 	if (p->values_left == 0) {
 		put(p, "...");
 		return;
@@ -560,9 +561,10 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 		close_wrapping(p, &wrapping);
 		return;
 	}
-	switch (snap_resolve(snap, word, &header_word)) {
+	switch (snap_resolve(snap, word, &header)) {
 	case SNAP_INFIX:
-		print_function(p, snap_resolve_node(snap, word), (word >> 3) - header_word - 1);
+		print_function(
+			p, snap_resolve_node(snap, word), (word - snap_block_of(header).a) / 8);
 		break;
 	case SNAP_BLOCK:
 	case SNAP_FORWARDED:

@@ -175,8 +175,9 @@ static enum hg_status count_conflicts(struct retyping *r)
 		const struct retype_block *block = &r->blocks[rank];
 		if (!is_set[block->type] || (block->shape & 255) == SNAP_TAG_CLOSURE)
 			continue;
-		uint64_t word = snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank});
-		if (retyping_is_static(r, word))
+		struct snap_header_address header =
+			snap_ranks_header(&r->snap->ranks, (struct snap_rank){rank});
+		if (retyping_is_static(r, header))
 			r->counts.static_conflicts++;
 		else
 			r->counts.type_conflicts++;

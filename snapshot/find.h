@@ -24,24 +24,24 @@ void snap_finder_release(struct snap_finder *finder);
 bool snap_find_walking(struct snap_finder *finder, struct snap_rank rank, struct snap_cell *cell);
 
 /*
- * A block by its rank and the word of its header (address >> 3).  The cell's fields live until the
- * next call.  False only if the file changed behind our back.
+ * A block by its rank and the address of its header.  The cell's fields live until the next call.
+ * False only if the file changed behind our back.
  */
-static inline bool snap_find(
-	struct snap_finder *finder, struct snap_rank rank, uint64_t word, struct snap_cell *cell)
+static inline bool snap_find(struct snap_finder *finder, struct snap_rank rank,
+	struct snap_header_address address, struct snap_cell *cell)
 {
 	const struct snap *snap = finder->snap;
 	struct snap_extent *extent = &finder->extent;
-	uint64_t address = 8 * word, left;
-	if (address - extent->start >= extent->end - extent->start &&
+	uint64_t left;
+	if (address.a - extent->start >= extent->end - extent->start &&
 		(!snap->format->extent || !snap->format->extent(snap, address, extent)))
 		return snap_find_walking(finder, rank, cell);
 	const snap_field *words =
-		(const snap_field *)(const void *)(extent->bytes + (address - extent->start));
-	left = (extent->end - address) / 8;
+		(const snap_field *)(const void *)(extent->bytes + (address.a - extent->start));
+	left = (extent->end - address.a) / 8;
 	if (left == 0)
 		return snap_find_walking(finder, rank, cell);
-	cell->address = 8 * word;
+	cell->address = address;
 	cell->header = words[0];
 	cell->wosize = snap_header_wosize(cell->header, snap->reserved);
 	cell->tag = snap_header_tag(cell->header);
@@ -53,19 +53,20 @@ static inline bool snap_find(
 /* Where 'count' words lie one behind the other as in memory, in the extent of the block found last;
  * else NULL. */
 static inline const snap_field *snap_find_words(
-	const struct snap_finder *finder, uint64_t word, uint64_t count)
+	const struct snap_finder *finder, uint64_t address, uint64_t count)
 {
 	const struct snap_extent *extent = &finder->extent;
-	uint64_t distance = 8 * word - extent->start, size = extent->end - extent->start;
+	uint64_t distance = address - extent->start, size = extent->end - extent->start;
 	if (distance >= size || (size - distance) / 8 < count)
 		return NULL;
 	return (const snap_field *)(const void *)(extent->bytes + distance);
 }
 
 /* Asks for the memory of a block that will be found soon. */
-static inline void snap_find_soon(const struct snap_finder *finder, uint64_t word)
+static inline void snap_find_soon(
+	const struct snap_finder *finder, struct snap_header_address address)
 {
-	uint64_t distance = 8 * word - finder->extent.start;
+	uint64_t distance = address.a - finder->extent.start;
 	if (distance < finder->extent.end - finder->extent.start)
 		__builtin_prefetch(finder->extent.bytes + distance);
 }

@@ -80,4 +80,45 @@ struct snap_range {
 	uint64_t start, end;
 };
 
+/*
+ * Where a block is has two spellings, a word apart, and each has a type, so that none can pass for
+ * the other.  The model stores and hands on the address of the header.  Pointers, the tables of the
+ * runtime and all output have that of field 0.  Words of fields, bounds of memory and addresses of
+ * anything else are plain numbers.
+ */
+struct snap_header_address {
+	uint64_t a;
+};
+struct snap_block_address {
+	uint64_t a; /* of field 0 */
+};
+
+static inline struct snap_block_address snap_block_of(struct snap_header_address header)
+{
+	return (struct snap_block_address){header.a + 8};
+}
+
+static inline struct snap_header_address snap_header_of(struct snap_block_address block)
+{
+	return (struct snap_header_address){block.a - 8};
+}
+
+/* The header of the block to whose field 0 a word points. */
+static inline struct snap_header_address snap_pointed_header(uint64_t value)
+{
+	return snap_header_of((struct snap_block_address){value});
+}
+
+/* The address of a field, also of the one past the end: there the block ends. */
+static inline uint64_t snap_field_address(struct snap_header_address header, uint64_t field)
+{
+	return snap_block_of(header).a + 8 * field;
+}
+
+/* What a block takes, header included. */
+static inline uint64_t snap_block_bytes(uint64_t wosize)
+{
+	return 8 * (wosize + 1);
+}
+
 #endif

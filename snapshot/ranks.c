@@ -159,18 +159,21 @@ static uint64_t find_line(const struct snap_ranks *ranks, uint32_t number, bool 
 	return low;
 }
 
-uint64_t snap_ranks_word(const struct snap_ranks *ranks, struct snap_rank rank)
+struct snap_header_address snap_ranks_header(const struct snap_ranks *ranks, struct snap_rank rank)
 {
 	uint64_t line = find_line(ranks, rank.n, false);
 	const struct snap_line *l = &ranks->lines[line];
-	return line_word(ranks, line) + select_bit(l->header & l->kept, rank.n - l->blocks_before);
+	unsigned bit = select_bit(l->header & l->kept, rank.n - l->blocks_before);
+	return snap_word_header(line_word(ranks, line) + bit);
 }
 
-uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, struct snap_slot slot)
+struct snap_header_address snap_ranks_slot_header(
+	const struct snap_ranks *ranks, struct snap_slot slot)
 {
 	uint64_t line = find_line(ranks, slot.n, true);
 	const struct snap_line *l = &ranks->lines[line];
-	return line_word(ranks, line) + select_bit(l->kept, slot.n - l->kept_before);
+	unsigned bit = select_bit(l->kept, slot.n - l->kept_before);
+	return snap_word_header(line_word(ranks, line) + bit);
 }
 
 /* First granule behind a number: for words between granules. */
@@ -187,8 +190,10 @@ static uint64_t granules_up_to(const struct snap_ranks *ranks, uint64_t number)
 	return low;
 }
 
-bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, struct snap_rank *rank)
+bool snap_ranks_block_before(
+	const struct snap_ranks *ranks, uint64_t address, struct snap_rank *rank)
 {
+	uint64_t word = address >> 3;
 	uint64_t number = word >> (SNAP_GRANULE_SHIFT - 3);
 	uint64_t behind = granules_up_to(ranks, number);
 	if (behind == 1)
@@ -251,7 +256,7 @@ static void mark_infixes(struct marker *m, const struct snap_cell *cell, unsigne
 	for (uint64_t j = 1; j < cell->field_count; j++) {
 		if (!snap_is_infix_header(cell->fields[j], j, reserved))
 			continue;
-		uint64_t word = (cell->address >> 3) + 1 + j;
+		uint64_t word = snap_header_word(cell->address) + 1 + j;
 		move_marks(m, word);
 		m->header |= (uint64_t)1 << (word & 63);
 	}
@@ -264,7 +269,7 @@ static void count_strays(struct marker *m, const snap_field *fields, uint64_t co
 		uint64_t value = fields[j];
 		if (value & 1)
 			continue;
-		if ((value & 7) || !snap_ranks_spans(&m->ranks, (value >> 3) - 1))
+		if ((value & 7) || !snap_ranks_spans(&m->ranks, snap_pointed_header(value)))
 			m->strays.outcomes[snap_resolve_stray(m->snap, value)]++;
 	}
 }
@@ -299,7 +304,7 @@ static inline void mark_fields(
 
 static inline void mark_block(struct marker *m, const struct snap_cell *cell)
 {
-	uint64_t word = cell->address >> 3;
+	uint64_t word = snap_header_word(cell->address);
 	move_marks(m, word);
 	m->header |= (uint64_t)1 << (word & 63);
 	m->kept |= (uint64_t)1 << (word & 63);

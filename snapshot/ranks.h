@@ -19,6 +19,7 @@
 #define SNAPSHOT_RANKS_H
 
 #include "base/arena.h"
+#include "snapshot/header.h"
 
 #include <stdbool.h>
 
@@ -79,7 +80,18 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 /* Counts bits, after all are set; the number of blocks comes out at *blocks. */
 enum hg_status snap_ranks_count(struct snap_ranks *ranks, uint64_t *blocks, struct hg_error *error);
 
-/* The line of a word (address >> 3); all absent words share an empty one. */
+/* Words are numbered by their address >> 3. */
+static inline uint64_t snap_header_word(struct snap_header_address header)
+{
+	return header.a >> 3;
+}
+
+static inline struct snap_header_address snap_word_header(uint64_t word)
+{
+	return (struct snap_header_address){word << 3};
+}
+
+/* The line of a word; all absent words share an empty one. */
 static inline struct snap_line *snap_ranks_line(const struct snap_ranks *ranks, uint64_t word)
 {
 	uint32_t leaf = ranks->top[word >> (SNAP_GRANULE_SHIFT - 3 + SNAP_LEAF_SHIFT)];
@@ -88,36 +100,50 @@ static inline struct snap_line *snap_ranks_line(const struct snap_ranks *ranks, 
 	return ranks->lines + (uint64_t)granule * SNAP_GRANULE_LINES + (word >> 6 & 63);
 }
 
-/* Whether a word may belong to a granule: the cheap test of pass 1, and a bound for the table. */
-static inline bool snap_ranks_spans(const struct snap_ranks *ranks, uint64_t word)
+static inline struct snap_line *snap_ranks_line_of(
+	const struct snap_ranks *ranks, struct snap_header_address header)
 {
-	return word - ranks->first_word < ranks->word_span;
+	return snap_ranks_line(ranks, snap_header_word(header));
 }
 
-static inline bool snap_line_is_block(const struct snap_line *line, uint64_t word)
+/* Whether a header may belong to a granule: the cheap test of pass 1, and a bound for the table. */
+static inline bool snap_ranks_spans(
+	const struct snap_ranks *ranks, struct snap_header_address header)
 {
-	return (line->header & line->kept) >> (word & 63) & 1;
+	return snap_header_word(header) - ranks->first_word < ranks->word_span;
 }
 
-static inline struct snap_slot snap_line_slot(const struct snap_line *line, uint64_t word)
+static inline bool snap_line_is_block(
+	const struct snap_line *line, struct snap_header_address header)
 {
+	return (line->header & line->kept) >> (snap_header_word(header) & 63) & 1;
+}
+
+static inline struct snap_slot snap_line_slot(
+	const struct snap_line *line, struct snap_header_address header)
+{
+	uint64_t word = snap_header_word(header);
 	uint64_t below = ((uint64_t)1 << (word & 63)) - 1;
 	uint32_t in_line = (uint32_t)__builtin_popcountll(line->kept & below);
 	return (struct snap_slot){line->kept_before + in_line};
 }
 
-static inline struct snap_rank snap_line_rank(const struct snap_line *line, uint64_t word)
+static inline struct snap_rank snap_line_rank(
+	const struct snap_line *line, struct snap_header_address header)
 {
+	uint64_t word = snap_header_word(header);
 	uint64_t below = ((uint64_t)1 << (word & 63)) - 1;
 	uint32_t in_line = (uint32_t)__builtin_popcountll(line->header & line->kept & below);
 	return (struct snap_rank){line->blocks_before + in_line};
 }
 
-/* Word of the header of the block with this rank, which must exist. */
-uint64_t snap_ranks_word(const struct snap_ranks *ranks, struct snap_rank rank);
+/* The header of the block with this rank, or with this slot; it must exist. */
+struct snap_header_address snap_ranks_header(const struct snap_ranks *ranks, struct snap_rank rank);
+struct snap_header_address snap_ranks_slot_header(
+	const struct snap_ranks *ranks, struct snap_slot slot);
 
-/* Word of a slot, and the number of the last block whose header is at or before a word. */
-uint64_t snap_ranks_slot_word(const struct snap_ranks *ranks, struct snap_slot slot);
-bool snap_ranks_block_before(const struct snap_ranks *ranks, uint64_t word, struct snap_rank *rank);
+/* The last block whose header is at or before an address. */
+bool snap_ranks_block_before(
+	const struct snap_ranks *ranks, uint64_t address, struct snap_rank *rank);
 
 #endif

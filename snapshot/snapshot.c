@@ -55,8 +55,8 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 	return HG_OK;
 }
 
-enum hg_status snap_add_stretch(
-	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error)
+enum hg_status snap_add_stretch(struct snap *snap, struct snap_header_address address,
+	uint64_t offset, struct hg_error *error)
 {
 	/* Node numbers and ranks are 32 bits; the last ones mean "none". */
 	if (snap->block_count > UINT32_MAX - 2 * SNAP_STRETCH_BLOCKS)
@@ -73,7 +73,7 @@ enum hg_status snap_add_stretch(
 static bool stretches_are_sorted(const struct snap *snap)
 {
 	for (uint64_t i = 1; i < snap->stretch_count; i++)
-		if (snap->stretches[i].address < snap->stretches[i - 1].address)
+		if (snap->stretches[i].address.a < snap->stretches[i - 1].address.a)
 			return false;
 	return true;
 }
@@ -89,7 +89,7 @@ static int chunks_by_address(const void *a, const void *b)
 static int stretches_by_address(const void *a, const void *b)
 {
 	const struct snap_stretch *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
 enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error)
@@ -156,57 +156,61 @@ static bool is_code(const struct snap *snap, uint64_t address)
 }
 
 /* Infix headers have a header bit of their own: the block is the last one before. */
-static bool resolve_infix(const struct snap *snap, uint64_t word, uint64_t *header_word)
+static bool resolve_infix(const struct snap *snap, struct snap_header_address infix,
+	struct snap_header_address *header)
 {
+	uint64_t word = snap_header_word(infix);
 	const struct snap_line *line = snap_ranks_line(&snap->ranks, word);
 	struct snap_rank rank;
 	if (!((line->header & ~line->kept) >> (word & 63) & 1))
 		return false;
-	if (!snap_ranks_block_before(&snap->ranks, word, &rank))
+	if (!snap_ranks_block_before(&snap->ranks, infix.a, &rank))
 		return false;
-	*header_word = snap_ranks_word(&snap->ranks, rank);
+	*header = snap_ranks_header(&snap->ranks, rank);
 	return true;
 }
 
 /* Where a block went is a block that is no longer moved. */
-static bool resolve_forward(const struct snap *snap, uint64_t header, uint64_t *header_word)
+static bool resolve_forward(const struct snap *snap, struct snap_header_address left,
+	struct snap_header_address *header)
 {
 	uint64_t low = 0, high = snap->forward_count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		if (snap->forwards[middle].from < header)
+		if (snap->forwards[middle].from.a < left.a)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == snap->forward_count || snap->forwards[low].from != header)
+	if (low == snap->forward_count || snap->forwards[low].from.a != left.a)
 		return false;
-	uint64_t word = snap->forwards[low].to >> 3;
-	*header_word = word;
-	return snap_line_is_block(snap_ranks_line(&snap->ranks, word), word);
+	*header = snap->forwards[low].to;
+	return snap_line_is_block(snap_ranks_line_of(&snap->ranks, *header), *header);
 }
 
 enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value)
 {
 	if (is_code(snap, value))
 		return SNAP_CODE;
-	if (value - 8 - snap->atoms.start < snap->atoms.end - snap->atoms.start)
+	uint64_t header = snap_pointed_header(value).a;
+	if (header - snap->atoms.start < snap->atoms.end - snap->atoms.start)
 		return SNAP_ATOM;
 	/* Where its header would be: a static block without fields may end where a chunk begins. */
-	return snap_chunk_at(snap, value - 8) ? SNAP_DANGLING : SNAP_OUTSIDE;
+	return snap_chunk_at(snap, header) ? SNAP_DANGLING : SNAP_OUTSIDE;
 }
 
-enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word)
+enum snap_outcome snap_resolve(
+	const struct snap *snap, uint64_t value, struct snap_header_address *header)
 {
-	uint64_t word = (value >> 3) - 1;
-	if (value % 8 == 0 && snap_ranks_spans(&snap->ranks, word)) {
-		if (snap_line_is_block(snap_ranks_line(&snap->ranks, word), word)) {
-			*header_word = word;
+	struct snap_header_address pointed = snap_pointed_header(value);
+	if (value % 8 == 0 && snap_ranks_spans(&snap->ranks, pointed)) {
+		if (snap_line_is_block(snap_ranks_line_of(&snap->ranks, pointed), pointed)) {
+			*header = pointed;
 			return SNAP_BLOCK;
 		}
-		if (resolve_infix(snap, word, header_word))
+		if (resolve_infix(snap, pointed, header))
 			return SNAP_INFIX;
-		if (snap->forward_count && resolve_forward(snap, value - 8, header_word))
+		if (snap->forward_count && resolve_forward(snap, pointed, header))
 			return SNAP_FORWARDED;
 	}
 	return snap_resolve_stray(snap, value);
@@ -214,10 +218,10 @@ enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t
 
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 {
-	uint64_t word;
-	if (value & 1 || !snap_outcome_is_block(snap_resolve(snap, value, &word)))
+	struct snap_header_address header;
+	if (value & 1 || !snap_outcome_is_block(snap_resolve(snap, value, &header)))
 		return HG_NO_NODE;
-	return snap_line_rank(snap_ranks_line(&snap->ranks, word), word).n;
+	return snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
 }
 
 /* First link from a node not below the given one. */
@@ -240,17 +244,17 @@ void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_
 	*end = links_from(snap, (uint64_t)node + 1);
 }
 
-uint32_t snap_sampled_site(const struct snap *snap, uint64_t address)
+uint32_t snap_sampled_site(const struct snap *snap, struct snap_header_address address)
 {
 	uint64_t low = 0, high = snap->sampled_count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		if (snap->sampled[middle].address < address)
+		if (snap->sampled[middle].address.a < address.a)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	bool found = low < snap->sampled_count && snap->sampled[low].address == address;
+	bool found = low < snap->sampled_count && snap->sampled[low].address.a == address.a;
 	return found ? snap->sampled[low].site : 0;
 }
 

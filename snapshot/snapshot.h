@@ -27,8 +27,8 @@ struct snap_chunk {
 
 /* Consecutive blocks, at ascending addresses; 24 bytes for some hundred blocks. */
 struct snap_stretch {
-	uint64_t address; /* of the first header */
-	uint64_t offset;  /* of the first block in the file, or what the format needs instead */
+	struct snap_header_address address; /* of the first block */
+	uint64_t offset; /* of the first block in the file, or what the format needs instead */
 	uint32_t first_rank;
 	uint32_t blocks;
 };
@@ -68,15 +68,15 @@ struct snap_offheap {
 
 /* Where a block was allocated, when something else than its header tells. */
 struct snap_sampled {
-	uint64_t address; /* of its header */
-	uint32_t site;    /* number in sites */
-	uint32_t words;   /* of its words those that were sampled */
-	double rate;      /* with which each word was; 0 unknown */
+	struct snap_header_address address;
+	uint32_t site;  /* number in sites */
+	uint32_t words; /* of its words those that were sampled */
+	double rate;    /* with which each word was; 0 unknown */
 };
 
 /* The place a block has left for another one, in a heap that was copied in just then. */
 struct snap_forward {
-	uint64_t from, to; /* addresses of headers */
+	struct snap_header_address from, to;
 };
 
 /* Where an even word in a field leads. */
@@ -164,15 +164,17 @@ struct snap_format {
 		const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 	size_t (*call_frame)(const struct snap *snap, struct snap_rank rank, uint64_t frame,
 		char *buffer, size_t size);
-	/* The whole call stack of the block with a header at this address, in one line. */
-	size_t (*call_stack)(const struct snap *snap, uint64_t address, char *buffer, size_t size);
+	/* The whole call stack of a block, in one line. */
+	size_t (*call_stack)(const struct snap *snap, struct snap_header_address address,
+		char *buffer, size_t size);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	/*
 	 * For typing (retype/), or NULL.  Memory around the header at an address in which blocks
 	 * lie as they did in the process; false if that one does not.  A word of the process.
 	 */
-	bool (*extent)(const struct snap *snap, uint64_t address, struct snap_extent *out);
+	bool (*extent)(const struct snap *snap, struct snap_header_address address,
+		struct snap_extent *out);
 	bool (*word_at)(const struct snap *snap, uint64_t address, uint64_t *word);
 	/*
 	 * The symbol of the function at a code address.  Where the calls and allocations of some
@@ -295,8 +297,8 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 enum { SNAP_STRETCH_BLOCKS = 128, SNAP_STRETCH_WORDS = 4096 };
 
 /* For snap_adder_block(): a stretch of SNAP_STRETCH_BLOCKS blocks. */
-enum hg_status snap_add_stretch(
-	struct snap *snap, uint64_t address, uint64_t offset, struct hg_error *error);
+enum hg_status snap_add_stretch(struct snap *snap, struct snap_header_address address,
+	uint64_t offset, struct hg_error *error);
 
 /* Takes the blocks of a loader; what it counts stays in registers until it is settled. */
 struct snap_adder {
@@ -326,11 +328,12 @@ static inline void snap_adder_settle(struct snap_adder *a)
 }
 
 /*
- * A block whose header is at 'address' and whose entry in the file is at 'offset'; the caller has
+ * A block, whose entry in the file is at 'offset'; the caller has
  * checked that it lies in its chunk, behind the block before, and settles where a chunk begins.
  */
-static inline enum hg_status snap_adder_block(struct snap_adder *a, uint64_t address,
-	uint64_t offset, uint64_t wosize, unsigned tag, struct hg_error *error)
+static inline enum hg_status snap_adder_block(struct snap_adder *a,
+	struct snap_header_address address, uint64_t offset, uint64_t wosize, unsigned tag,
+	struct hg_error *error)
 {
 	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
 	if (a->room == 0) {
@@ -346,10 +349,11 @@ static inline enum hg_status snap_adder_block(struct snap_adder *a, uint64_t add
 	a->fields += fields;
 	if (fields + 1 > a->largest)
 		a->largest = fields + 1;
-	uint64_t end = address + 8 * fields;
-	if (address >> SNAP_GRANULE_SHIFT != a->granule ||
-		end >> SNAP_GRANULE_SHIFT != a->granule) {
-		enum hg_status status = snap_granules_add(&a->snap->granules, address, end, error);
+	uint64_t last = address.a + 8 * fields;
+	if (address.a >> SNAP_GRANULE_SHIFT != a->granule ||
+		last >> SNAP_GRANULE_SHIFT != a->granule) {
+		enum hg_status status =
+			snap_granules_add(&a->snap->granules, address.a, last, error);
 		if (status != HG_OK)
 			return status;
 		a->granule = a->snap->granules.last;
@@ -382,16 +386,17 @@ const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address
 enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value);
 
 /*
- * Where an even word leads: the one place that knows.  The word of the header of the block it
- * belongs to goes to *header_word when snap_outcome_is_block().
+ * Where an even word leads: the one place that knows.  The block it belongs to goes
+ * to *header when snap_outcome_is_block().
  */
-enum snap_outcome snap_resolve(const struct snap *snap, uint64_t value, uint64_t *header_word);
+enum snap_outcome snap_resolve(
+	const struct snap *snap, uint64_t value, struct snap_header_address *header);
 
 /* The links of a node: [*first, *end) of snap->links. */
 void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_t *end);
 
-/* Where the block with a header at this address was sampled; 0 if it was not. */
-uint32_t snap_sampled_site(const struct snap *snap, uint64_t address);
+/* Where a block was sampled; 0 if it was not. */
+uint32_t snap_sampled_site(const struct snap *snap, struct snap_header_address address);
 
 /* Node of the block an even word leads to, or HG_NO_NODE. */
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);

@@ -12,10 +12,16 @@
  */
 struct snap_unit {
 	const char *name; /* "Stdlib__Map"; without symbols "module 0x..." */
-	uint64_t block;   /* address of field 0 */
+	struct snap_block_address block;
 	uint64_t wosize;
 	const char *crc; /* of its .cmi, 32 hexadecimal digits; "" if the program does not tell */
 };
+
+/* The address of a field. */
+static inline uint64_t snap_unit_field(const struct snap_unit *unit, uint64_t field)
+{
+	return unit->block.a + 8 * field;
+}
 
 /* A function of the program. */
 struct snap_code_symbol {

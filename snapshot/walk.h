@@ -17,7 +17,7 @@
 typedef uint64_t snap_field __attribute__((aligned(1), may_alias));
 
 struct snap_run {
-	uint64_t address; /* of the first header */
+	struct snap_header_address address; /* of the first block */
 	const snap_field *words;
 	size_t count;
 	uint32_t stride;      /* words from block to block; 0: as their sizes say */
@@ -43,7 +43,7 @@ enum {
 /* A place in a run. */
 struct snap_scan {
 	const snap_field *next, *end;
-	uint64_t address;
+	struct snap_header_address address;
 	unsigned reserved;
 	unsigned opaque; /* the lowest tag whose blocks have no fields to look at */
 	unsigned dead_colors;
@@ -58,9 +58,10 @@ struct snap_walk {
 	uint64_t stretch, stretch_end; /* still to come */
 	uint32_t blocks_left;          /* of the current stretch */
 	struct base_cursor cursor;     /* at its next block */
-	uint64_t address;              /* of the next header, for formats that do not record it */
-	uint64_t offset;               /* of the current stretch */
-	uint64_t *scratch;             /* owned */
+	struct snap_header_address
+		address;   /* of the next block, for formats that do not record it */
+	uint64_t offset;   /* of the current stretch */
+	uint64_t *scratch; /* owned */
 	size_t scratch_words;
 	struct snap_scan scan; /* of the current run, for snap_block() */
 	uint64_t found_stretch;
@@ -86,7 +87,7 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run);
 
 /* One block of a run. */
 struct snap_cell {
-	uint64_t address; /* of the header */
+	struct snap_header_address address;
 	uint64_t header;
 	uint64_t wosize;
 	unsigned tag;
@@ -114,7 +115,7 @@ static inline bool snap_scan_record(struct snap_scan *s, struct snap_cell *cell)
 			continue;
 		}
 		uint64_t id = base_load_u64le(p + 18);
-		cell->address = base_load_u64le(p + 1) - 8;
+		cell->address = snap_pointed_header(base_load_u64le(p + 1));
 		cell->tag = p[9];
 		cell->wosize = base_load_u64le(p + 10);
 		cell->header = snap_header_make(
@@ -122,7 +123,7 @@ static inline bool snap_scan_record(struct snap_scan *s, struct snap_cell *cell)
 		cell->field_count = cell->tag < s->opaque ? cell->wosize : 0;
 		cell->fields = (const snap_field *)(const void *)(p + SNAP_RECORD_BYTES);
 		if (cell->field_count > (size_t)(s->records_end - p - SNAP_RECORD_BYTES) / 8 ||
-			cell->address >= SNAP_ADDRESS_LIMIT - 8 * cell->field_count)
+			cell->address.a >= SNAP_ADDRESS_LIMIT - 8 * cell->field_count)
 			break;
 		s->records = p + SNAP_RECORD_BYTES + 8 * cell->field_count;
 		s->record_count--;
@@ -155,7 +156,7 @@ static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 			return false;
 		}
 		s->next += s->stride ? s->stride : step;
-		s->address += 8 * (s->stride ? s->stride : 1 + wosize);
+		s->address.a += 8 * (s->stride ? s->stride : 1 + wosize);
 		if (wosize != 0 && !(s->dead_colors >> snap_header_color(header) & 1))
 			return true;
 	}

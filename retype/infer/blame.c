@@ -8,7 +8,8 @@
 
 #include "base/grow.h"
 
-bool retyping_is_conflict(const struct retyping *r, uint32_t rank, uint64_t word)
+bool retyping_is_conflict(
+	const struct retyping *r, uint32_t rank, struct snap_header_address header)
 {
 	const struct retype_block *block = &r->blocks[rank];
 	/* One closure may well be a function of several types: it is polymorphic. */
@@ -16,7 +17,7 @@ bool retyping_is_conflict(const struct retyping *r, uint32_t rank, uint64_t word
 		!retyping_is_set(r, (struct retype_term){block->type}))
 		return false;
 	struct retype_term before = {retyping_type_before(r, rank)};
-	return !(before.n && retyping_is_set(r, before)) && !retyping_is_static(r, word);
+	return !(before.n && retyping_is_set(r, before)) && !retyping_is_static(r, header);
 }
 
 static void accuse(struct retyping *r)
@@ -32,10 +33,10 @@ static bool is_guilty(const struct retype_stratum *s, uint32_t origin)
 	return retype_map_get(&s->guilty, origin, &guilty);
 }
 
-static void reach(struct retyping *r, uint32_t rank, uint64_t word)
+static void reach(struct retyping *r, uint32_t rank, struct snap_header_address header)
 {
 	struct retype_stratum *s = r->stratum;
-	if (retyping_is_conflict(r, rank, word))
+	if (retyping_is_conflict(r, rank, header))
 		accuse(r);
 	if (s->is_strict && s->origins[rank] && is_guilty(s, s->origins[rank]) &&
 		!is_guilty(s, s->origin)) {
@@ -48,13 +49,13 @@ static void reach(struct retyping *r, uint32_t rank, uint64_t word)
 	r->status = base_grow(
 		&s->queue, s->queue_count, &s->queue_capacity, sizeof(*s->queue), r->error);
 	if (r->status == HG_OK)
-		s->queue[s->queue_count++] = (struct retype_seed){s->origin, rank, word};
+		s->queue[s->queue_count++] = (struct retype_seed){s->origin, rank, header};
 }
 
-static void watch(struct retyping *r, uint32_t rank, uint64_t word, bool fits)
+static void watch(struct retyping *r, uint32_t rank, struct snap_header_address header, bool fits)
 {
 	if (fits)
-		reach(r, rank, word);
+		reach(r, rank, header);
 	else
 		accuse(r);
 }
@@ -74,7 +75,7 @@ static void follow(struct retyping *r)
 	while (s->queue_count && r->status == HG_OK) {
 		struct retype_seed at = s->queue[--s->queue_count];
 		struct retype_term type = {r->blocks[at.rank].type};
-		if (snap_find(&r->finder, (struct snap_rank){at.rank}, at.word, &cell))
+		if (snap_find(&r->finder, (struct snap_rank){at.rank}, at.header, &cell))
 			retyping_spread(r, at.rank, type, &cell);
 	}
 }
@@ -90,7 +91,7 @@ enum hg_status retyping_blame(struct retyping *r)
 	r->watch = watch;
 	for (uint64_t i = 0; i < s->seed_count && r->status == HG_OK; i++) {
 		s->origin = s->seeds[i].origin;
-		reach(r, s->seeds[i].rank, s->seeds[i].word);
+		reach(r, s->seeds[i].rank, s->seeds[i].header);
 		if (i + 1 == s->seed_count || s->seeds[i + 1].origin != s->origin)
 			follow(r);
 	}

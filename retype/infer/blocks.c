@@ -7,19 +7,19 @@
 /* The block a value leads to, through the finder for such questions. */
 static bool find_value(struct retyping *r, uint64_t value, uint32_t *rank, struct snap_cell *cell)
 {
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	return retyping_resolve(r, value, rank, &word, &is_infix) &&
-	       snap_find(&r->aside, (struct snap_rank){*rank}, word, cell);
+	return retyping_resolve(r, value, rank, &header, &is_infix) &&
+	       snap_find(&r->aside, (struct snap_rank){*rank}, header, cell);
 }
 
 /* Slots have tag 248 and two fields; in 4.00.1 tag 0 and one. */
 static bool looks_like_slot(struct retyping *r, uint64_t value)
 {
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix))
 		return false;
 	return r->blocks[rank].shape == (r->types->is_400 ? 1 << 8 : 2 << 8 | SNAP_TAG_OBJECT);
 }
@@ -134,16 +134,17 @@ bool retyping_is_immediate(const struct retyping *r, struct retype_term type)
 bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type)
 {
 	uint32_t rank;
-	uint64_t word, wosize;
+	struct snap_header_address header;
+	uint64_t wosize;
 	unsigned tag;
 	bool is_infix;
 	if (value & 1)
 		return may_be_immediate(r->types, type);
 	if (retyping_is_immediate(r, type))
 		return false;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix))
 		return true;
-	retyping_shape(r, rank, word, &tag, &wosize);
+	retyping_shape(r, rank, header, &tag, &wosize);
 	return !type.n || retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
 }
 
@@ -156,12 +157,13 @@ static struct retype_term type_of_field(const struct retype_fit *fit, uint64_t f
 	return is_known ? fit->fields[field].type : RETYPE_NOTHING;
 }
 
-unsigned retyping_misfits(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+unsigned retyping_misfits(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	enum { MOST_FIELDS = 32 };
 	struct snap_cell cell;
 	unsigned misfits = 0;
-	if (!snap_find(&r->inside, (struct snap_rank){rank}, word, &cell))
+	if (!snap_find(&r->inside, (struct snap_rank){rank}, header, &cell))
 		return 0;
 	struct retype_fit fit = retyping_fit(r, &type, cell.tag, cell.wosize);
 	for (uint64_t i = 0; i < cell.field_count && i < MOST_FIELDS; i++) {

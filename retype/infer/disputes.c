@@ -13,27 +13,29 @@
 enum { MOST_WEIGHED = 32 };
 
 struct retype_dispute {
-	uint64_t word;
+	struct snap_header_address header;
 	uint32_t rank;
 	struct retype_term type;
 };
 
-static void add(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+static void add(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	if (r->status == HG_OK)
 		r->status = base_grow(&r->disputes, r->dispute_count, &r->dispute_capacity,
 			sizeof(*r->disputes), r->error);
 	if (r->status == HG_OK)
-		r->disputes[r->dispute_count++] = (struct retype_dispute){word, rank, type};
+		r->disputes[r->dispute_count++] = (struct retype_dispute){header, rank, type};
 }
 
-void retyping_dispute(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+void retyping_dispute(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	if (!retyping_bit(r->disputed, rank)) {
 		retyping_set_bit(r->disputed, rank);
-		add(r, rank, word, (struct retype_term){r->blocks[rank].type});
+		add(r, rank, header, (struct retype_term){r->blocks[rank].type});
 	}
-	add(r, rank, word, type);
+	add(r, rank, header, type);
 }
 
 static int by_rank_and_type(const void *a, const void *b)
@@ -48,13 +50,14 @@ static int by_rank_and_type(const void *a, const void *b)
  * Whether what a block holds contradicts a type.  Of the types of a block the one that it
  * contradicts most counts, so that those which say less of the same count nothing more.
  */
-static bool lies(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+static bool lies(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	uint64_t counted = 0;
 	uint32_t lie;
 	if (retype_map_number(&r->lied, rank, &lie) && lie == type.n)
 		return true;
-	unsigned misfits = retyping_misfits(r, rank, word, type);
+	unsigned misfits = retyping_misfits(r, rank, header, type);
 	if (misfits == 0)
 		return false;
 	if (!retype_map_get(&r->lies, rank, &counted))
@@ -103,12 +106,12 @@ static void settle(struct retyping *r, const struct retype_dispute *disputes, ui
 			weigh(r, &w, disputes[i].type);
 	bool is_weighed = w.count > 1 && !w.too_many;
 	for (unsigned i = 0; i < w.count && is_weighed; i++)
-		if (!lies(r, rank, disputes->word, w.types[i]))
+		if (!lies(r, rank, disputes->header, w.types[i]))
 			believed = retyping_join(r, believed, w.types[i]);
 	if (!believed.n && is_weighed && r->status == HG_OK)
 		r->status = retype_map_set(&r->lied, rank, w.joined.n, r->error);
 	retyping_clear_bit(r->disputed, rank);
-	retyping_change(r, rank, disputes->word, believed.n ? believed : w.joined);
+	retyping_change(r, rank, disputes->header, believed.n ? believed : w.joined);
 }
 
 void retyping_settle_disputes(struct retyping *r)

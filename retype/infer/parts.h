@@ -13,7 +13,7 @@
 struct retype_front {
 	uint32_t rank;
 	struct retype_term type;
-	uint64_t word; /* of its header */
+	struct snap_header_address header;
 };
 
 /* Blocks that a round has reached: listed while they are few, by bits in any case. */
@@ -38,7 +38,7 @@ struct retype_join_entry {
 /* A proposal, which waits while the memory that it needs is fetched. */
 struct retype_waiting {
 	const struct snap_line *line;
-	uint64_t word; /* of the header, as far as its value tells */
+	struct snap_header_address header; /* as far as its value tells */
 	struct retype_term type;
 	uint32_t rank;
 	uint32_t holder; /* rank of the block that it is a field of */
@@ -85,7 +85,8 @@ struct retyping {
 	uint64_t *given_up; /* bits by rank: had a type until its origins were given up; or NULL */
 
 	/* Proposals are looked at by this instead of being taken; see blame.c. */
-	void (*watch)(struct retyping *r, uint32_t rank, uint64_t word, bool fits);
+	void (*watch)(
+		struct retyping *r, uint32_t rank, struct snap_header_address header, bool fits);
 	struct retype_stratum *stratum;
 
 	struct snap_finder finder; /* of the block being looked at */
@@ -105,26 +106,28 @@ enum hg_status retyping_init(struct retyping *r, struct retype *retype, struct s
 void retyping_release(struct retyping *r);
 
 /* Where a value leads; false if to no block. */
-bool retyping_resolve(
-	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix);
-uint32_t retyping_rank(const struct retyping *r, uint64_t word);
+bool retyping_resolve(const struct retyping *r, uint64_t value, uint32_t *rank,
+	struct snap_header_address *header, bool *is_infix);
+uint32_t retyping_rank(const struct retyping *r, struct snap_header_address header);
 
 /* A block's tag and wosize, without going to the heap for most. */
-void retyping_shape(
-	struct retyping *r, uint32_t rank, uint64_t word, unsigned *tag, uint64_t *wosize);
+void retyping_shape(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	unsigned *tag, uint64_t *wosize);
 
 /* The fit of a type, through short-cuts (RETYPE_INNER) to the type it is then. */
 struct retype_fit retyping_fit(
 	struct retyping *r, struct retype_term *type, unsigned tag, uint64_t wosize);
 
 /* Says that a block, or what a value leads to, is of a type. */
-void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+void retyping_propose(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type);
 void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type);
 
 struct retype_term retyping_join(struct retyping *r, struct retype_term a, struct retype_term b);
 
 /* Gives a block another type, that it has from now on. */
-void retyping_change(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+void retyping_change(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type);
 
 /* The type a block had before the stratum, or has while seeds are exact. */
 static inline uint32_t retyping_type_before(const struct retyping *r, uint32_t rank)
@@ -151,7 +154,8 @@ void retyping_clash(struct retyping *r, uint32_t rank, struct retype_term type, 
 /* disputes.c */
 
 /* The block gets another type of which neither says all that the other does. */
-void retyping_dispute(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+void retyping_dispute(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type);
 /* At the end of a round: what those blocks become. */
 void retyping_settle_disputes(struct retyping *r);
 
@@ -179,7 +183,7 @@ static inline uint64_t retyping_in_order(const struct retyping *r, uint64_t i, u
 }
 
 /* Whether a block lies in the program's static data. */
-bool retyping_is_static(const struct retyping *r, uint64_t word);
+bool retyping_is_static(const struct retyping *r, struct snap_header_address header);
 /* Whether a type is several types that do not go together. */
 bool retyping_is_set(const struct retyping *r, struct retype_term type);
 
@@ -214,8 +218,8 @@ const struct retype_class *retyping_class(struct retyping *r, const struct snap_
  * How many fields of a block hold what the type says they cannot: of the first ones, one level
  * deep.
  */
-unsigned retyping_misfits(
-	struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type);
+unsigned retyping_misfits(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type);
 
 /* Whether a value may be of a type, by its shape. */
 bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type);
@@ -228,7 +232,7 @@ bool retyping_is_immediate(const struct retyping *r, struct retype_term type);
 /* A seed as it is kept to find whose fault a clash is. */
 struct retype_seed {
 	uint32_t origin, rank;
-	uint64_t word;
+	struct snap_header_address header;
 };
 
 /* The stratum that is being run. */
@@ -257,14 +261,15 @@ enum hg_status retyping_run_strata(struct retyping *r);
  * undone together.
  */
 void retyping_seed(struct retyping *r, enum hg_confidence sure, uint32_t origin, uint32_t rank,
-	uint64_t word, struct retype_term type);
+	struct snap_header_address header, struct retype_term type);
 void retyping_seed_value(struct retyping *r, enum hg_confidence sure, uint32_t origin,
 	uint64_t value, struct retype_term type);
 
 /* blame.c */
 
 /* Whether a block has become several types at once in this stratum, and is no constant. */
-bool retyping_is_conflict(const struct retyping *r, uint32_t rank, uint64_t word);
+bool retyping_is_conflict(
+	const struct retyping *r, uint32_t rank, struct snap_header_address header);
 /* Adds the origins that led to clashes and conflicts to the guilty ones. */
 enum hg_status retyping_blame(struct retyping *r);
 

@@ -83,53 +83,53 @@ void retyping_release(struct retyping *r)
 
 /* Blocks */
 
-uint32_t retyping_rank(const struct retyping *r, uint64_t word)
+uint32_t retyping_rank(const struct retyping *r, struct snap_header_address header)
 {
-	return snap_line_rank(snap_ranks_line(&r->snap->ranks, word), word).n;
+	return snap_line_rank(snap_ranks_line_of(&r->snap->ranks, header), header).n;
 }
 
 /* Where a value leads that is not the address of field 0 of a block. */
-static bool resolve_stray(
-	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix)
+static bool resolve_stray(const struct retyping *r, uint64_t value, uint32_t *rank,
+	struct snap_header_address *header, bool *is_infix)
 {
-	enum snap_outcome outcome = snap_resolve(r->snap, value, word);
+	enum snap_outcome outcome = snap_resolve(r->snap, value, header);
 	if (!snap_outcome_is_block(outcome))
 		return false;
 	*is_infix = outcome == SNAP_INFIX;
-	*rank = retyping_rank(r, *word);
+	*rank = retyping_rank(r, *header);
 	return true;
 }
 
-bool retyping_resolve(
-	const struct retyping *r, uint64_t value, uint32_t *rank, uint64_t *word, bool *is_infix)
+bool retyping_resolve(const struct retyping *r, uint64_t value, uint32_t *rank,
+	struct snap_header_address *header, bool *is_infix)
 {
 	const struct snap *snap = r->snap;
 	*is_infix = false;
 	if (value & 7)
 		return false;
-	*word = (value >> 3) - 1;
-	if (!snap_ranks_spans(&snap->ranks, *word))
+	*header = snap_pointed_header(value);
+	if (!snap_ranks_spans(&snap->ranks, *header))
 		return false;
-	const struct snap_line *line = snap_ranks_line(&snap->ranks, *word);
-	if (!snap_line_is_block(line, *word))
-		return resolve_stray(r, value, rank, word, is_infix);
-	*rank = snap_line_rank(line, *word).n;
+	const struct snap_line *line = snap_ranks_line_of(&snap->ranks, *header);
+	if (!snap_line_is_block(line, *header))
+		return resolve_stray(r, value, rank, header, is_infix);
+	*rank = snap_line_rank(line, *header).n;
 	return true;
 }
 
-void retyping_shape(
-	struct retyping *r, uint32_t rank, uint64_t word, unsigned *tag, uint64_t *wosize)
+void retyping_shape(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	unsigned *tag, uint64_t *wosize)
 {
 	struct snap_cell cell;
 	*tag = r->blocks[rank].shape & 255;
 	*wosize = r->blocks[rank].shape >> 8;
-	if (*wosize == RETYPE_LONG && snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
+	if (*wosize == RETYPE_LONG && snap_find(&r->aside, (struct snap_rank){rank}, header, &cell))
 		*wosize = cell.wosize;
 }
 
-bool retyping_is_static(const struct retyping *r, uint64_t word)
+bool retyping_is_static(const struct retyping *r, struct snap_header_address header)
 {
-	const struct snap_chunk *chunk = snap_chunk_at(r->snap, 8 * word);
+	const struct snap_chunk *chunk = snap_chunk_at(r->snap, header.a);
 	return chunk && chunk->segment == HG_SEGMENT_STATIC;
 }
 
@@ -228,7 +228,7 @@ struct retype_term retyping_join(struct retyping *r, struct retype_term a, struc
 
 /* Proposals */
 
-static void put_into_next(struct retyping *r, uint32_t rank, uint64_t word)
+static void put_into_next(struct retyping *r, uint32_t rank, struct snap_header_address header)
 {
 	struct retype_round *next = &r->next;
 	if (retyping_bit(next->bits, rank))
@@ -237,7 +237,7 @@ static void put_into_next(struct retyping *r, uint32_t rank, uint64_t word)
 	if (next->count == r->listed_most)
 		next->dense = true;
 	else
-		next->listed[next->count++] = (struct retype_front){rank, RETYPE_NOTHING, word};
+		next->listed[next->count++] = (struct retype_front){rank, RETYPE_NOTHING, header};
 }
 
 static void keep_type(struct retyping *r, struct retype_map *kept, uint32_t rank)
@@ -270,52 +270,54 @@ static bool says_nothing(const struct retyping *r, struct retype_term type, unsi
 	return kind == RETYPE_UNKNOWN || kind == RETYPE_VARIABLE || r->retype->by_tag[tag];
 }
 
-void retyping_change(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+void retyping_change(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	unsigned tag;
 	uint64_t wosize;
 	if (type.n == r->blocks[rank].type)
 		return;
 	change(r, rank, type);
-	retyping_shape(r, rank, word, &tag, &wosize);
+	retyping_shape(r, rank, header, &tag, &wosize);
 	if (entry_of(r, type, tag, wosize)->leads_on)
-		put_into_next(r, rank, word);
+		put_into_next(r, rank, header);
 }
 
 /* A type for a block that has one: both, or what says all that the other does. */
-static void add_type(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+static void add_type(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	struct retype_term old = {r->blocks[rank].type};
 	struct retype_term joined = retyping_join(r, old, type);
 	bool is_closure = (r->blocks[rank].shape & 255) == SNAP_TAG_CLOSURE;
 	bool is_agreed = is_closure || retype_is(joined, old) || retype_is(joined, type);
 	if (is_agreed && !retyping_bit(r->disputed, rank))
-		retyping_change(r, rank, word, joined);
+		retyping_change(r, rank, header, joined);
 	else
-		retyping_dispute(r, rank, word, type);
+		retyping_dispute(r, rank, header, type);
 }
 
-static void take(
-	struct retyping *r, uint32_t rank, uint64_t word, const struct retype_fit_entry *entry)
+static void take(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	const struct retype_fit_entry *entry)
 {
 	bool leads_on = entry->leads_on;
 	if (r->blocks[rank].type) {
-		add_type(r, rank, word, entry->narrowed);
+		add_type(r, rank, header, entry->narrowed);
 		return;
 	}
 	change(r, rank, entry->narrowed);
 	if (leads_on)
-		put_into_next(r, rank, word);
+		put_into_next(r, rank, header);
 }
 
 /* What was refused is not in the type that the block has. */
-static void report(
-	struct retyping *r, uint32_t rank, uint64_t word, const struct retype_fit_entry *entry)
+static void report(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	const struct retype_fit_entry *entry)
 {
 	struct retype_term old = {r->blocks[rank].type}, type = entry->narrowed;
 	bool is_in =
 		entry->fit.match != RETYPE_MISFIT && retype_is(retyping_join(r, old, type), old);
-	r->watch(r, rank, word, is_in);
+	r->watch(r, rank, header, is_in);
 }
 
 void retyping_clash(
@@ -334,22 +336,23 @@ void retyping_clash(
 			(struct retype_clash){rank, type.n, holder, count};
 }
 
-void retyping_propose(struct retyping *r, uint32_t rank, uint64_t word, struct retype_term type)
+void retyping_propose(struct retyping *r, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
 {
 	unsigned tag;
 	uint64_t wosize;
 	if (r->watch == NULL && r->blocks[rank].type == type.n)
 		return;
-	retyping_shape(r, rank, word, &tag, &wosize);
+	retyping_shape(r, rank, header, &tag, &wosize);
 	const struct retype_fit_entry *entry = entry_within(r, type, tag, wosize);
 	if (!entry || (entry->fit.match == RETYPE_UNTOLD && says_nothing(r, entry->narrowed, tag)))
 		return;
 	if (r->watch)
-		report(r, rank, word, entry);
+		report(r, rank, header, entry);
 	else if (entry->fit.match == RETYPE_MISFIT)
 		retyping_clash(r, rank, type, r->holder, 1);
 	else
-		take(r, rank, word, entry);
+		take(r, rank, header, entry);
 }
 
 /* What most proposals are: exact ones, that fit a block which had no type.  False: look closer. */
@@ -365,7 +368,7 @@ static inline bool take_plainly(struct retyping *r, const struct retype_waiting 
 	block->type = entry->narrowed.n;
 	block->confidence = HG_EXACT;
 	if (entry->leads_on)
-		put_into_next(r, now->rank, now->word);
+		put_into_next(r, now->rank, now->header);
 	return true;
 }
 
@@ -373,12 +376,12 @@ static inline bool take_plainly(struct retyping *r, const struct retype_waiting 
 void retyping_propose_value(struct retyping *r, uint64_t value, struct retype_term type)
 {
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!type.n || !retyping_resolve(r, value, &rank, &word, &is_infix))
+	if (!type.n || !retyping_resolve(r, value, &rank, &header, &is_infix))
 		return;
 	r->counts.edges++;
-	retyping_propose(r, rank, word, is_infix ? r->any_function : type);
+	retyping_propose(r, rank, header, is_infix ? r->any_function : type);
 }
 
 /* Proposes what waits: all ask for the memory of their blocks first. */
@@ -389,19 +392,19 @@ static void end_waiting(struct retyping *r)
 	for (unsigned i = 0; i < r->waiting_count; i++) {
 		const struct snap_line *line = r->waiting[i].line;
 		struct retype_term type = r->waiting[i].type;
-		uint64_t word = r->waiting[i].word;
+		struct snap_header_address header = r->waiting[i].header;
 		uint32_t rank;
-		if (snap_line_is_block(line, word))
-			rank = snap_line_rank(line, word).n;
-		else if (!resolve_stray(r, 8 * (word + 1), &rank, &word, &is_infix))
+		if (snap_line_is_block(line, header))
+			rank = snap_line_rank(line, header).n;
+		else if (!resolve_stray(r, snap_block_of(header).a, &rank, &header, &is_infix))
 			continue;
 		else if (is_infix)
 			type = r->any_function;
 		__builtin_prefetch(&r->blocks[rank], 1);
 		if (r->is_short)
-			snap_find_soon(&r->finder, word);
+			snap_find_soon(&r->finder, header);
 		/* One by one: the processor waits when it reads together what it wrote apart. */
-		r->waiting[count].word = word;
+		r->waiting[count].header = header;
 		r->waiting[count].type = type;
 		r->waiting[count].holder = r->waiting[i].holder;
 		r->waiting[count++].rank = rank;
@@ -413,7 +416,7 @@ static void end_waiting(struct retyping *r)
 		const struct retype_waiting *now = &r->waiting[i];
 		r->holder = now->holder;
 		if (!take_plainly(r, now))
-			retyping_propose(r, now->rank, now->word, now->type);
+			retyping_propose(r, now->rank, now->header, now->type);
 	}
 	r->holder = holder;
 }
@@ -421,13 +424,13 @@ static void end_waiting(struct retyping *r)
 static inline void wait_with(struct retyping *r, uint64_t value, struct retype_term type)
 {
 	const struct snap_ranks *ranks = &r->snap->ranks;
-	uint64_t word = (value >> 3) - 1;
-	if (value & 7 || !snap_ranks_spans(ranks, word))
+	struct snap_header_address header = snap_pointed_header(value);
+	if (value & 7 || !snap_ranks_spans(ranks, header))
 		return;
-	const struct snap_line *line = snap_ranks_line(ranks, word);
+	const struct snap_line *line = snap_ranks_line_of(ranks, header);
 	__builtin_prefetch(line);
 	r->waiting[r->waiting_count++] = (struct retype_waiting){
-		.line = line, .word = word, .type = type, .holder = r->holder};
+		.line = line, .header = header, .type = type, .holder = r->holder};
 	if (r->waiting_count == RETYPE_WAITING)
 		end_waiting(r);
 }
@@ -500,7 +503,7 @@ static void spread_ephemeron(
 		struct retype_term type = i == SNAP_EPHEMERON_DATA
 						  ? fit->inner
 						  : fit->fields[key < last ? key : last].type;
-		if (snap->format->word_at(snap, cell->address + 8 * (i + 1), &value))
+		if (snap->format->word_at(snap, snap_field_address(cell->address, i), &value))
 			propose_field(r, value, type);
 	}
 }
@@ -588,8 +591,8 @@ static void round_listed(struct retyping *r)
 		const struct retype_front *front =
 			&r->now.listed[retyping_in_order(r, i, r->now.count)];
 		if (i + AHEAD < r->now.count)
-			snap_find_soon(&r->finder, r->now.listed[i + AHEAD].word);
-		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->word, &cell))
+			snap_find_soon(&r->finder, r->now.listed[i + AHEAD].header);
+		if (snap_find(&r->finder, (struct snap_rank){front->rank}, front->header, &cell))
 			retyping_spread(r, front->rank, front->type, &cell);
 	}
 	end_waiting(r);

@@ -44,18 +44,19 @@ static const struct {
 	{HG_EXACT, {&slots, &customs}},
 };
 
-static void gather(struct retyping *r, uint32_t origin, uint32_t rank, uint64_t word)
+static void gather(
+	struct retyping *r, uint32_t origin, uint32_t rank, struct snap_header_address header)
 {
 	struct retype_stratum *s = r->stratum;
 	if (r->status == HG_OK)
 		r->status = base_grow(
 			&s->seeds, s->seed_count, &s->seed_capacity, sizeof(*s->seeds), r->error);
 	if (r->status == HG_OK)
-		s->seeds[s->seed_count++] = (struct retype_seed){origin, rank, word};
+		s->seeds[s->seed_count++] = (struct retype_seed){origin, rank, header};
 }
 
 void retyping_seed(struct retyping *r, enum hg_confidence sure, uint32_t origin, uint32_t rank,
-	uint64_t word, struct retype_term type)
+	struct snap_header_address header, struct retype_term type)
 {
 	struct retype_stratum *s = r->stratum;
 	uint64_t guilty, wosize;
@@ -64,26 +65,26 @@ void retyping_seed(struct retyping *r, enum hg_confidence sure, uint32_t origin,
 	if (sure != s->sure || !type.n || retype_map_get(&s->guilty, origin, &guilty))
 		return;
 	type = retype_instance(r->types, type, NULL, 0);
-	retyping_shape(r, rank, word, &tag, &wosize);
+	retyping_shape(r, rank, header, &tag, &wosize);
 	struct retype_term shape = type;
 	if (r->undoable && retyping_fit(r, &shape, tag, wosize).match == RETYPE_MISFIT)
 		return;
 	if (s->gathering) {
-		gather(r, origin, rank, word);
+		gather(r, origin, rank, header);
 		return;
 	}
 	r->counts.seeds++;
-	retyping_propose(r, rank, word, type);
+	retyping_propose(r, rank, header, type);
 }
 
 void retyping_seed_value(struct retyping *r, enum hg_confidence sure, uint32_t origin,
 	uint64_t value, struct retype_term type)
 {
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (retyping_resolve(r, value, &rank, &word, &is_infix))
-		retyping_seed(r, sure, origin, rank, word, is_infix ? r->any_function : type);
+	if (retyping_resolve(r, value, &rank, &header, &is_infix))
+		retyping_seed(r, sure, origin, rank, header, is_infix ? r->any_function : type);
 }
 
 /* Changed blocks, by their bits */
@@ -128,8 +129,9 @@ static bool any_conflict(struct retyping *r)
 			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
 			if (!retyping_is_set(r, (struct retype_term){r->blocks[rank].type}))
 				continue;
-			uint64_t word = snap_ranks_word(&r->snap->ranks, (struct snap_rank){rank});
-			if (retyping_is_conflict(r, rank, word))
+			struct snap_header_address header =
+				snap_ranks_header(&r->snap->ranks, (struct snap_rank){rank});
+			if (retyping_is_conflict(r, rank, header))
 				return true;
 		}
 	return false;

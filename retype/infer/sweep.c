@@ -83,7 +83,8 @@ static void visit_next(struct sweeping *s, struct retype_front later)
 	struct retype_front *place = &s->ahead[s->count++ % SWEEP_AHEAD], now = *place;
 	struct snap_cell cell;
 	*place = later;
-	if (now.word && snap_find(&s->r->finder, (struct snap_rank){now.rank}, now.word, &cell))
+	if (now.header.a &&
+		snap_find(&s->r->finder, (struct snap_rank){now.rank}, now.header, &cell))
 		s->visit(s->r, now.rank, &cell, s->context);
 }
 
@@ -100,11 +101,12 @@ static void sweep_line(
 	if (count < 64)
 		chosen &= ((uint64_t)1 << count) - 1;
 	for (; chosen; chosen >>= 1, headers &= headers - 1, rank++) {
-		uint64_t at = word + (uint64_t)__builtin_ctzll(headers);
+		struct snap_header_address at =
+			snap_word_header(word + (uint64_t)__builtin_ctzll(headers));
 		if (!(chosen & 1))
 			continue;
 		snap_find_soon(&s->r->finder, at);
-		visit_next(s, (struct retype_front){.rank = rank, .word = at});
+		visit_next(s, (struct retype_front){.rank = rank, .header = at});
 	}
 }
 
@@ -175,14 +177,16 @@ static void note_line(struct retyping *r, const struct snap_line *line, uint64_t
 	uint64_t left = line->header & line->kept;
 	uint32_t rank = line->blocks_before;
 	unsigned reserved = r->snap->reserved;
-	const snap_field *words = left ? snap_find_words(&r->finder, word, 64) : NULL;
+	const snap_field *words =
+		left ? snap_find_words(&r->finder, snap_word_header(word).a, 64) : NULL;
 	struct snap_cell cell;
 	for (; left; left &= left - 1, rank++) {
 		unsigned at = (unsigned)__builtin_ctzll(left);
 		if (words)
 			note(r, rank, snap_header_tag(words[at]),
 				snap_header_wosize(words[at], reserved));
-		else if (snap_find(&r->finder, (struct snap_rank){rank}, word + at, &cell))
+		else if (snap_find(&r->finder, (struct snap_rank){rank},
+				 snap_word_header(word + at), &cell))
 			note(r, rank, cell.tag, cell.wosize);
 	}
 }

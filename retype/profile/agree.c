@@ -12,8 +12,8 @@ static bool ends_with_method_cache(const struct snap_unit *block, const struct s
 	enum { MOST_CALLS = 1 << 20 };
 	uint64_t cache, header, word;
 	if (!snap->format->word_at ||
-		!snap->format->word_at(snap, block->block + 8 * (block->wosize - 1), &cache) ||
-		cache & 7 || !snap->format->word_at(snap, cache - 8, &header))
+		!snap->format->word_at(snap, snap_unit_field(block, block->wosize - 1), &cache) ||
+		cache & 7 || !snap->format->word_at(snap, snap_pointed_header(cache).a, &header))
 		return false;
 	uint64_t wosize = snap_header_wosize(header, snap->reserved);
 	if ((header & 255) != 0 || wosize == 0 || wosize > MOST_CALLS)

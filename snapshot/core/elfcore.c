@@ -102,7 +102,8 @@ static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
 	const struct snap *snap = core->snap;
 	for (uint64_t i = 0; i < snap->stretch_count; i++)
 		if (snap->stretches[i].offset & ELFCORE_COPY)
-			BASE_TRY(elfcore_append(&core->copied, snap->stretches[i].address, error));
+			BASE_TRY(
+				elfcore_append(&core->copied, snap->stretches[i].address.a, error));
 	return HG_OK;
 }
 
@@ -188,14 +189,14 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	walk->blocks_left = 0;
 	if (walk->offset & ELFCORE_COPY)
 		return copied_run(core, walk, run);
-	const struct snap_area *area = snap_runtime_area(runtime, walk->address);
+	const struct snap_area *area = snap_runtime_area(runtime, walk->address.a);
 	if (area && area->kind == SNAP_AREA_POOL)
 		run->stride = area->slot_words;
 	if (area && area->kind != SNAP_AREA_MINOR)
 		run->dead_colors =
 			runtime->is_5 ? 1u << runtime->garbage_colour : 1u << SNAP_COLOR_BLUE;
-	size_t got, bytes = walk->offset - walk->address;
-	const uint8_t *memory = snap_image_at(&core->image, walk->address, bytes, &got);
+	size_t got, bytes = walk->offset - walk->address.a;
+	const uint8_t *memory = snap_image_at(&core->image, walk->address.a, bytes, &got);
 	run->count = got / 8;
 	run->words = (const snap_field *)(const void *)memory;
 	return run->count != 0;
@@ -209,22 +210,25 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 	const uint8_t **out, bool *cut)
 {
 	const struct elfcore *core = elfcore_of(snap);
-	uint64_t address = 8 * (snap_ranks_word(&snap->ranks, rank) + 1), header;
+	struct snap_header_address address = snap_ranks_header(&snap->ranks, rank);
+	uint64_t contents = snap_field_address(address, 0), header;
 	size_t got;
 	uint8_t padding;
-	if (snap_image_u64(&core->image, address - 8, &header) &&
+	if (snap_image_u64(&core->image, address.a, &header) &&
 		snap_header_tag(header) == SNAP_TAG_STRING &&
-		snap_image_read(&core->image, address + bytes - 1, &padding, 1) && padding < 8)
+		snap_image_read(&core->image, contents + bytes - 1, &padding, 1) && padding < 8)
 		bytes -= 1 + (uint64_t)padding;
-	*out = snap_image_at(&core->image, address, bytes, &got);
+	*out = snap_image_at(&core->image, contents, bytes, &got);
 	*cut = got < bytes;
 	return got;
 }
 
 /* The part of a piece of memory between the copied blocks around an address. */
-static bool extent(const struct snap *snap, uint64_t address, struct snap_extent *out)
+static bool extent(
+	const struct snap *snap, struct snap_header_address header, struct snap_extent *out)
 {
 	const struct elfcore *core = elfcore_of(snap);
+	const uint64_t address = header.a;
 	const struct snap_piece *piece = snap_image_piece(&core->image, address);
 	uint64_t low = 0, high = core->copied.count;
 	if (!piece)
@@ -239,7 +243,9 @@ static bool extent(const struct snap *snap, uint64_t address, struct snap_extent
 	uint64_t before = low > 0 ? core->copied.items[low - 1] : 0;
 	if (before == address)
 		return false;
-	uint64_t start = before > piece->address ? before + 8 : piece->address;
+	/* The header of a copied block stays where it is. */
+	struct snap_header_address copied = {before};
+	uint64_t start = before > piece->address ? snap_field_address(copied, 0) : piece->address;
 	out->start = start;
 	out->end = piece->end;
 	if (low < core->copied.count && core->copied.items[low] < piece->end)

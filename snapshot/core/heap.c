@@ -37,7 +37,7 @@ struct heap_walk {
 
 static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
 {
-	return 8 * (snap_header_wosize(header, w->snap->reserved) + 1);
+	return snap_block_bytes(snap_header_wosize(header, w->snap->reserved));
 }
 
 /* The bytes at an address, of the core and not of a file; false if not even a word is there. */
@@ -78,8 +78,9 @@ static enum hg_status add_block(
 		end_stretch(w);
 		w->piece_end = w->end;
 	}
-	enum hg_status status = snap_adder_block(&w->adder, address, offset,
-		snap_header_wosize(header, w->snap->reserved), snap_header_tag(header), w->error);
+	enum hg_status status = snap_adder_block(&w->adder, (struct snap_header_address){address},
+		offset, snap_header_wosize(header, w->snap->reserved), snap_header_tag(header),
+		w->error);
 	w->taken = true;
 	w->stretch_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
 	return status;
@@ -105,7 +106,7 @@ static enum hg_status meet_fields(
 static enum hg_status meet_block(
 	struct heap_walk *w, uint64_t address, uint64_t header, const uint8_t *fields)
 {
-	struct snap_cell cell = {.address = address,
+	struct snap_cell cell = {.address = {address},
 		.wosize = snap_header_wosize(header, w->snap->reserved),
 		.tag = snap_header_tag(header)};
 	if (snap_tag_has_fields(cell.tag))
@@ -153,10 +154,10 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 static uint64_t place_left(struct heap_walk *w, uint64_t address)
 {
 	const struct snap *snap = w->snap;
-	while (w->moved < snap->forward_count && snap->forwards[w->moved].to < address)
+	while (w->moved < snap->forward_count && snap->forwards[w->moved].to.a < address)
 		w->moved++;
-	bool found = w->moved < snap->forward_count && snap->forwards[w->moved].to == address;
-	return found ? snap->forwards[w->moved].from : 0;
+	bool found = w->moved < snap->forward_count && snap->forwards[w->moved].to.a == address;
+	return found ? snap->forwards[w->moved].from.a : 0;
 }
 
 /* A live block that lies within its area. */
@@ -167,7 +168,7 @@ static enum hg_status take_block(struct heap_walk *w, uint64_t address, uint64_t
 	if (left || !whole)
 		return add_copy(w, address, left);
 	BASE_TRY(add_block(w, address, header, 0));
-	return meet_block(w, address, header, w->bytes + (address + 8 - w->from));
+	return meet_block(w, address, header, w->bytes + (address - w->from) + 8);
 }
 
 /* The same for the major heap, with 'more' words that Gc.stat counts. */
@@ -301,20 +302,23 @@ static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *ar
 static uint64_t forwarded_bytes(struct heap_walk *w, uint64_t address, uint64_t *to)
 {
 	uint64_t header;
-	*to = address + 16 <= w->end ? load(w, address + 8) - 8 : 0;
+	struct snap_header_address left = {address};
+	*to = address + 16 <= w->end ? snap_pointed_header(load(w, snap_field_address(left, 0))).a
+				     : 0;
 	if (*to % 8 || !snap_runtime_area(&w->core->runtime, *to) ||
 		!snap_image_u64(&w->core->image, *to, &header))
 		return 0;
 	return block_bytes(w, header);
 }
 
-static enum hg_status add_forward(struct heap_walk *w, uint64_t from, uint64_t to)
+static enum hg_status add_forward(
+	struct heap_walk *w, struct snap_header_address from, struct snap_header_address to)
 {
 	struct snap *snap = w->snap;
 	BASE_TRY(base_grow(&snap->forwards, snap->forward_count, &snap->forward_capacity,
 		sizeof(*snap->forwards), w->error));
 	snap->forwards[snap->forward_count++] = (struct snap_forward){from, to};
-	return snap_granules_add(&snap->granules, from, from, w->error);
+	return snap_granules_add(&snap->granules, from.a, from.a, w->error);
 }
 
 /* Blocks that are still in a minor heap; those that have left it are passed over. */
@@ -350,7 +354,8 @@ static enum hg_status find_forwards(struct heap_walk *w, const struct snap_area 
 		if (bytes == 0 || bytes > area->end - address)
 			return HG_OK;
 		if (header == 0)
-			BASE_TRY(add_forward(w, address, to));
+			BASE_TRY(add_forward(w, (struct snap_header_address){address},
+				(struct snap_header_address){to}));
 		address += bytes;
 	}
 	return HG_OK;
@@ -359,16 +364,16 @@ static enum hg_status find_forwards(struct heap_walk *w, const struct snap_area 
 static int by_to(const void *a, const void *b)
 {
 	const struct snap_forward *x = a, *y = b;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
+	if (x->to.a != y->to.a)
+		return x->to.a < y->to.a ? -1 : 1;
 	/* The block itself before the functions inside it. */
-	return (x->from > y->from) - (x->from < y->from);
+	return (x->from.a > y->from.a) - (x->from.a < y->from.a);
 }
 
 static int by_from(const void *a, const void *b)
 {
 	const struct snap_forward *x = a, *y = b;
-	return (x->from > y->from) - (x->from < y->from);
+	return (x->from.a > y->from.a) - (x->from.a < y->from.a);
 }
 
 /* Functions inside closures that have moved: pointers to them lead to the new block. */
@@ -379,14 +384,16 @@ static enum hg_status add_infix_forwards(struct heap_walk *w)
 	uint64_t count = snap->forward_count, header, word;
 	for (uint64_t i = 0; i < count; i++) {
 		struct snap_forward f = snap->forwards[i];
-		if (!snap_image_u64(image, f.to, &header) ||
+		if (!snap_image_u64(image, f.to.a, &header) ||
 			snap_header_tag(header) != SNAP_TAG_CLOSURE)
 			continue;
 		uint64_t wosize = snap_header_wosize(header, snap->reserved);
-		for (uint64_t j = 1; j < wosize; j++)
-			if (snap_image_u64(image, f.from + 8 * (j + 1), &word) &&
+		for (uint64_t j = 1; j < wosize; j++) {
+			struct snap_header_address infix = {snap_field_address(f.from, j)};
+			if (snap_image_u64(image, infix.a, &word) &&
 				snap_is_infix_header(word, j, snap->reserved))
-				BASE_TRY(add_forward(w, f.from + 8 * (j + 1), f.to));
+				BASE_TRY(add_forward(w, infix, f.to));
+		}
 	}
 	return HG_OK;
 }

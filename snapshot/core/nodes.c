@@ -67,7 +67,7 @@ static enum hg_status name_fiber(struct elfcore *core, const struct snap_runtime
 	return HG_OK;
 }
 
-static enum hg_status load_fiber(struct elfcore *core, uint64_t continuation,
+static enum hg_status load_fiber(struct elfcore *core, struct snap_header_address continuation,
 	const struct snap_runtime_roots *roots, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
@@ -93,10 +93,12 @@ static enum hg_status load_fibers(struct elfcore *core, struct hg_error *error)
 {
 	/* Millions of continuations may have the same deep stack. */
 	for (uint64_t i = 0; i < core->continuations.count && !core->runtime.gave_up; i++) {
-		uint64_t header = core->continuations.items[i], stack;
+		struct snap_header_address header = {core->continuations.items[i]};
+		uint64_t stack;
 		struct snap_runtime_roots roots = {0};
 		/* 1: it was resumed already. */
-		if (!snap_image_u64(&core->image, header + 8, &stack) || stack <= 1)
+		if (!snap_image_u64(&core->image, snap_field_address(header, 0), &stack) ||
+			stack <= 1)
 			continue;
 		snap_runtime_fiber(&core->runtime, stack & ~(uint64_t)1, &roots, NULL, NULL);
 		enum hg_status status = load_fiber(core, header, &roots, error);
@@ -106,9 +108,9 @@ static enum hg_status load_fibers(struct elfcore *core, struct hg_error *error)
 	return HG_OK;
 }
 
-static uint32_t block_node(const struct snap *snap, uint64_t header)
+static uint32_t block_node(const struct snap *snap, struct snap_header_address header)
 {
-	return snap_resolve_node(snap, header + 8);
+	return snap_resolve_node(snap, snap_block_of(header).a);
 }
 
 static enum hg_status settle_fibers(struct elfcore *core, struct hg_error *error)
@@ -132,22 +134,22 @@ static enum hg_status settle_fibers(struct elfcore *core, struct hg_error *error
 
 /* Ephemerons */
 
-static uint64_t ephemeron_words(const struct elfcore *core, uint64_t block)
+static uint64_t ephemeron_words(const struct elfcore *core, struct snap_block_address block)
 {
 	uint64_t header;
-	if (!snap_image_u64(&core->image, block - 8, &header) ||
+	if (!snap_image_u64(&core->image, snap_header_of(block).a, &header) ||
 		snap_header_tag(header) != SNAP_TAG_ABSTRACT)
 		return 0;
 	uint64_t words = snap_header_wosize(header, core->snap->reserved);
 	bool whole = words > SNAP_EPHEMERON_DATA &&
-		     snap_image_present(&core->image, block, 8 * words) == 8 * words;
+		     snap_image_present(&core->image, block.a, 8 * words) == 8 * words;
 	return whole ? words : 0;
 }
 
-static bool ephemeron_field(
-	const struct elfcore *core, uint64_t block, uint64_t field, uint64_t *value)
+static bool ephemeron_field(const struct elfcore *core, struct snap_block_address block,
+	uint64_t field, uint64_t *value)
 {
-	return snap_image_u64(&core->image, block + 8 * field, value) && !(*value & 1) &&
+	return snap_image_u64(&core->image, block.a + 8 * field, value) && !(*value & 1) &&
 	       *value != core->runtime.ephemeron_none;
 }
 
@@ -157,7 +159,8 @@ static enum hg_status load_ephemerons(struct elfcore *core, struct hg_error *err
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t value;
 	for (uint64_t i = 0; i < runtime->ephemeron_count; i++) {
-		uint64_t block = runtime->ephemerons[i], words = ephemeron_words(core, block);
+		struct snap_block_address block = {runtime->ephemerons[i]};
+		uint64_t words = ephemeron_words(core, block);
 		if (words && ephemeron_field(core, block, SNAP_EPHEMERON_DATA, &value))
 			BASE_TRY(elfcore_meet(core, value, error));
 	}
@@ -170,18 +173,19 @@ static uint32_t key_node(const struct snap *snap, uint64_t value)
 	uint32_t node = snap_resolve_node(snap, value);
 	if (node == HG_NO_NODE)
 		return HG_NO_NODE;
-	uint64_t word = snap_ranks_word(&snap->ranks, (struct snap_rank){node});
-	const struct snap_chunk *chunk = snap_chunk_at(snap, 8 * word);
+	struct snap_header_address header =
+		snap_ranks_header(&snap->ranks, (struct snap_rank){node});
+	const struct snap_chunk *chunk = snap_chunk_at(snap, header.a);
 	return chunk && chunk->segment == HG_SEGMENT_STATIC ? HG_NO_NODE : node;
 }
 
-static enum hg_status settle_ephemeron(struct elfcore *core, uint64_t block, uint64_t *capacities,
-	uint64_t *keys, struct hg_error *error)
+static enum hg_status settle_ephemeron(struct elfcore *core, struct snap_block_address block,
+	uint64_t *capacities, uint64_t *keys, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	uint64_t words = ephemeron_words(core, block), value;
 	struct snap_ephemeron e = {
-		.self = snap_resolve_node(snap, block), .first_key = (uint32_t)*keys};
+		.self = snap_resolve_node(snap, block.a), .first_key = (uint32_t)*keys};
 	if (*keys > UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more keys of ephemerons than the 2^32 that this version can number");
@@ -215,10 +219,10 @@ static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *e
 	struct base_map seen = {0};
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < runtime->ephemeron_count && status == HG_OK; i++) {
-		uint64_t block = runtime->ephemerons[i];
+		struct snap_block_address block = {runtime->ephemerons[i]};
 		bool added;
 		/* Lists that are damaged may lead to one again. */
-		status = base_map_note(&seen, block, &added, error);
+		status = base_map_note(&seen, block.a, &added, error);
 		if (status == HG_OK && added)
 			status = settle_ephemeron(core, block, capacities, &keys, error);
 	}
@@ -231,11 +235,12 @@ static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *e
 static enum hg_status load_offheap(struct elfcore *core, struct hg_error *error)
 {
 	for (uint64_t i = 0; i < core->customs.count; i++) {
-		uint64_t address = core->customs.items[i], header;
+		struct snap_header_address address = {core->customs.items[i]};
+		uint64_t header;
 		struct snap_custom custom;
-		if (!snap_image_u64(&core->image, address, &header))
+		if (!snap_image_u64(&core->image, address.a, &header))
 			continue;
-		snap_runtime_custom(&core->runtime, address + 8,
+		snap_runtime_custom(&core->runtime, snap_block_of(address),
 			snap_header_wosize(header, core->snap->reserved), &custom);
 		/* What belongs to somebody else is not freed with the block. */
 		if (custom.offheap == SNAP_OFFHEAP_NONE || custom.offheap == SNAP_OFFHEAP_ALIEN ||
@@ -254,7 +259,7 @@ static int by_owner(const void *a, const void *b)
 	const struct elfcore_offheap *x = a, *y = b;
 	if (x->owner != y->owner)
 		return x->owner < y->owner ? -1 : 1;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -294,7 +299,7 @@ static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *erro
 
 /* A sample whose call stack is known, and the innermost place of it. */
 struct place {
-	uint64_t block; /* header */
+	struct snap_header_address block;
 	const struct snap_sample *sample;
 	struct snap_code_place at;
 };
@@ -331,7 +336,7 @@ static int by_place(const void *a, const void *b)
 static int by_sampled_address(const void *a, const void *b)
 {
 	const struct snap_sampled *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
 /* Of what is sampled for data outside the heap nothing follows for the heap. */
@@ -372,8 +377,8 @@ static enum hg_status number_places(
 static int by_block(const void *a, const void *b)
 {
 	const struct elfcore_sampled *x = a, *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
+	if (x->address.a != y->address.a)
+		return x->address.a < y->address.a ? -1 : 1;
 	return (x->sample > y->sample) - (x->sample < y->sample);
 }
 
@@ -382,16 +387,17 @@ static enum hg_status find_places(
 	struct elfcore *core, struct place *places, struct hg_error *error)
 {
 	struct snap_runtime *runtime = &core->runtime;
-	uint64_t slot, word, count = 0;
+	struct snap_header_address header;
+	uint64_t slot, count = 0;
 	for (uint64_t i = 0; i < runtime->sample_count; i++) {
 		const struct snap_sample *sample = &runtime->samples[i];
 		struct place *place = &places[count];
 		if (sample->block & 7 ||
-			!snap_outcome_is_block(snap_resolve(core->snap, sample->block, &word)))
+			!snap_outcome_is_block(snap_resolve(core->snap, sample->block, &header)))
 			continue;
-		place->block = 8 * word;
+		place->block = header;
 		place->sample = sample;
-		core->sampled[core->sampled_count++] = (struct elfcore_sampled){8 * word, i};
+		core->sampled[core->sampled_count++] = (struct elfcore_sampled){header, i};
 		if (innermost_slot(runtime, sample, &slot) &&
 			snap_runtime_locations(runtime, slot, &place->at, 1) && place->at.file[0])
 			count++;

@@ -35,20 +35,21 @@ static inline enum hg_status elfcore_append(
 
 /* A suspended fiber: held by its continuation, it holds what its frames do. */
 struct elfcore_fiber {
-	uint64_t continuation;       /* header of the block */
+	struct snap_header_address continuation;
 	uint64_t root;               /* its number among the snapshot's roots */
 	uint64_t first_value, count; /* in fiber_values */
 };
 
-/* Off-heap bytes of a block, by the address of its header until there are ranks. */
+/* Off-heap bytes of a block, by its address until there are ranks. */
 struct elfcore_offheap {
-	uint64_t address, bytes, owner;
+	struct snap_header_address address;
+	uint64_t bytes, owner;
 };
 
 /* A sample and the block it is of. */
 struct elfcore_sampled {
-	uint64_t address; /* of the header */
-	uint64_t sample;  /* index in runtime.samples */
+	struct snap_header_address address;
+	uint64_t sample; /* index in runtime.samples */
 };
 
 struct elfcore {
@@ -61,9 +62,9 @@ struct elfcore {
 	uint32_t *granule_top; /* leaf by the high bits of an address; 0 none */
 	uint8_t *granules;     /* leaves: an ELFCORE_GRANULE for each */
 	uint64_t granule_count, granule_capacity;
-	struct base_map static_seen;                /* headers */
-	struct elfcore_list statics;                /* headers, in the order found */
-	struct elfcore_list customs, continuations; /* headers */
+	struct base_map static_seen; /* addresses of headers, as in these lists */
+	struct elfcore_list statics; /* in the order found */
+	struct elfcore_list customs, continuations;
 
 	/* Resident: words of copied blocks, each [header][fields]. */
 	struct elfcore_list copies;
@@ -101,7 +102,8 @@ static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 	uint8_t mark = core->granules[(leaf << SNAP_LEAF_SHIFT) +
 				      (granule & ((1 << SNAP_LEAF_SHIFT) - 1))];
 	return mark == ELFCORE_GRANULE_OUT ||
-	       (mark == ELFCORE_GRANULE_SHARED && !snap_runtime_area(&core->runtime, value - 8));
+	       (mark == ELFCORE_GRANULE_SHARED &&
+		       !snap_runtime_area(&core->runtime, snap_pointed_header(value).a));
 }
 
 /* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
@@ -114,7 +116,8 @@ size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
-size_t elfcore_call_stack(const struct snap *snap, uint64_t address, char *buffer, size_t size);
+size_t elfcore_call_stack(
+	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size);
 bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
 uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity);

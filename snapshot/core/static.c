@@ -31,64 +31,65 @@ static uint64_t static_end(struct elfcore *core, uint64_t address)
 	return is_plugin ? piece->end : 0;
 }
 
-static bool is_atom(const struct elfcore *core, uint64_t header)
+static bool is_atom(const struct elfcore *core, struct snap_header_address header)
 {
 	const struct snap_range *atoms = &core->runtime.atoms;
-	return header - atoms->start < atoms->end - atoms->start;
+	return header.a - atoms->start < atoms->end - atoms->start;
 }
 
 /* Whether a static block begins at an address; an infix header leads to its closure. */
-static bool find_block(struct elfcore *core, uint64_t *header_address, uint64_t *wosize)
+static bool find_block(struct elfcore *core, struct snap_header_address *address, uint64_t *wosize)
 {
 	uint64_t header, end;
 	unsigned reserved = core->snap->reserved;
 	for (unsigned i = 0; i < 2; i++) {
-		if (is_atom(core, *header_address) ||
-			!snap_image_u64(&core->image, *header_address, &header))
+		if (is_atom(core, *address) || !snap_image_u64(&core->image, address->a, &header))
 			return false;
 		*wosize = snap_header_wosize(header, reserved);
 		if (snap_header_tag(header) != SNAP_TAG_INFIX)
 			break;
-		if (*wosize >= *header_address / 8)
+		if (*wosize >= address->a / 8)
 			return false;
-		*header_address -= 8 * *wosize;
+		address->a -= 8 * *wosize;
 	}
 	if (*wosize == 0 || snap_header_color(header) != SNAP_COLOR_BLACK ||
 		snap_header_tag(header) == SNAP_TAG_INFIX)
 		return false;
-	end = static_end(core, *header_address);
-	if (end <= *header_address || *wosize >= (end - *header_address) / 8)
+	end = static_end(core, address->a);
+	if (end <= address->a || *wosize >= (end - address->a) / 8)
 		return false;
-	uint64_t bytes = snap_tag_has_fields(snap_header_tag(header)) ? 8 * (*wosize + 1) : 8;
-	return snap_image_present(&core->image, *header_address, bytes) == bytes;
+	uint64_t bytes =
+		snap_tag_has_fields(snap_header_tag(header)) ? snap_block_bytes(*wosize) : 8;
+	return snap_image_present(&core->image, address->a, bytes) == bytes;
 }
 
 enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error)
 {
-	uint64_t header = value - 8, wosize;
+	struct snap_header_address header = snap_pointed_header(value);
+	uint64_t wosize;
 	bool added;
 	if (!elfcore_leads_out(core, value) || !find_block(core, &header, &wosize))
 		return HG_OK;
-	BASE_TRY(base_map_note(&core->static_seen, header, &added, error));
-	return added ? elfcore_append(&core->statics, header, error) : HG_OK;
+	BASE_TRY(base_map_note(&core->static_seen, header.a, &added, error));
+	return added ? elfcore_append(&core->statics, header.a, error) : HG_OK;
 }
 
 /* '*left' are the bytes that may still be looked at. */
-static enum hg_status meet_fields(
-	struct elfcore *core, uint64_t address, uint64_t *left, struct hg_error *error)
+static enum hg_status meet_fields(struct elfcore *core, struct snap_header_address address,
+	uint64_t *left, struct hg_error *error)
 {
 	uint64_t header, info, value, first = 0;
-	if (!snap_image_u64(&core->image, address, &header))
+	if (!snap_image_u64(&core->image, address.a, &header))
 		return HG_OK;
 	uint64_t wosize = snap_header_wosize(header, core->snap->reserved);
 	if (snap_header_tag(header) == SNAP_TAG_CLOSURE && wosize >= 2 &&
-		snap_image_u64(&core->image, address + 16, &info))
+		snap_image_u64(&core->image, snap_field_address(address, 1), &info))
 		first = info << 8 >> 9;
 	if (!snap_tag_has_fields(snap_header_tag(header)))
 		return HG_OK;
 	*left -= 8 * wosize < *left ? 8 * wosize : *left;
 	for (uint64_t j = first; j < wosize; j++)
-		if (snap_image_u64(&core->image, address + 8 * (j + 1), &value))
+		if (snap_image_u64(&core->image, snap_field_address(address, j), &value))
 			BASE_TRY(elfcore_meet(core, value, error));
 	return HG_OK;
 }
@@ -102,7 +103,7 @@ static int by_address(const void *a, const void *b)
 struct static_walk {
 	struct elfcore *core;
 	struct snap_adder adder;
-	uint64_t behind;      /* the last block added */
+	uint64_t end;         /* of the last block added */
 	uint64_t chunk_start; /* of blocks side by side; 0 none */
 	struct hg_error *error;
 };
@@ -114,27 +115,27 @@ static enum hg_status end_chunk(struct static_walk *w)
 		return HG_OK;
 	struct snap_stretch *last = &snap->stretches[snap->stretch_count - 1];
 	if (!(last->offset & ELFCORE_COPY))
-		last->offset = w->behind;
+		last->offset = w->end;
 	snap_adder_settle(&w->adder);
 	enum hg_status status = snap_add_chunk(
-		snap, w->chunk_start, w->behind, HG_SEGMENT_STATIC, HG_NO_OFFSET, w->error);
+		snap, w->chunk_start, w->end, HG_SEGMENT_STATIC, HG_NO_OFFSET, w->error);
 	w->chunk_start = 0;
 	return status;
 }
 
 /* A block that lies in two pieces of the image is copied, as far as it has fields. */
-static enum hg_status find_words(struct elfcore *core, uint64_t address, uint64_t wosize,
-	uint64_t words, uint64_t *offset, struct hg_error *error)
+static enum hg_status find_words(struct elfcore *core, struct snap_header_address address,
+	uint64_t wosize, uint64_t words, uint64_t *offset, struct hg_error *error)
 {
 	struct elfcore_list *copies = &core->copies;
 	size_t got;
-	snap_image_at(&core->image, address, 8 * (wosize + 1), &got);
+	snap_image_at(&core->image, address.a, snap_block_bytes(wosize), &got);
 	*offset = 0;
-	if (got == 8 * (wosize + 1))
+	if (got == snap_block_bytes(wosize))
 		return HG_OK;
 	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
 		sizeof(*copies->items), error));
-	(void)snap_image_read(&core->image, address, copies->items + copies->count, 8 * words);
+	(void)snap_image_read(&core->image, address.a, copies->items + copies->count, 8 * words);
 	*offset = ELFCORE_COPY | copies->count;
 	copies->count += words;
 	return HG_OK;
@@ -154,27 +155,27 @@ static bool reaches_heap(const struct snap_runtime *runtime, uint64_t start, uin
 	return low < runtime->area_count && runtime->areas[low].start < end;
 }
 
-static enum hg_status add_block(struct static_walk *w, uint64_t address)
+static enum hg_status add_block(struct static_walk *w, struct snap_header_address address)
 {
 	struct snap *snap = w->core->snap;
 	uint64_t header, offset, wosize;
-	snap_image_u64(&w->core->image, address, &header);
+	snap_image_u64(&w->core->image, address.a, &header);
 	wosize = snap_header_wosize(header, snap->reserved);
 	unsigned tag = snap_header_tag(header);
 	/* A conservative root may have led into the middle of a block. */
-	if (address < w->behind ||
-		reaches_heap(&w->core->runtime, address, address + 8 * (wosize + 1)))
+	uint64_t end = snap_field_address(address, wosize);
+	if (address.a < w->end || reaches_heap(&w->core->runtime, address.a, end))
 		return HG_OK;
 	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
 	BASE_TRY(find_words(w->core, address, wosize, words, &offset, w->error));
-	bool apart = address != w->behind || offset || snap->stretch_count == 0 ||
+	bool apart = address.a != w->end || offset || snap->stretch_count == 0 ||
 		     snap->stretches[snap->stretch_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)
 		BASE_TRY(end_chunk(w));
 	BASE_TRY(snap_adder_block(&w->adder, address, offset, wosize, tag, w->error));
 	if (w->chunk_start == 0)
-		w->chunk_start = address;
-	w->behind = address + 8 * (wosize + 1);
+		w->chunk_start = address.a;
+	w->end = end;
 	snap->static_count++;
 	return HG_OK;
 }
@@ -187,10 +188,11 @@ enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error)
 	/* Blocks do not overlap; what damage makes of their headers may, again and again. */
 	uint64_t left = snap_image_bytes(&core->image);
 	for (uint64_t i = 0; i < statics->count && left; i++)
-		BASE_TRY(meet_fields(core, statics->items[i], &left, error));
+		BASE_TRY(meet_fields(
+			core, (struct snap_header_address){statics->items[i]}, &left, error));
 	if (statics->count)
 		qsort(statics->items, statics->count, sizeof(*statics->items), by_address);
 	for (uint64_t i = 0; i < statics->count; i++)
-		BASE_TRY(add_block(&w, statics->items[i]));
+		BASE_TRY(add_block(&w, (struct snap_header_address){statics->items[i]}));
 	return end_chunk(&w);
 }

@@ -63,33 +63,35 @@ size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size)
 {
 	struct elfcore *core = elfcore_of(snap);
-	uint64_t address = 8 * snap_ranks_word(&snap->ranks, rank), header;
+	struct snap_header_address address = snap_ranks_header(&snap->ranks, rank);
+	uint64_t header;
 	struct snap_custom custom;
-	if (!snap_image_u64(&core->image, address, &header) ||
+	if (!snap_image_u64(&core->image, address.a, &header) ||
 		snap_header_tag(header) != SNAP_TAG_CUSTOM)
 		return 0;
-	snap_runtime_custom(
-		&core->runtime, address + 8, snap_header_wosize(header, snap->reserved), &custom);
+	snap_runtime_custom(&core->runtime, snap_block_of(address),
+		snap_header_wosize(header, snap->reserved), &custom);
 	return counted(snprintf(buffer, size, "%s", custom.identifier));
 }
 
-static const struct snap_sample *find_sample(const struct elfcore *core, uint64_t address)
+static const struct snap_sample *find_sample(
+	const struct elfcore *core, struct snap_header_address address)
 {
 	uint64_t low = 0, high = core->sampled_count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		if (core->sampled[middle].address < address)
+		if (core->sampled[middle].address.a < address.a)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	bool found = low < core->sampled_count && core->sampled[low].address == address;
+	bool found = low < core->sampled_count && core->sampled[low].address.a == address.a;
 	return found ? &core->runtime.samples[core->sampled[low].sample] : NULL;
 }
 
 static const struct snap_sample *sample_of(const struct elfcore *core, struct snap_rank rank)
 {
-	return find_sample(core, 8 * snap_ranks_word(&core->snap->ranks, rank));
+	return find_sample(core, snap_ranks_header(&core->snap->ranks, rank));
 }
 
 /* Slots of a call stack that are shown, and functions inlined at one of them. */
@@ -153,7 +155,8 @@ static size_t rest_of(size_t size, size_t length)
 	return length < size ? size - length : 0;
 }
 
-size_t elfcore_call_stack(const struct snap *snap, uint64_t address, char *buffer, size_t size)
+size_t elfcore_call_stack(
+	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size)
 {
 	static const char between[] = " < ";
 	struct elfcore *core = elfcore_of(snap);

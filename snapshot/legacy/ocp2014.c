@@ -60,9 +60,9 @@ enum {
 
 /* A string block whose beginning is recorded. */
 struct string {
-	uint64_t address; /* of the header */
-	uint32_t number;  /* in the table of STRS */
-	bool longer;      /* than what is recorded */
+	struct snap_header_address address;
+	uint32_t number; /* in the table of STRS */
+	bool longer;     /* than what is recorded */
 };
 
 /* What walks and questions need after loading. */
@@ -136,12 +136,12 @@ static inline bool read_offset(struct base_cursor *c, uint8_t first, int64_t *ou
 
 /* A pointer by its offset, which counts words from header to header. */
 static inline bool read_pointer(
-	struct base_cursor *c, uint8_t first, uint64_t address, uint64_t *value)
+	struct base_cursor *c, uint8_t first, struct snap_header_address address, uint64_t *value)
 {
 	int64_t offset;
 	if (!read_offset(c, first, &offset))
 		return false;
-	*value = address + 8 * (uint64_t)offset + 8;
+	*value = snap_field_address(address, (uint64_t)offset);
 	int64_t most = (int64_t)(SNAP_ADDRESS_LIMIT / 8);
 	return offset > -most && offset < most &&
 	       *value - LOWEST_ADDRESS < SNAP_ADDRESS_LIMIT - LOWEST_ADDRESS;
@@ -157,7 +157,7 @@ static inline bool is_kind(uint8_t first)
  * failure the cursor is at the one that is wrong or cut short.
  */
 static inline bool read_fields(
-	struct base_cursor *c, uint64_t address, uint64_t wosize, uint64_t *out)
+	struct base_cursor *c, struct snap_header_address address, uint64_t wosize, uint64_t *out)
 {
 	static const uint64_t words[] = {
 		STAND_IN_STATIC, STAND_IN_FOREIGN, STAND_IN_CODE, STAND_IN_RESTART};
@@ -357,7 +357,8 @@ static enum hg_status prepare_strings(struct snap_ocp_loader *l)
 }
 
 /* A string of one word has at most 7 bytes, so that the table holds all of it. */
-static void note_string(struct snap_ocp_loader *l, uint64_t address, uint64_t wosize)
+static void note_string(
+	struct snap_ocp_loader *l, struct snap_header_address address, uint64_t wosize)
 {
 	uint64_t number = l->string_count++;
 	if (number < l->ocp->string_count)
@@ -367,7 +368,7 @@ static void note_string(struct snap_ocp_loader *l, uint64_t address, uint64_t wo
 static int strings_by_address(const void *a, const void *b)
 {
 	const struct string *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
 static enum hg_status end_strings(struct snap_ocp_loader *l)
@@ -386,7 +387,7 @@ static enum hg_status end_strings(struct snap_ocp_loader *l)
 }
 
 /* Says what is wrong with the field under the cursor of BLKS. */
-static enum hg_status refuse_field(const struct snap_ocp_loader *l, uint64_t block)
+static enum hg_status refuse_field(const struct snap_ocp_loader *l, struct snap_block_address block)
 {
 	struct base_cursor c = l->sections[BLKS];
 	uint64_t offset = base_cursor_offset(&c);
@@ -396,17 +397,17 @@ static enum hg_status refuse_field(const struct snap_ocp_loader *l, uint64_t blo
 		return ends_inside(l, &c, "a block");
 	if (is_kind(first))
 		return base_corrupt(l->error, offset, "more fields than the block at 0x%llx has",
-			(unsigned long long)block);
+			(unsigned long long)block.a);
 	if (!read_offset(&c, first, &distance))
 		return ends_inside(l, &c, "a field");
 	return base_corrupt(l->error, offset,
 		"a pointer from the block at 0x%llx over %lld words, out of the address space",
-		(unsigned long long)block, (long long)distance);
+		(unsigned long long)block.a, (long long)distance);
 }
 
 /* One entry of BLKS at 'address'; *bytes of it are taken in a chunk that ends at 'end'. */
 static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *adder,
-	uint64_t address, uint64_t end, uint64_t *bytes)
+	struct snap_header_address address, uint64_t end, uint64_t *bytes)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
@@ -414,14 +415,13 @@ static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *a
 	struct entry e;
 	if (!read_entry(c, l->ocp->id_bits, &e))
 		return ends_inside(l, c, "the blocks");
-	if (e.wosize >= (end - address) / 8) {
-		uint64_t block = address + 8;
+	if (e.wosize >= (end - address.a) / 8) {
 		return base_corrupt(l->error, offset,
 			"%s of %llu words at 0x%llx, in a chunk that ends at 0x%llx",
 			e.free ? "free memory" : "a block", (unsigned long long)e.wosize,
-			(unsigned long long)block, (unsigned long long)end);
+			(unsigned long long)snap_block_of(address).a, (unsigned long long)end);
 	}
-	*bytes = 8 * (e.wosize + 1);
+	*bytes = snap_block_bytes(e.wosize);
 	if (e.free) {
 		snap->accounts.free += *bytes;
 		return HG_OK;
@@ -430,7 +430,7 @@ static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *a
 		return base_corrupt(l->error, offset, "a block of 0 words");
 	if (!snap->no_fields && snap_tag_has_fields(e.tag) &&
 		!read_fields(c, address, e.wosize, NULL))
-		return refuse_field(l, address + 8);
+		return refuse_field(l, snap_block_of(address));
 	if (e.tag == SNAP_TAG_STRING)
 		note_string(l, address, e.wosize);
 	/* Without the graph no block has fields to number. */
@@ -447,7 +447,8 @@ static enum hg_status load_blocks(struct snap_ocp_loader *l)
 	snap->accounts.free = 0;
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {
 		uint64_t end = snap->chunks[i].end, bytes = 0;
-		for (uint64_t address = snap->chunks[i].start; address < end; address += bytes) {
+		struct snap_header_address address = {snap->chunks[i].start};
+		for (; address.a < end; address.a += bytes) {
 			BASE_TRY(load_entry(l, &adder, address, end, &bytes));
 			uint64_t offset = base_cursor_offset(c);
 			if (offset >> 24 == told)
@@ -533,8 +534,8 @@ static bool recognise(const char *name, const struct base_file *file)
 }
 
 /* One block into the scratch; false when the file is not what the loader has checked. */
-static inline bool copy_block(struct base_cursor *c, const struct entry *e, uint64_t address,
-	uint64_t fields, uint64_t *out)
+static inline bool copy_block(struct base_cursor *c, const struct entry *e,
+	struct snap_header_address address, uint64_t fields, uint64_t *out)
 {
 	*out = snap_header_make(RESERVED, e->id, e->wosize, e->tag);
 	return read_fields(c, address, fields, out + 1);
@@ -549,19 +550,19 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 	const struct ocp *ocp = walk->snap->format_data;
 	bool no_fields = walk->snap->no_fields;
 	struct base_cursor c = walk->cursor;
-	uint64_t address = walk->address, first = address;
+	struct snap_header_address address = walk->address, first = address;
 	size_t used = 0;
 	while (walk->blocks_left) {
 		const uint8_t *start = c.next;
 		struct entry e;
 		/* Only a file that changes under its mapping gets out of bounds here. */
 		if (!read_entry(&c, ocp->id_bits, &e) ||
-			e.wosize >= (SNAP_ADDRESS_LIMIT - address) / 8) {
+			e.wosize >= (SNAP_ADDRESS_LIMIT - address.a) / 8) {
 			walk->blocks_left = 0;
 			break;
 		}
 		if (e.free) {
-			address += 8 * (e.wosize + 1);
+			address.a = snap_field_address(address, e.wosize);
 			if (used)
 				break;
 			continue;
@@ -579,7 +580,7 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
 		if (used == 0)
 			first = address;
 		used += 1 + fields;
-		address += 8 * (e.wosize + 1);
+		address.a = snap_field_address(address, e.wosize);
 		walk->blocks_left--;
 	}
 	walk->cursor = c;
@@ -597,7 +598,7 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 	const uint8_t **out, bool *cut)
 {
 	const struct ocp *ocp = snap->format_data;
-	struct string key = {.address = snap_ranks_word(&snap->ranks, rank) << 3};
+	struct string key = {.address = snap_ranks_header(&snap->ranks, rank)};
 	const struct string *s = ocp->string_count ? bsearch(&key, ocp->strings, ocp->string_count,
 							     sizeof(key), strings_by_address)
 						   : NULL;

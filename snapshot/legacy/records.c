@@ -12,7 +12,7 @@ enum { LONGEST_NAME = 4096 };
 enum { PROGRESS_BYTES = 16 << 20 };
 
 struct block_record {
-	uint64_t address; /* of the header */
+	struct snap_header_address address;
 	uint64_t wosize, id;
 	unsigned tag;
 };
@@ -20,7 +20,7 @@ struct block_record {
 /* The caller has checked that SNAP_RECORD_BYTES are there. */
 static inline struct block_record read_block(const uint8_t *p)
 {
-	return (struct block_record){.address = base_load_u64le(p + 1) - 8,
+	return (struct block_record){.address = snap_pointed_header(base_load_u64le(p + 1)),
 		.tag = p[9],
 		.wosize = base_load_u64le(p + 10),
 		.id = base_load_u64le(p + 18)};
@@ -96,19 +96,19 @@ static enum hg_status refuse_block(
 	if (b->id >> SNAP_RECORD_RESERVED)
 		return base_corrupt(l->error, offset, "a location id of more than %d bits",
 			SNAP_RECORD_RESERVED);
-	if (b->address % 8)
+	if (b->address.a % 8)
 		return base_corrupt(l->error, offset, "a block at 0x%llx, which is no word address",
-			(unsigned long long)(b->address + 8));
+			(unsigned long long)snap_block_of(b->address).a);
 	if (l->snap->chunk_count == 0)
 		return base_corrupt(l->error, offset, "a block before the first chunk");
 	const struct snap_chunk *chunk = &l->snap->chunks[l->snap->chunk_count - 1];
-	if (b->address >= chunk->start && b->address < l->next_free)
+	if (b->address.a >= chunk->start && b->address.a < l->next_free)
 		return base_corrupt(l->error, offset,
 			"the block at 0x%llx overlaps the one before it",
-			(unsigned long long)(b->address + 8));
+			(unsigned long long)snap_block_of(b->address).a);
 	return base_corrupt(l->error, offset,
 		"the block at 0x%llx of %llu words lies outside its chunk, 0x%llx to 0x%llx",
-		(unsigned long long)(b->address + 8), (unsigned long long)b->wosize,
+		(unsigned long long)snap_block_of(b->address).a, (unsigned long long)b->wosize,
 		(unsigned long long)chunk->start, (unsigned long long)chunk->end);
 }
 
@@ -116,9 +116,9 @@ static inline bool block_is_sound(const struct loader *l, const struct block_rec
 {
 	/* wosize has 33 bits and addresses 48, so that nothing here overflows. */
 	return b->wosize != 0 && b->wosize <= snap_header_max_wosize(SNAP_RECORD_RESERVED) &&
-	       !(b->id >> SNAP_RECORD_RESERVED) && b->address % 8 == 0 &&
-	       b->address >= l->next_free && b->address < l->chunk_end &&
-	       8 * (b->wosize + 1) <= l->chunk_end - b->address;
+	       !(b->id >> SNAP_RECORD_RESERVED) && b->address.a % 8 == 0 &&
+	       b->address.a >= l->next_free && b->address.a < l->chunk_end &&
+	       snap_block_bytes(b->wosize) <= l->chunk_end - b->address.a;
 }
 
 /*
@@ -139,7 +139,7 @@ static enum hg_status load_block_records(struct loader *l)
 			break;
 		status = snap_adder_block(
 			&adder, b.address, (uint64_t)(p - start), b.wosize, b.tag, l->error);
-		l->next_free = b.address + 8 * (b.wosize + 1);
+		l->next_free = snap_field_address(b.address, b.wosize);
 		p += SNAP_RECORD_BYTES + 8 * fields;
 	}
 	snap_adder_settle(&adder);

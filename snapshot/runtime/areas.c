@@ -60,18 +60,20 @@ const struct snap_area *snap_runtime_area(const struct snap_runtime *runtime, ui
 }
 
 /* Words of the block whose header is at an address of a minor heap, forwarded or not; 0: none. */
-static uint64_t young_words(const struct snap_runtime *runtime, uint64_t address)
+static uint64_t young_words(const struct snap_runtime *runtime, struct snap_header_address address)
 {
 	uint64_t header, copy;
-	if (!snap_image_u64(runtime->image, address, &header))
+	if (!snap_image_u64(runtime->image, address.a, &header))
 		return 0;
 	if (header == 0) {
 		/* During a minor collection: field 0 is the address of the promoted block. */
-		if (!snap_image_u64(runtime->image, address + 8, &copy) || copy % 8 || copy == 0)
+		if (!snap_image_u64(runtime->image, snap_field_address(address, 0), &copy) ||
+			copy % 8 || copy == 0)
 			return 0;
-		const struct snap_area *area = snap_runtime_area(runtime, copy - 8);
+		const struct snap_area *area =
+			snap_runtime_area(runtime, snap_pointed_header(copy).a);
 		if (!area || area->kind == SNAP_AREA_MINOR ||
-			!snap_image_u64(runtime->image, copy - 8, &header))
+			!snap_image_u64(runtime->image, snap_pointed_header(copy).a, &header))
 			return 0;
 	}
 	uint64_t words = snap_runtime_wosize(runtime, header) + 1;
@@ -86,7 +88,8 @@ static bool walks_to(const struct snap_runtime *runtime, uint64_t start,
 	const struct snap_range *all, uint8_t *passed)
 {
 	while (start < all->end) {
-		uint64_t words = young_words(runtime, start), n = (start - all->start) / 8;
+		uint64_t words = young_words(runtime, (struct snap_header_address){start}),
+			 n = (start - all->start) / 8;
 		if (words == 0 || passed[n / 8] >> n % 8 & 1)
 			return false;
 		passed[n / 8] |= (uint8_t)(1u << n % 8);

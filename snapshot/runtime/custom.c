@@ -10,32 +10,32 @@ enum { KIND_MASK = 0xff, MANAGED_MASK = 0x600, MANAGED = 0x200, MAPPED_FILE = 0x
    complex64, char, and from 5.2 on float16 */
 static const uint8_t element_bytes[] = {4, 8, 1, 1, 2, 2, 4, 8, 8, 8, 8, 16, 1, 2};
 
-static bool bytes_of_bigarray(
-	const struct snap_runtime *runtime, uint64_t block, uint64_t wosize, uint64_t *bytes)
+static bool bytes_of_bigarray(const struct snap_runtime *runtime, struct snap_block_address block,
+	uint64_t wosize, uint64_t *bytes)
 {
-	uint64_t dimensions = snap_word(runtime, block + DIMENSIONS), size;
-	uint64_t kind = snap_word(runtime, block + FLAGS) & KIND_MASK;
+	uint64_t dimensions = snap_word(runtime, block.a + DIMENSIONS), size;
+	uint64_t kind = snap_word(runtime, block.a + FLAGS) & KIND_MASK;
 	if (dimensions > MOST_DIMENSIONS || wosize < DIMENSION / 8 + dimensions ||
 		kind >= sizeof(element_bytes))
 		return false;
 	*bytes = element_bytes[kind];
 	for (uint64_t i = 0; i < dimensions; i++)
-		if (!snap_image_u64(runtime->image, block + DIMENSION + 8 * i, &size) ||
+		if (!snap_image_u64(runtime->image, block.a + DIMENSION + 8 * i, &size) ||
 			__builtin_mul_overflow(*bytes, size, bytes))
 			return false;
 	return true;
 }
 
-static void read_bigarray(const struct snap_runtime *runtime, uint64_t block, uint64_t wosize,
-	struct snap_custom *out)
+static void read_bigarray(const struct snap_runtime *runtime, struct snap_block_address block,
+	uint64_t wosize, struct snap_custom *out)
 {
 	uint64_t bytes;
 	if (!bytes_of_bigarray(runtime, block, wosize, &bytes))
 		return;
-	uint64_t managed = snap_word(runtime, block + FLAGS) & MANAGED_MASK;
+	uint64_t managed = snap_word(runtime, block.a + FLAGS) & MANAGED_MASK;
 	out->bytes = bytes;
 	/* Parts of a bigarray share its data through a proxy. */
-	out->owner = snap_word(runtime, block + PROXY);
+	out->owner = snap_word(runtime, block.a + PROXY);
 	out->offheap = managed == MANAGED       ? SNAP_OFFHEAP_MALLOC
 		       : managed == MAPPED_FILE ? SNAP_OFFHEAP_MAPPED
 						: SNAP_OFFHEAP_ALIEN;
@@ -65,11 +65,11 @@ static const char *identifier_of(struct snap_runtime *runtime, uint64_t operatio
 	return identifier;
 }
 
-void snap_runtime_custom(
-	struct snap_runtime *runtime, uint64_t block, uint64_t wosize, struct snap_custom *out)
+void snap_runtime_custom(struct snap_runtime *runtime, struct snap_block_address block,
+	uint64_t wosize, struct snap_custom *out)
 {
 	*out = (struct snap_custom){
-		.identifier = identifier_of(runtime, snap_word(runtime, block))};
+		.identifier = identifier_of(runtime, snap_word(runtime, block.a))};
 	if (strncmp(out->identifier, "_bigarr", 7) == 0)
 		read_bigarray(runtime, block, wosize, out);
 }

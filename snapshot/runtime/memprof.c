@@ -38,7 +38,8 @@ static double rate5(struct snap_runtime *runtime, uint64_t entries)
 		return 0;
 	uint64_t lambda = snap_word(runtime, config + 8 * LAMBDA);
 	if (lambda % 8 || lambda == 0 ||
-		snap_header_tag(snap_word(runtime, lambda - 8)) != SNAP_TAG_DOUBLE)
+		snap_header_tag(snap_word(runtime, snap_pointed_header(lambda).a)) !=
+			SNAP_TAG_DOUBLE)
 		return 0;
 	return rate_of(snap_word(runtime, lambda));
 }
@@ -182,7 +183,8 @@ bool snap_runtime_callstack(struct snap_runtime *runtime, uint64_t value, uint64
 {
 	uint64_t header;
 	*count = 0;
-	if (value % 8 || value == 0 || !snap_image_u64(runtime->image, value - 8, &header) ||
+	if (value % 8 || value == 0 ||
+		!snap_image_u64(runtime->image, snap_pointed_header(value).a, &header) ||
 		(header & 0xff) != 0)
 		return false;
 	*count = snap_runtime_wosize(runtime, header);

@@ -153,7 +153,7 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 		if (!snap_image_u64(runtime->image, symbol.address + 8 * i, &field))
 			return false;
 		if (field % 8 == 0 && field != 0 &&
-			snap_image_u64(runtime->image, field - 8, &header) &&
+			snap_image_u64(runtime->image, snap_pointed_header(field).a, &header) &&
 			(header & 0xff) == SNAP_TAG_STRING &&
 			snap_image_string(runtime->image, field, text, size) &&
 			snap_is_version(text))

@@ -257,7 +257,7 @@ struct snap_custom {
 };
 
 /* Of the custom block (tag 255) at an address. */
-void snap_runtime_custom(
-	struct snap_runtime *runtime, uint64_t block, uint64_t wosize, struct snap_custom *out);
+void snap_runtime_custom(struct snap_runtime *runtime, struct snap_block_address block,
+	uint64_t wosize, struct snap_custom *out);
 
 #endif

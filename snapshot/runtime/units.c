@@ -30,7 +30,8 @@ static enum hg_status add_unit(
 	BASE_TRY(base_grow(&runtime->units, runtime->unit_count, &runtime->unit_capacity,
 		sizeof(*runtime->units), error));
 	source.name = name_of_block(runtime, block);
-	runtime->units[runtime->unit_count++] = (struct snap_unit){source.name, block, wosize, ""};
+	runtime->units[runtime->unit_count++] =
+		(struct snap_unit){source.name, {block}, wosize, ""};
 	for (uint64_t i = 0; i < wosize; i++)
 		BASE_TRY(snap_read_root(runtime, &source, block + 8 * i, i, error));
 	return HG_OK;
@@ -42,7 +43,7 @@ static enum hg_status read_list(struct snap_runtime *runtime, uint64_t list, str
 	uint64_t block, header;
 	/* Many lists may be the same one. */
 	for (; (block = snap_word(runtime, list)) != 0 && snap_spend(runtime, 1); list += 8) {
-		if (!snap_image_u64(runtime->image, block - 8, &header))
+		if (!snap_image_u64(runtime->image, snap_pointed_header(block).a, &header))
 			continue;
 		uint64_t wosize = snap_runtime_wosize(runtime, header);
 		if (snap_image_present(runtime->image, block, 8 * wosize) < 8 * wosize) {
@@ -144,7 +145,7 @@ static bool string_bytes(
 {
 	uint64_t header;
 	size_t got;
-	if (!snap_image_u64(runtime->image, address - 8, &header) ||
+	if (!snap_image_u64(runtime->image, snap_pointed_header(address).a, &header) ||
 		snap_header_tag(header) != SNAP_TAG_STRING)
 		return false;
 	uint64_t bytes = 8 * snap_runtime_wosize(runtime, header);
@@ -271,7 +272,7 @@ static bool entry_of(
 {
 	static const char *const separators[] = {".", "__"};
 	char name[512];
-	struct snap_image_file *file = snap_image_file_at(runtime->image, unit->block);
+	struct snap_image_file *file = snap_image_file_at(runtime->image, unit->block.a);
 	for (unsigned i = 0; file && i < sizeof(separators) / sizeof(*separators); i++) {
 		int length =
 			snprintf(name, sizeof(name), "caml%s%sentry", unit->name, separators[i]);
@@ -292,6 +293,6 @@ enum hg_status snap_runtime_unit_sources(struct snap_runtime *runtime, const str
 		initialize.address = 0;
 	return snap_copied_from(runtime->image,
 		(struct snap_range){entry.address, entry.address + entry.size},
-		(struct snap_range){unit->block, unit->block + 8 * unit->wosize},
+		(struct snap_range){unit->block.a, snap_unit_field(unit, unit->wosize)},
 		initialize.address, sources, error);
 }

@@ -120,10 +120,10 @@ static bool next_closure(
 	struct retyping *r, uint64_t value, struct snap_cell *cell, uint64_t *start)
 {
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix) || is_infix ||
-		!snap_find(&r->aside, (struct snap_rank){rank}, word, cell) ||
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix) || is_infix ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, header, cell) ||
 		cell->tag != SNAP_TAG_CLOSURE)
 		return false;
 	*start = snap_first_value(r->snap, cell);

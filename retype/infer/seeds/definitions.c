@@ -97,7 +97,7 @@ static void seed_block(struct definitions *d, uint64_t number)
 	if (!is_definition(r, block, &definition) ||
 		!retype_map_get(&d->blocks, key_of(&definition), &only) || only == 0 ||
 		!retype_map_get(&d->values, key_of(&definition), &value) || value == 0 ||
-		!r->snap->format->word_at(r->snap, block->block, &word))
+		!r->snap->format->word_at(r->snap, block->block.a, &word))
 		return;
 	retyping_seed_value(
 		r, HG_INFERRED, (uint32_t)value - 1, word, r->types->values[value - 1].type);

@@ -17,15 +17,15 @@ static void seed_exception(
 	const struct retype_extension *extension = retyping_extension(r, cell->fields[0]);
 	if (extension && extension->field_count == cell->field_count - 1)
 		retyping_seed(r, HG_INFERRED, (uint32_t)(extension - r->types->extensions), rank,
-			cell->address >> 3, *exception);
+			cell->address, *exception);
 }
 
 static void seed_slot(
 	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
 {
 	const struct retype_term *slot = context;
-	if (cell->field_count == 2 && retyping_is_slot(r, cell->address + 8))
-		retyping_seed(r, HG_EXACT, 0, rank, cell->address >> 3, *slot);
+	if (cell->field_count == 2 && retyping_is_slot(r, snap_block_of(cell->address).a))
+		retyping_seed(r, HG_EXACT, 0, rank, cell->address, *slot);
 }
 
 /* Kinds of custom blocks that have a type of their own, by the identifiers of their operations. */
@@ -42,7 +42,7 @@ static void seed_custom(
 		return;
 	for (unsigned i = 0; i < sizeof(customs) / sizeof(customs[0]); i++)
 		if (strcmp(name, customs[i].identifier) == 0)
-			retyping_seed(r, HG_EXACT, i, rank, cell->address >> 3,
+			retyping_seed(r, HG_EXACT, i, rank, cell->address,
 				retype_base(r->types, customs[i].base));
 }
 

@@ -11,7 +11,8 @@ static bool may_wait(
 {
 	uint64_t value;
 	return type.n && !retyping_is_immediate(r, type) &&
-	       r->snap->format->word_at(r->snap, block->block + 8 * field, &value) && value == UNIT;
+	       r->snap->format->word_at(r->snap, snap_unit_field(block, field), &value) &&
+	       value == UNIT;
 }
 
 /* Values that the code of the unit has kept elsewhere until now. */
@@ -46,7 +47,7 @@ static void seed_fields(struct retyping *r, const struct snap_unit *block, uint3
 		return;
 	count = count < block->wosize ? count : block->wosize;
 	for (uint64_t i = 0; i < count; i++)
-		if (snap->format->word_at(snap, block->block + 8 * i, &value))
+		if (snap->format->word_at(snap, snap_unit_field(block, i), &value))
 			retyping_seed_value(r, sure, origin, value, fields[i].type);
 	if (sure == HG_EXACT)
 		seed_waiting(r, block, origin, fields, count);

@@ -20,7 +20,7 @@ static void seed_object(
 	const struct retype_class *class = retyping_class(r, cell);
 	if (class)
 		retyping_seed(r, HG_INFERRED, (uint32_t)(class - r->types->classes), rank,
-			cell->address >> 3, type_of_class(r, class));
+			cell->address, type_of_class(r, class));
 }
 
 enum hg_status retyping_seed_objects(struct retyping *r)

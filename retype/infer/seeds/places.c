@@ -119,13 +119,13 @@ static void hold_fields(struct places *p, const struct snap_cell *cell)
 {
 	struct retyping *r = p->r;
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
 	if (!p->held && r->status == HG_OK)
 		r->status = base_arena_zalloc(&r->arena, r->snap->block_count / 64 + 1,
 			sizeof(*p->held), (void **)&p->held, r->error);
 	for (uint64_t i = 0; i < cell->field_count && r->status == HG_OK; i++)
-		if (retyping_resolve(r, cell->fields[i], &rank, &word, &is_infix))
+		if (retyping_resolve(r, cell->fields[i], &rank, &header, &is_infix))
 			retyping_set_bit(p->held, rank);
 }
 
@@ -147,7 +147,7 @@ static void seed_block(struct places *p, uint32_t rank, const struct snap_cell *
 	} else if (p->second_sweep) {
 		return;
 	}
-	retyping_seed(r, sure, site, rank, cell->address >> 3, verdict.type);
+	retyping_seed(r, sure, site, rank, cell->address, verdict.type);
 }
 
 static void visit(struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
@@ -168,9 +168,9 @@ static void seed_sampled(struct places *p)
 	struct snap_cell cell;
 	p->sampled = true;
 	for (uint64_t i = 0; i < snap->sampled_count && r->status == HG_OK; i++) {
-		uint64_t word = snap->sampled[i].address >> 3;
-		uint32_t rank = retyping_rank(r, word);
-		if (!snap_find(&r->finder, (struct snap_rank){rank}, word, &cell))
+		struct snap_header_address header = snap->sampled[i].address;
+		uint32_t rank = retyping_rank(r, header);
+		if (!snap_find(&r->finder, (struct snap_rank){rank}, header, &cell))
 			continue;
 		struct verdict verdict =
 			verdict_of(p, snap->sampled[i].site, cell.tag, cell.wosize);

@@ -52,10 +52,10 @@ static const struct snap_location *location_of(struct retyping *r, uint64_t valu
 	struct snap_cell cell;
 	enum hg_confidence confidence;
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix) ||
-		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell))
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix) ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, header, &cell))
 		return NULL;
 	uint32_t id = snap_header_reserved(cell.header, r->snap->reserved);
 	uint32_t site = snap_sites_find(&r->snap->sites, id, cell.tag, &confidence);
@@ -81,18 +81,19 @@ static bool is_at(struct retyping *r, uint64_t value, const struct retype_defini
 static bool leads_to(struct retyping *r, uint64_t value, struct retype_term type, bool *fits)
 {
 	uint32_t rank;
-	uint64_t word, wosize;
+	struct snap_header_address header;
+	uint64_t wosize;
 	unsigned tag;
 	bool is_infix;
 	*fits = true;
 	type = retype_instance(r->types, type, NULL, 0);
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix))
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix))
 		return false;
 	if (!type.n)
 		return true;
 	if (is_infix)
 		type = r->any_function;
-	retyping_shape(r, rank, word, &tag, &wosize);
+	retyping_shape(r, rank, header, &tag, &wosize);
 	*fits = retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
 	return true;
 }
@@ -148,10 +149,10 @@ static void look_at_global(struct search *s, uint64_t value)
 	struct retyping *r = s->r;
 	struct snap_cell cell;
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &word, &is_infix) || is_infix ||
-		!snap_find(&r->aside, (struct snap_rank){rank}, word, &cell) || cell.tag != 0)
+	if (!retyping_resolve(r, value, &rank, &header, &is_infix) || is_infix ||
+		!snap_find(&r->aside, (struct snap_rank){rank}, header, &cell) || cell.tag != 0)
 		return;
 	for (uint64_t i = 0; i < cell.field_count; i++)
 		add(s, i, cell.fields[i]);
@@ -165,10 +166,10 @@ static void look_at_table(struct search *s, uint64_t table)
 	struct retyping *r = s->r;
 	struct snap_cell cell;
 	uint32_t rank;
-	uint64_t word;
+	struct snap_header_address header;
 	bool is_infix;
-	if (!retyping_resolve(r, table, &rank, &word, &is_infix) ||
-		!snap_find(&r->finder, (struct snap_rank){rank}, word, &cell))
+	if (!retyping_resolve(r, table, &rank, &header, &is_infix) ||
+		!snap_find(&r->finder, (struct snap_rank){rank}, header, &cell))
 		return;
 	for (uint64_t i = 0; i < cell.field_count && r->status == HG_OK; i++)
 		look_at_global(s, cell.fields[i]);

@@ -122,13 +122,13 @@ static uint64_t heap_string(struct heap *h)
 static void heap_sample(struct heap *h, uint64_t block, unsigned line)
 {
 	h->lines[h->sampled_count] = line;
-	h->sampled[h->sampled_count++].address = block - 8;
+	h->sampled[h->sampled_count++].address = snap_pointed_header(block);
 }
 
 static int by_address(const void *a, const void *b)
 {
 	const struct snap_sampled *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
 static void write_profile(struct heap *h, const char *text, bool is_whole)
@@ -618,7 +618,7 @@ static void compares_units(void **state)
 {
 	(void)state;
 	static const char crc[] = "00000000000000000000000000000000";
-	struct snap_unit units[] = {{"Test", BASE, 3, crc}, {"Other", BASE, 1, crc}};
+	struct snap_unit units[] = {{"Test", {BASE}, 3, crc}, {"Other", {BASE}, 1, crc}};
 	struct retype_options options = {0};
 	struct retype retype;
 	struct heap h;
@@ -686,7 +686,7 @@ static void distrusts_stale_units(void **state)
 {
 	(void)state;
 	static const char same[] = "00000000000000000000000000000000";
-	struct snap_unit units[] = {{"Test", BASE, 1, same}, {"Lib__Other", BASE, 1, same}};
+	struct snap_unit units[] = {{"Test", {BASE}, 1, same}, {"Lib__Other", {BASE}, 1, same}};
 	struct retype_options options = {0};
 	struct retype retype;
 	struct heap h;

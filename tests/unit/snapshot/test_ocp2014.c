@@ -329,7 +329,7 @@ static unsigned walk_all(const struct snap *snap)
 
 static void check_block(unsigned i, uint64_t address, uint64_t wosize, unsigned tag, uint32_t id)
 {
-	assert_int_equal(seen[i].cell.address, address);
+	assert_int_equal(seen[i].cell.address.a, address);
 	assert_int_equal(seen[i].cell.wosize, wosize);
 	assert_int_equal(seen[i].cell.tag, tag);
 	assert_int_equal(seen[i].id, id);
@@ -443,19 +443,19 @@ static void every_kind_of_field(void **state)
 	assert_int_equal(walk_all(snap), 2);
 	static const enum snap_outcome outcomes[] = {
 		SNAP_OUTSIDE, SNAP_OUTSIDE, SNAP_CODE, SNAP_CODE, SNAP_BLOCK, SNAP_BLOCK};
-	uint64_t word;
+	struct snap_header_address header;
 	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(seen[0].fields[i], 1);
 	for (unsigned i = 10; i < 16; i++) {
 		assert_int_equal(seen[0].fields[i] % 8, 0);
-		assert_int_equal(snap_resolve(snap, seen[0].fields[i], &word), outcomes[i - 10]);
+		assert_int_equal(snap_resolve(snap, seen[0].fields[i], &header), outcomes[i - 10]);
 	}
 	assert_int_equal(seen[0].fields[12], snap->codes[0].start);
 	assert_int_equal(seen[0].fields[13], snap->codes[1].start);
 	assert_int_equal(snap_resolve_node(snap, seen[0].fields[14]), 0);
 	assert_int_equal(snap_resolve_node(snap, seen[0].fields[15]), 1);
-	assert_int_equal(snap_resolve(snap, seen[1].fields[0], &word), SNAP_DANGLING);
+	assert_int_equal(snap_resolve(snap, seen[1].fields[0], &header), SNAP_DANGLING);
 	snap_release(snap);
 }
 
@@ -506,7 +506,7 @@ static void free_memory(void **state)
 	assert_int_equal(snap_walk_init(&walk, snap, &world.error), HG_OK);
 	for (unsigned i = 0; i < BLOCKS; i += 17) {
 		assert_true(snap_block(&walk, (struct snap_rank){i}, &cell));
-		assert_int_equal(cell.address, addresses[(i + BLOCKS / 2) % BLOCKS]);
+		assert_int_equal(cell.address.a, addresses[(i + BLOCKS / 2) % BLOCKS]);
 	}
 	snap_walk_release(&walk);
 	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
@@ -1041,7 +1041,8 @@ static void cut_anywhere(void **state)
 /* Everything that can be asked of a snapshot that opened. */
 static void use(struct snap *snap)
 {
-	uint64_t word, fields = 0;
+	struct snap_header_address header;
+	uint64_t fields = 0;
 	const uint8_t *bytes;
 	bool cut;
 	if (snap_rank(snap, &world.error) != HG_OK)
@@ -1050,7 +1051,7 @@ static void use(struct snap *snap)
 	for (uint32_t i = 0; i < snap->block_count; i++) {
 		fields += seen[i].cell.field_count;
 		for (uint64_t j = 0; j < seen[i].cell.field_count && j < 64; j++)
-			snap_resolve(snap, seen[i].fields[j], &word);
+			snap_resolve(snap, seen[i].fields[j], &header);
 		size_t size = snap->format->content(snap, (struct snap_rank){i}, 8, &bytes, &cut);
 		for (size_t j = 0; j < size; j++)
 			fields += bytes[j] == 0;
@@ -1140,7 +1141,7 @@ struct counts {
 static void count_block(const struct snap *snap, const struct snap_cell *cell, struct counts *n)
 {
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
-	uint64_t word;
+	struct snap_header_address header;
 	assert_true(id < 8);
 	n->tags[cell->tag]++;
 	n->sites[id][cell->tag]++;
@@ -1156,7 +1157,7 @@ static void count_block(const struct snap *snap, const struct snap_cell *cell, s
 		else if (value < 0x1000)
 			n->others++;
 		else
-			n->pointers += snap_resolve(snap, value, &word) == SNAP_BLOCK;
+			n->pointers += snap_resolve(snap, value, &header) == SNAP_BLOCK;
 	}
 }
 
@@ -1199,10 +1200,11 @@ static void check_sites(const struct counts *n)
 
 static void check_roots(const struct snap *snap)
 {
-	uint64_t kinds[HG_ROOT_KINDS] = {0}, word, names = 0;
+	struct snap_header_address header;
+	uint64_t kinds[HG_ROOT_KINDS] = {0}, names = 0;
 	for (uint64_t i = 0; i < snap->root_count; i++) {
 		kinds[snap->roots[i].kind]++;
-		assert_int_equal(snap_resolve(snap, snap->roots[i].value, &word), SNAP_BLOCK);
+		assert_int_equal(snap_resolve(snap, snap->roots[i].value, &header), SNAP_BLOCK);
 	}
 	for (const char *at = facts; (at = strstr(at, "\nnamed_value\t")); at++)
 		names++;

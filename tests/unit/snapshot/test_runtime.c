@@ -377,7 +377,9 @@ static void custom_blocks(void **state)
 				bool is_free = a->kind == SNAP_AREA_POOL ? header == 0
 									 : (header >> 8 & 3) == 2;
 				if (!is_free && (header & 0xff) == 255 && wosize) {
-					snap_runtime_custom(&s.rt, at + 8, wosize, &custom);
+					snap_runtime_custom(&s.rt,
+						snap_block_of((struct snap_header_address){at}),
+						wosize, &custom);
 					ours += strcmp(custom.identifier, "heapgraph.test") == 0;
 					int64s += strcmp(custom.identifier, "_j") == 0;
 					if (strcmp(custom.identifier, "_bigarr02") == 0) {
