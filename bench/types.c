@@ -5,7 +5,7 @@
  */
 #include "base/file.h"
 #include "bench/measure.h"
-#include "retype/types/types.h"
+#include "retype/profile/hgprof.h"
 
 static void run(const struct base_file *file, double *seconds, double *kilobytes)
 {

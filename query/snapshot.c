@@ -1,6 +1,7 @@
 #include "query/query.h"
 
 #include "base/grow.h"
+#include "retype/profile/hgprof.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "retype/legacy/cmt400.h"
 #include "retype/profile/agree.h"
 #include "retype/profile/distrust.h"
+#include "retype/profile/hgprof.h"
 #include "retype/profile/profile.h"
 
 #include <stdio.h>
@@ -83,7 +84,7 @@ static enum hg_status open_trees(struct retype *retype, struct snap *snap,
 {
 	BASE_TRY(retype_cmt400_read(&retype->types, options->directories, options->directory_count,
 		snap, &retype->path, error));
-	retype->has_types = retype->types.place_count > 0;
+	retype->has_types = retype->types.location_count > 0;
 	if (retype->has_types)
 		return HG_OK;
 	retype->path = "";

@@ -97,10 +97,10 @@ static void vote_for_place(
 {
 	const struct retyping *r = f->r;
 	uint32_t count;
-	const struct retype_place *place =
+	const struct retype_location *place =
 		at->line <= 0 ? NULL
-			      : retype_places_at(r->types, at->file, (uint32_t)at->line, at->start,
-					at->end, r->snap->clamped_places, &count);
+			      : retype_locations_at(r->types, at->file, (uint32_t)at->line,
+					at->start, at->end, r->snap->clamped_places, &count);
 	for (uint32_t i = 0; place && i < count; i++)
 		if (place[i].function != RETYPE_NONE)
 			add_vote(votes, place[i].function);

@@ -351,7 +351,7 @@ static int by_place(const void *left, const void *right)
 
 static int by_location(const void *left, const void *right)
 {
-	const struct retype_place *a = left, *b = right;
+	const struct retype_location *a = left, *b = right;
 	int order = strcmp(a->file, b->file);
 	if (order)
 		return order;
@@ -364,7 +364,7 @@ static int by_location(const void *left, const void *right)
 
 /* One place from the findings [first, end), which are of one place and unit. */
 static void make_place(struct cmt_reader *r, struct cmt_context *context, uint64_t first,
-	uint64_t end, struct retype_place *out)
+	uint64_t end, struct retype_location *out)
 {
 	const struct cmt_wanted *wanted = &r->wanted[r->found[first].place];
 	struct retype_made *made = cmt_alloc(r, end - first, sizeof(*made));
@@ -378,7 +378,7 @@ static void make_place(struct cmt_reader *r, struct cmt_context *context, uint64
 		if (!is_known)
 			made[count++] = (struct retype_made){r->found[i].kind, type};
 	}
-	*out = (struct retype_place){.file = wanted->file,
+	*out = (struct retype_location){.file = wanted->file,
 		.line = wanted->line,
 		.start = wanted->start,
 		.end = wanted->end,
@@ -391,7 +391,7 @@ static void make_place(struct cmt_reader *r, struct cmt_context *context, uint64
 
 void cmt_make_places(struct cmt_reader *r)
 {
-	struct retype_place *places = cmt_alloc(r, r->found_count, sizeof(*places));
+	struct retype_location *places = cmt_alloc(r, r->found_count, sizeof(*places));
 	struct cmt_context context = {0};
 	uint32_t count = 0, unit = RETYPE_NONE;
 	for (uint64_t i = 0; i < r->found_count; i++)
@@ -411,6 +411,6 @@ void cmt_make_places(struct cmt_reader *r)
 	}
 	if (count)
 		qsort(places, count, sizeof(*places), by_location);
-	r->types->places = places;
-	r->types->place_count = count;
+	r->types->locations = places;
+	r->types->location_count = count;
 }

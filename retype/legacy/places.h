@@ -13,7 +13,7 @@ enum hg_status cmt_find_places(struct cmt_reader *r);
 bool cmt_find_wanted(struct cmt_reader *r, const struct snap_marshal *m, struct snap_value location,
 	uint32_t *number);
 
-/* Fills types->places from what was found. */
+/* Fills types->locations from what was found. */
 void cmt_make_places(struct cmt_reader *r);
 
 /* Fills types->units and types->extensions from the units opened. */

@@ -205,7 +205,7 @@ static void read_predefined(struct reading *reading, struct retype_declaration *
 {
 	char word[MOST_TEXT];
 	take(reading, word);
-	uint32_t base = retype_base_declaration(reading->r->types, word);
+	uint32_t base = retype_base_declaration(word);
 	if (base != RETYPE_NONE)
 		out->form = reading->r->types->declarations[base].form;
 }

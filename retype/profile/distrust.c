@@ -2,12 +2,11 @@
  * What a profile says of units that the program has otherwise is not believed.
  *
  * Types that such a unit declares are abstract then, also where other units use them; its
- * exceptions and classes, its places and functions are as if the profile had none.
+ * exceptions and classes, its locations and functions are as if the profile had none.
  */
 #include "retype/profile/distrust.h"
 
 #include "retype/types/map.h"
-#include "retype/types/types_parts.h"
 
 #include <string.h>
 
@@ -87,19 +86,19 @@ static bool is_of_other_build(const struct retype_types *types, uint32_t unit)
 	return unit < types->unit_count && types->units[unit].agreement != RETYPE_UNIT_SAME;
 }
 
-static void forget_places(struct retype_types *types)
+static void forget_locations(struct retype_types *types)
 {
-	for (uint32_t i = 0; i < types->place_count; i++) {
-		struct retype_place *place = &types->places[i];
-		if (is_of_other_build(types, place->unit)) {
-			place->function = RETYPE_NONE;
-			place->made = NULL;
-			place->made_count = 0;
+	for (uint32_t i = 0; i < types->location_count; i++) {
+		struct retype_location *location = &types->locations[i];
+		if (is_of_other_build(types, location->unit)) {
+			location->function = RETYPE_NONE;
+			location->made = NULL;
+			location->made_count = 0;
 		}
 	}
 }
 
-/* By number functions stay where they are; nothing leads to one without identifier and place. */
+/* By number functions stay where they are; nothing leads to one without identifier and location. */
 static void forget_functions(struct retype_types *types)
 {
 	for (uint32_t i = 0; i < types->function_count; i++)
@@ -126,9 +125,10 @@ enum hg_status retype_distrust(struct retype_types *types)
 	if (status == HG_OK && any) {
 		forget_declarations(&d);
 		forget_names(&d);
-		forget_places(types);
+		forget_locations(types);
 		forget_functions(types);
-		retype_lookups_forget(types);
+		retype_lookups_release(types);
+		retype_locations_release(types);
 	}
 	retype_map_clear(&d.names);
 	return status;

@@ -2,9 +2,11 @@
  * Terms, declarations and layouts of exe.prof.  Terms may refer to later ones, but must be made
  * before the terms that have them: they are made depth first, without recursion.
  */
-#include "retype/profile/hgprof_parts.h"
+#include "retype/profile/hgprof_types.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
+#include "retype/types/nodes.h"
 
 #include <string.h>
 
@@ -213,7 +215,7 @@ static enum hg_status make_all(struct making *making)
 static enum hg_status make_terms(struct hgprof_reader *reader)
 {
 	uint64_t count = reader->terms.count;
-	BASE_TRY(retype_reserve_terms(reader->types, count));
+	BASE_TRY(retype_nodes_reserve(reader->types, count));
 	struct making making = {.reader = reader, .capacity = 64};
 	making.progress = calloc(count + 1, sizeof(*making.progress));
 	making.stack = calloc(making.capacity, sizeof(*making.stack));
@@ -367,9 +369,8 @@ static enum hg_status read_base(const struct hgprof_reader *reader, struct hgpro
 	struct retype_declaration *declaration)
 {
 	const uint8_t *at = line->next;
-	uint32_t parameters;
 	BASE_TRY(hgprof_name(reader, line, &declaration->base));
-	if (!retype_base_form(declaration->base, &declaration->form, &parameters))
+	if (!retype_base_form(declaration->base, &declaration->form))
 		return hgprof_bad(reader, line, at, "'%s' is no predefined representation",
 			declaration->base);
 	return HG_OK;

@@ -1,11 +1,8 @@
-/*
- * What leads to types in exe.prof: units, values, functions, extensions, classes, and places.  Of
- * places, most of the file, only the numbers are kept; their types are read when they are asked
- * for.
- */
-#include "retype/profile/hgprof_parts.h"
+#include "retype/profile/hgprof_uses.h"
 
-#include "base/cursor.h"
+#include "base/assert.h"
+#include "retype/profile/hgprof_locations.h"
+#include "retype/profile/hgprof_types.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +41,7 @@ static enum hg_status read_unit(
 static enum hg_status read_units(struct hgprof_reader *reader)
 {
 	struct retype_types *types = reader->types;
-	uint32_t count = (uint32_t)reader->units.count, known;
+	uint32_t count = (uint32_t)reader->units.count;
 	BASE_TRY(hgprof_alloc(reader, count, sizeof(*types->units), &types->units));
 	for (uint32_t i = 0; i < count; i++)
 		BASE_TRY(read_unit(
@@ -53,9 +50,13 @@ static enum hg_status read_units(struct hgprof_reader *reader)
 	if (count > 0)
 		qsort(types->units, count, sizeof(*types->units), compare_units);
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t name = (uint64_t)(uintptr_t)types->units[i].name;
-		if (!retype_memo_find(types, &reader->unit_numbers, name, 0, &known))
-			retype_memo_set(types, &reader->unit_numbers, name, 0, i);
+		/* Of units of one name the first one. */
+		uint64_t number = i;
+		bool is_new;
+		BASE_TRY(base_map_add(&reader->unit_numbers,
+			(uint64_t)(uintptr_t)types->units[i].name, &number, &is_new,
+			reader->error));
+		base_assert(i == 0 || compare_units(&types->units[i - 1], &types->units[i]) <= 0);
 	}
 	return types->status;
 }
@@ -70,10 +71,11 @@ static enum hg_status read_unit_name(
 		return hgprof_bad(reader, line, line->end, "ends where a unit is to be");
 	if (word.length != last->length || memcmp(word.text, last->text, word.length) != 0) {
 		BASE_TRY(hgprof_unescape(reader, line, word, &name));
-		if (!retype_memo_find(reader->types, &reader->unit_numbers,
-			    (uint64_t)(uintptr_t)name, 0, &reader->last_unit_number))
+		uint64_t number;
+		if (!base_map_get(&reader->unit_numbers, (uint64_t)(uintptr_t)name, &number))
 			return hgprof_bad(
 				reader, line, word.text, "the unit '%.64s' has no record u", name);
+		reader->last_unit_number = (uint32_t)number;
 		*last = word;
 	}
 	*unit = reader->last_unit_number;
@@ -192,7 +194,7 @@ static enum hg_status read_parameters(const struct hgprof_reader *reader, struct
 	return HG_OK;
 }
 
-/* Lines and columns of expressions that have no place are -1. */
+/* Lines and columns of expressions that the source does not have are -1. */
 static enum hg_status read_position(
 	const struct hgprof_reader *reader, struct hgprof_line *line, uint32_t *position)
 {
@@ -234,158 +236,6 @@ static enum hg_status read_functions(struct hgprof_reader *reader)
 	return HG_OK;
 }
 
-/* Places: most of a profile is read by what is from here on. */
-
-static bool read_digits_slowly(const uint8_t **next, const uint8_t *end, uint32_t *number)
-{
-	const uint8_t *p = *next;
-	uint64_t value = 0;
-	if (p == end || (unsigned)*p - '0' > 9)
-		return false;
-	for (; p < end && (unsigned)*p - '0' <= 9 && value < UINT32_MAX; p++)
-		value = value * 10 + (*p - (unsigned)'0');
-	*next = p;
-	*number = (uint32_t)value;
-	return value < UINT32_MAX;
-}
-
-/*
- * One to seven digits at once: of eight bytes, those before the first that is no digit are shifted
- * to the end, and neighbours are added up pairwise, three times.
- */
-static inline bool read_digits(const uint8_t **next, const uint8_t *end, uint32_t *number)
-{
-	if (end - *next < 8)
-		return read_digits_slowly(next, end, number);
-	uint64_t digits = base_load_u64le(*next) ^ UINT64_C(0x3030303030303030);
-	uint64_t others =
-		((digits + UINT64_C(0x7676767676767676)) | digits) & UINT64_C(0x8080808080808080);
-	if (!others || others & 0x80)
-		return read_digits_slowly(next, end, number);
-	unsigned length = (unsigned)__builtin_ctzll(others) / 8;
-	digits <<= 64 - 8 * length;
-	digits = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
-	digits = (digits * 100 + (digits >> 16)) & UINT64_C(0x0000ffff0000ffff);
-	digits = digits * 10000 + (digits >> 32);
-	*next += length;
-	*number = (uint32_t)digits;
-	return true;
-}
-
-/* "@NUMBER" or "@-1". */
-static bool read_function_number(const uint8_t **next, const uint8_t *end, uint32_t *number)
-{
-	if (*next == end || **next != '@')
-		return false;
-	++*next;
-	if (end - *next >= 2 && (*next)[0] == '-' && (*next)[1] == '1') {
-		*next += 2;
-		*number = RETYPE_NONE;
-		return true;
-	}
-	return read_digits(next, end, number);
-}
-
-static bool skip_space(const uint8_t **next, const uint8_t *end)
-{
-	if (*next == end || **next != ' ')
-		return false;
-	++*next;
-	return true;
-}
-
-/* That all of "KIND:TERM..." can be read later. */
-static enum hg_status check_made(const struct hgprof_reader *reader, const struct hgprof_line *line)
-{
-	const uint8_t *next = line->next;
-	uint32_t count = term_count(reader), term;
-	while (next < line->end) {
-		const uint8_t *start = next;
-		while (next < line->end && *next != ':' && *next != ' ')
-			next++;
-		if (next < line->end && *next == ':') {
-			next++;
-			if (!read_digits(&next, line->end, &term) ||
-				(next < line->end && *next != ' '))
-				return hgprof_bad(reader, line, start, "KIND:TERM is expected");
-			if (term >= count)
-				return hgprof_bad(reader, line, start,
-					"%u is out of range for a term, there are %u", term, count);
-		} else if (next > start) {
-			return hgprof_bad(reader, line, start, "a kind without a term");
-		}
-		next += next < line->end;
-	}
-	return HG_OK;
-}
-
-static enum hg_status read_place(struct hgprof_reader *reader, struct hgprof_line *line)
-{
-	struct retype_types *types = reader->types;
-	struct retype_place *place = &types->places[types->place_count];
-	const uint8_t *next = line->next, *end = line->end;
-	uint32_t numbers[6];
-	for (unsigned i = 0; i < 6; i++)
-		if (!skip_space(&next, end) || !read_digits(&next, end, &numbers[i]))
-			return hgprof_bad(reader, line, next, "a place has six numbers");
-	if (!skip_space(&next, end) || !read_function_number(&next, end, &place->function) ||
-		(next < end && *next != ' '))
-		return hgprof_bad(reader, line, next, "a place without its function");
-	if (numbers[0] >= reader->files.count)
-		return hgprof_bad(
-			reader, line, line->next, "%u is out of range for a file", numbers[0]);
-	if (place->function != RETYPE_NONE && place->function >= types->function_count)
-		return hgprof_bad(reader, line, line->next, "%u is out of range for a function",
-			place->function);
-	place->file = reader->file_names[numbers[0]].path;
-	place->unit = reader->file_names[numbers[0]].unit;
-	place->line = numbers[1];
-	place->start = numbers[2];
-	place->end = numbers[3];
-	place->end_line = numbers[4];
-	place->end_column = numbers[5];
-	place->made_count = RETYPE_NONE;
-	place->text = next;
-	line->next = next;
-	BASE_TRY(check_made(reader, line));
-	types->place_count++;
-	return HG_OK;
-}
-
-static void read_kinds(struct retype_types *types, const struct hgprof_kept *kept,
-	struct hgprof_line line, struct retype_place *place)
-{
-	/* The line has been checked, but for the escapes of names, which may stay as they are. */
-	struct hgprof_reader reader = {.types = types, .bytes = line.next};
-	struct retype_made *made;
-	struct hgprof_word word, term;
-	uint32_t count = hgprof_count_words(&line);
-	place->made_count = 0;
-	place->made = NULL;
-	enum hg_status status = hgprof_alloc(&reader, count, sizeof(*made), &made);
-	for (uint32_t i = 0; status == HG_OK && hgprof_word(&line, &word); i++) {
-		uint32_t number = 0;
-		if (hgprof_split(&word, &term)) {
-			const uint8_t *digits = term.text;
-			read_digits(&digits, term.text + term.length, &number);
-		}
-		if (hgprof_unescape(&reader, &line, word, &made[i].kind) != HG_OK)
-			made[i].kind = retype_intern(types, word.text, word.length);
-		made[i].type = kept->closed[number];
-		place->made_count = i + 1;
-		place->made = made;
-	}
-	if (status != HG_OK)
-		retype_failed(types, base_no_memory(types->error, count * sizeof(*made)));
-}
-
-void retype_hgprof_read_made(struct retype_types *types, struct retype_place *place)
-{
-	const struct hgprof_kept *kept = types->reader;
-	const uint8_t *end = memchr(place->text, '\n', (size_t)(kept->end - place->text));
-	read_kinds(types, kept, (struct hgprof_line){place->text, end ? end : kept->end, 0}, place);
-}
-
 /* The second pass */
 
 static enum hg_status read_use(
@@ -393,7 +243,7 @@ static enum hg_status read_use(
 {
 	switch (letter) {
 	case 'L':
-		return read_place(reader, line);
+		return hgprof_read_location(reader, line);
 	case 'g':
 		return read_globals(reader, line);
 	case 'v':
@@ -414,16 +264,7 @@ static enum hg_status alloc_uses(struct hgprof_reader *reader)
 	BASE_TRY(hgprof_alloc(reader, counts['v'], sizeof(*types->values), &types->values));
 	BASE_TRY(hgprof_alloc(reader, counts['x'], sizeof(*types->extensions), &types->extensions));
 	BASE_TRY(hgprof_alloc(reader, counts['C'], sizeof(*types->classes), &types->classes));
-	return hgprof_alloc(reader, counts['L'], sizeof(*types->places), &types->places);
-}
-
-static enum hg_status keep(struct hgprof_reader *reader)
-{
-	struct hgprof_kept *kept;
-	BASE_TRY(hgprof_alloc(reader, 1, sizeof(*kept), &kept));
-	*kept = (struct hgprof_kept){reader->end, reader->closed, term_count(reader)};
-	reader->types->reader = kept;
-	return HG_OK;
+	return hgprof_alloc(reader, counts['L'], sizeof(*types->locations), &types->locations);
 }
 
 enum hg_status hgprof_read_uses(struct hgprof_reader *reader)
@@ -443,5 +284,5 @@ enum hg_status hgprof_read_uses(struct hgprof_reader *reader)
 	if (types->extension_count > 0)
 		qsort(types->extensions, types->extension_count, sizeof(*types->extensions),
 			compare_extensions);
-	return keep(reader);
+	return hgprof_defer_locations(reader);
 }

@@ -1,7 +1,7 @@
 #include "base/folder.h"
 #include "retype/profile/profile.h"
 
-#include "retype/types/types.h"
+#include "retype/profile/hgprof.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -2,9 +2,14 @@
  * How blocks of a type look.  Tags are those of the runtime (caml/mlvalues.h); constructors without
  * arguments and those with arguments are numbered apart, each in the order of the source.
  */
-#include "retype/types/types_parts.h"
+#include "retype/types/fit.h"
 
 #include "base/grow.h"
+#include "retype/types/instance.h"
+#include "retype/types/join.h"
+#include "retype/types/memo.h"
+#include "retype/types/nodes.h"
+#include "retype/types/predefined.h"
 #include "snapshot/header.h"
 
 #include <stdlib.h>
@@ -14,6 +19,13 @@ enum {
 	TAG_FORCING = 244, /* since OCaml 5.0 */
 	TAG_LAZY = 246,
 	MOST_SETS_IN_SETS = 4, /* unboxed types of sets, of which each alternative may be one */
+};
+
+struct retype_fits {
+	struct retype_memo numbers; /* in 'results', by term, tag and size */
+	struct retype_fit *results;
+	uint64_t count, capacity;
+	unsigned sets_in_sets; /* how many sets retype_fit() is in */
 };
 
 struct shape {
@@ -38,7 +50,8 @@ struct bindings {
 };
 
 /* Two types that no value has both, if their declarations are what they seem. */
-static bool exclude(const struct retype_declaration *a, const struct retype_declaration *b)
+static bool exclude_each_other(
+	const struct retype_declaration *a, const struct retype_declaration *b)
 {
 	const struct retype_declaration *both[2] = {a, b};
 	for (unsigned i = 0; i < 2; i++)
@@ -48,14 +61,15 @@ static bool exclude(const struct retype_declaration *a, const struct retype_decl
 	return a != b && (a->origin == RETYPE_NONE || a->origin != b->origin);
 }
 
-static bool bind(struct bindings *bindings, struct retype_term pattern, struct retype_term actual,
-	uint32_t room)
+static bool bind_variables(struct bindings *bindings, struct retype_term pattern,
+	struct retype_term actual, uint32_t room)
 {
 	struct retype_types *types = bindings->types;
 	if (room == 0)
 		return true;
 	struct retype_node p = *retype_node(types, pattern);
 	if (p.kind == RETYPE_VARIABLE) {
+		base_assert(p.number < RETYPE_MOST_VARIABLES);
 		struct retype_term *variable = &bindings->variables[p.number];
 		*variable = retype_join(types, *variable, actual, NULL);
 		if (bindings->count <= p.number)
@@ -73,13 +87,14 @@ static bool bind(struct bindings *bindings, struct retype_term pattern, struct r
 	if (p.kind != a.kind)
 		return false;
 	if (p.kind == RETYPE_CONSTRUCTED && p.number != a.number)
-		return !exclude(retype_declared(types, pattern), retype_declared(types, actual));
+		return !exclude_each_other(
+			retype_declared(types, pattern), retype_declared(types, actual));
 	if (p.kind == RETYPE_TUPLE && p.count != a.count)
 		return false;
 	if (p.kind == RETYPE_POLY_VARIANT || p.kind == RETYPE_MODULE)
 		return true;
 	for (uint32_t i = 0; i < p.count; i++)
-		if (!bind(bindings, retype_argument(types, pattern, i),
+		if (!bind_variables(bindings, retype_argument(types, pattern, i),
 			    retype_argument(types, actual, i), room - 1))
 			return false;
 	return true;
@@ -99,12 +114,12 @@ static bool arguments_for(struct retype_types *types, const struct retype_constr
 		return true;
 	bindings.variables = calloc(RETYPE_MOST_VARIABLES, sizeof(*bindings.variables));
 	if (!bindings.variables) {
-		retype_failed(types, base_no_memory(types->error, RETYPE_MOST_VARIABLES));
+		retype_keep_status(types, base_no_memory(types->error, RETYPE_MOST_VARIABLES));
 		return false;
 	}
 	for (uint32_t i = 0; fits && i < constructor->result_count; i++)
-		fits = bind(&bindings, constructor->result[i], retype_argument(types, term, i),
-			RETYPE_DEEPEST);
+		fits = bind_variables(&bindings, constructor->result[i],
+			retype_argument(types, term, i), RETYPE_DEEPEST);
 	*arguments = retype_tuple(types, bindings.variables, bindings.count);
 	free(bindings.variables);
 	return fits;
@@ -132,6 +147,7 @@ static struct retype_fit close_fields(struct retype_types *types, const char *co
 	for (uint32_t i = 0; i < count; i++) {
 		closed[i] = fields[i];
 		closed[i].type = retype_apply(types, fields[i].type, arguments, RETYPE_DEEPEST);
+		base_assert(retype_node(types, closed[i].type)->depth <= RETYPE_DEEPEST);
 	}
 	fit.fields = closed;
 	return fit;
@@ -203,8 +219,7 @@ static struct retype_fit fit_lazy(
 	struct retype_types *types, struct retype_term inner, struct shape shape)
 {
 	if (shape.tag == TAG_LAZY || shape.tag == TAG_FORCING) {
-		struct retype_term unit =
-			retype_constructed(types, types->terms->unit_declaration, NULL, 0);
+		struct retype_term unit = retype_constructed(types, RETYPE_BASE_UNIT, NULL, 0);
 		return shape.wosize == 1 ? one_field(types, retype_arrow(types, "", unit, inner))
 					 : misfit;
 	}
@@ -214,7 +229,7 @@ static struct retype_fit fit_lazy(
 }
 
 /* What a type is made of below the names of unboxed types. */
-static struct retype_term unwrap(struct retype_types *types, struct retype_term term)
+static struct retype_term unwrap_unboxed(struct retype_types *types, struct retype_term term)
 {
 	for (unsigned i = 0; i < RETYPE_MOST_EXPANSIONS; i++) {
 		term = retype_expand(types, term, RETYPE_DEEPEST);
@@ -237,17 +252,16 @@ static struct retype_fit fit_array(
 			.match = RETYPE_ELEMENTS, .constructor = "", .inner = element};
 	if (shape.tag != SNAP_TAG_DOUBLE_ARRAY)
 		return misfit;
-	element = unwrap(types, element);
+	element = unwrap_unboxed(types, element);
 	const struct retype_node *node = retype_node(types, element);
 	bool may_be_float = retype_is_abstract(types, element) || node->kind == RETYPE_SET ||
 			    node->kind == RETYPE_MANY ||
-			    (node->kind == RETYPE_CONSTRUCTED &&
-				    node->number == types->terms->float_declaration);
+			    (node->kind == RETYPE_CONSTRUCTED && node->number == RETYPE_BASE_FLOAT);
 	return fit_if(may_be_float, RETYPE_LEAF);
 }
 
 /* A slot is [name; number] with tag 248 since OCaml 4.02, before it was [name] with tag 0. */
-static bool is_slot(const struct retype_types *types, struct shape shape)
+static bool is_slot_shape(const struct retype_types *types, struct shape shape)
 {
 	return types->is_400 ? shape.tag == 0 && shape.wosize == 1
 			     : shape.tag == SNAP_TAG_OBJECT && shape.wosize == 2;
@@ -271,9 +285,9 @@ static struct retype_fit fit_simple(
 	case RETYPE_SOME_OBJECT:
 		return fit_if(shape.tag == SNAP_TAG_OBJECT, RETYPE_INSTANCE);
 	case RETYPE_SLOT:
-		return fit_if(is_slot(types, shape), RETYPE_EXTENSION);
+		return fit_if(is_slot_shape(types, shape), RETYPE_EXTENSION);
 	case RETYPE_EXTENSIBLE:
-		return fit_if((shape.tag == 0 && shape.wosize >= 1) || is_slot(types, shape),
+		return fit_if((shape.tag == 0 && shape.wosize >= 1) || is_slot_shape(types, shape),
 			RETYPE_EXTENSION);
 	case RETYPE_IMMEDIATE:
 		return misfit;
@@ -355,7 +369,7 @@ static struct retype_fit fit_one(
 		if (node->number >= types->layout_count)
 			return untold;
 		const struct retype_layout *layout = &types->layouts[node->number];
-		/* The block of a unit, "module H = Hashtbl", has values behind those of its
+		/* The block of a unit, "module H = Hashtbl", has values after those of its
 		 * interface. */
 		if (shape.tag != 0 || shape.wosize < layout->field_count)
 			return misfit;
@@ -414,9 +428,9 @@ static struct retype_fit fit_set(
 	unsigned count = 0;
 	bool says_nothing = false;
 	uint32_t alternatives = retype_node(types, term)->count;
-	if (types->terms->sets_in_sets == MOST_SETS_IN_SETS)
+	if (types->fits->sets_in_sets == MOST_SETS_IN_SETS)
 		return untold;
-	types->terms->sets_in_sets++;
+	types->fits->sets_in_sets++;
 	for (uint32_t i = 0; i < alternatives && count < RETYPE_MOST_ALTERNATIVES; i++) {
 		struct retype_fit fit =
 			retype_fit(types, retype_argument(types, term, i), shape.tag, shape.wosize);
@@ -424,7 +438,8 @@ static struct retype_fit fit_set(
 		if (fit.match != RETYPE_MISFIT && fit.match != RETYPE_UNTOLD)
 			all[count++] = fit;
 	}
-	types->terms->sets_in_sets--;
+	types->fits->sets_in_sets--;
+	base_assert(types->fits->sets_in_sets < MOST_SETS_IN_SETS);
 	if (count == 0)
 		return says_nothing ? untold : misfit;
 	return join_fits(types, all, count);
@@ -436,17 +451,15 @@ static bool is_worth_keeping(const struct retype_fit *fit)
 	       fit->match == RETYPE_WEAKLY;
 }
 
-static uint32_t keep(struct retype_types *types, const struct retype_fit *fit)
+static enum hg_status keep_fit(
+	struct retype_types *types, uint64_t key, uint64_t wosize, const struct retype_fit *fit)
 {
-	struct retype_terms *terms = types->terms;
-	enum hg_status status = base_grow(&terms->fit_results, terms->fit_count,
-		&terms->fit_capacity, sizeof(*fit), types->error);
-	if (status != HG_OK) {
-		retype_failed(types, status);
-		return RETYPE_NONE;
-	}
-	terms->fit_results[terms->fit_count] = *fit;
-	return (uint32_t)terms->fit_count++;
+	struct retype_fits *fits = types->fits;
+	BASE_TRY(base_grow(
+		&fits->results, fits->count, &fits->capacity, sizeof(*fit), types->error));
+	fits->results[fits->count++] = *fit;
+	return retype_memo_set(
+		&fits->numbers, key, wosize, (uint32_t)fits->count - 1, types->error);
 }
 
 /*
@@ -456,19 +469,21 @@ static uint32_t keep(struct retype_types *types, const struct retype_fit *fit)
 struct retype_fit retype_fit(
 	struct retype_types *types, struct retype_term term, unsigned tag, uint64_t wosize)
 {
-	struct retype_terms *terms = types->terms;
+	struct retype_fits *fits = types->fits;
 	uint64_t key = (uint64_t)term.n << 8 | (tag & 255);
 	uint32_t found;
-	if (retype_memo_find(types, &terms->fits, key, wosize, &found))
-		return terms->fit_results[found];
+	if (retype_memo_find(&fits->numbers, key, wosize, &found)) {
+		base_assert(found < fits->count);
+		return fits->results[found];
+	}
 	struct shape shape = {tag & 255, wosize};
-	struct retype_term inner = unwrap(types, term);
+	struct retype_term inner = unwrap_unboxed(types, term);
 	struct retype_fit fit = retype_node(types, inner)->kind == RETYPE_SET
 					? fit_set(types, inner, shape)
 					: fit_one(types, inner, shape);
-	if (is_worth_keeping(&fit) && fit.fields && types->status == HG_OK &&
-		(found = keep(types, &fit)) != RETYPE_NONE)
-		retype_memo_set(types, &terms->fits, key, wosize, found);
+	base_assert(fit.match != RETYPE_FIELDS || fit.fields || fit.field_count == 0);
+	if (is_worth_keeping(&fit) && fit.fields && types->status == HG_OK)
+		retype_keep_status(types, keep_fit(types, key, wosize, &fit));
 	return fit;
 }
 
@@ -477,13 +492,13 @@ struct retype_term retype_tagged(
 {
 	struct retype_term argument = RETYPE_NOTHING;
 	const char *found = NULL;
-	term = unwrap(types, term);
+	term = unwrap_unboxed(types, term);
 	bool is_set = retype_node(types, term)->kind == RETYPE_SET;
 	uint32_t alternatives = is_set ? retype_node(types, term)->count : 1;
 	for (uint32_t i = 0; i < alternatives; i++) {
 		struct retype_term one = term;
 		if (is_set)
-			one = unwrap(types, retype_argument(types, term, i));
+			one = unwrap_unboxed(types, retype_argument(types, term, i));
 		struct retype_node node = *retype_node(types, one);
 		for (uint32_t tag = 0; node.kind == RETYPE_POLY_VARIANT && tag < node.count;
 			tag++) {
@@ -497,4 +512,20 @@ struct retype_term retype_tagged(
 	if (name)
 		*name = found;
 	return argument;
+}
+
+enum hg_status retype_fits_init(struct retype_types *types)
+{
+	types->fits = calloc(1, sizeof(*types->fits));
+	return types->fits ? HG_OK : base_no_memory(types->error, sizeof(*types->fits));
+}
+
+void retype_fits_release(struct retype_types *types)
+{
+	if (types->fits) {
+		retype_memo_release(&types->fits->numbers);
+		free(types->fits->results);
+	}
+	free(types->fits);
+	types->fits = NULL;
 }

@@ -8,22 +8,39 @@
  * RETYPE_MOST_ALTERNATIVES are too many" break associativity.  Arguments belong to a head and are
  * joined by the same rule, one position further down.
  */
-#include "retype/types/types_parts.h"
+#include "retype/types/join.h"
+
+#include "retype/types/instance.h"
+#include "retype/types/memo.h"
+#include "retype/types/nodes.h"
+#include "retype/types/predefined.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { MOST_HEADS = 2 * RETYPE_MOST_ALTERNATIVES };
 
+/* What a type is by, apart from its arguments. */
+struct head {
+	enum retype_kind kind; /* RETYPE_UNKNOWN: none */
+	uint64_t id;
+};
+
+struct retype_joins {
+	struct retype_memo made; /* by both terms and room */
+	struct head *parents;    /* by declaration; made when first needed */
+	uint32_t parent_count;
+};
+
 struct heads {
 	struct retype_term terms[MOST_HEADS];
 	uint32_t count;
 };
 
-static struct retype_head head_of(const struct retype_types *types, struct retype_term term)
+static struct head head_of(const struct retype_types *types, struct retype_term term)
 {
 	const struct retype_node *node = retype_node(types, term);
-	struct retype_head head = {(enum retype_kind)node->kind, node->number};
+	struct head head = {(enum retype_kind)node->kind, node->number};
 	if (node->kind == RETYPE_TUPLE)
 		head.id = node->count;
 	if (node->kind == RETYPE_ARROW)
@@ -31,53 +48,53 @@ static struct retype_head head_of(const struct retype_types *types, struct retyp
 	return head;
 }
 
-static bool is_same_head(struct retype_head a, struct retype_head b)
+static bool is_same_head(struct head a, struct head b)
 {
 	return a.kind == b.kind && a.id == b.id;
 }
 
 /* Parents of declarations */
 
-static struct retype_head constructed_head(uint32_t declaration)
+static struct head constructed_head(uint32_t declaration)
 {
-	return (struct retype_head){RETYPE_CONSTRUCTED, declaration};
+	return (struct head){RETYPE_CONSTRUCTED, declaration};
 }
 
 /* Of what values of an unboxed type are made, if the declaration alone tells that. */
-static struct retype_head unboxed_parent(
+static struct head unboxed_parent(
 	struct retype_types *types, const struct retype_declaration *declaration)
 {
 	struct retype_term inner = retype_instance(types, declaration->inner, NULL, 0);
 	inner = retype_expand(types, inner, RETYPE_DEEPEST);
-	struct retype_head head = head_of(types, inner);
+	struct head head = head_of(types, inner);
 	if (retype_is_abstract(types, inner) || head.kind == RETYPE_SET || head.kind == RETYPE_MANY)
 		head.kind = RETYPE_UNKNOWN;
 	return head;
 }
 
-static struct retype_head parent_of(
+static struct head head_above(
 	struct retype_types *types, const struct retype_memo *bodies, uint32_t number)
 {
 	const struct retype_declaration *declaration = &types->declarations[number];
 	uint32_t body;
 	if (declaration->origin != RETYPE_NONE &&
-		retype_memo_find(types, bodies, declaration->origin, 0, &body) && body != number)
+		retype_memo_find(bodies, declaration->origin, 0, &body) && body != number)
 		return constructed_head(body);
 	/* "Digest.t = string", and integers that are abstract: the same values by another name. */
 	if (declaration->base) {
-		uint32_t base = retype_base_declaration(types, declaration->base);
+		uint32_t base = retype_base_declaration(declaration->base);
 		if (base != RETYPE_NONE && base != number)
 			return constructed_head(base);
 	}
 	if (declaration->form == RETYPE_EXTENSIBLE)
-		return constructed_head(types->terms->slot_declaration);
+		return constructed_head(RETYPE_BASE_EXTCON);
 	if (declaration->form == RETYPE_UNBOXED)
 		return unboxed_parent(types, declaration);
-	return (struct retype_head){0};
+	return (struct head){0};
 }
 
 /* Declarations that lie above themselves lie above nothing. */
-static void break_cycles(struct retype_head *parents, uint32_t count, uint32_t *seen)
+static void break_cycles(struct head *parents, uint32_t count, uint32_t *seen)
 {
 	for (uint32_t start = 0; start < count; start++) {
 		uint32_t at = start;
@@ -95,7 +112,7 @@ static void break_cycles(struct retype_head *parents, uint32_t count, uint32_t *
  * Abstract types that hide one type, as promises and their resolvers do: values may be seen as any
  * of them.  The first one lies above the second, and so on, so that they are the first one.
  */
-static void chain_hidden(struct retype_types *types, struct retype_head *parents, uint32_t count)
+static void chain_hidden(struct retype_types *types, struct head *parents, uint32_t count)
 {
 	struct retype_memo next = {0};
 	for (uint32_t i = count; i-- > 0;) {
@@ -104,44 +121,45 @@ static void chain_hidden(struct retype_types *types, struct retype_head *parents
 		if (declaration->form != RETYPE_UNBOXED || !declaration->unboxed.name ||
 			declaration->unboxed.name[0] || parents[i].kind != RETYPE_CONSTRUCTED)
 			continue;
-		if (retype_memo_find(types, &next, hidden, 0, &following))
+		if (retype_memo_find(&next, hidden, 0, &following))
 			parents[i] = constructed_head(following);
-		retype_memo_set(types, &next, hidden, 0, i);
+		retype_keep_status(types, retype_memo_set(&next, hidden, 0, i, types->error));
 	}
-	free(next.slots);
+	retype_memo_release(&next);
 }
 
-static void find_parents(struct retype_types *types)
+static void find_head_parents(struct retype_types *types)
 {
 	uint32_t count = types->declaration_count;
 	struct retype_memo bodies = {0};
-	struct retype_head *parents = calloc((size_t)count + 1, sizeof(*parents));
+	struct head *parents = calloc((size_t)count + 1, sizeof(*parents));
 	uint32_t *seen = calloc((size_t)count + 1, sizeof(*seen));
 	for (uint32_t i = count; i-- > 0;)
 		if (types->declarations[i].origin != RETYPE_NONE &&
 			!types->declarations[i].is_instance)
-			retype_memo_set(types, &bodies, types->declarations[i].origin, 0, i);
+			retype_keep_status(
+				types, retype_memo_set(&bodies, types->declarations[i].origin, 0, i,
+					       types->error));
 	if (parents && seen) {
 		for (uint32_t i = 0; i < count; i++)
-			parents[i] = parent_of(types, &bodies, i);
+			parents[i] = head_above(types, &bodies, i);
 		chain_hidden(types, parents, count);
 		break_cycles(parents, count, seen);
-		free(types->terms->parents);
-		types->terms->parents = parents;
-		types->terms->parent_count = count;
+		free(types->joins->parents);
+		types->joins->parents = parents;
+		types->joins->parent_count = count;
 	} else {
 		free(parents);
-		retype_failed(types, base_no_memory(types->error, count * sizeof(*parents)));
+		retype_keep_status(types, base_no_memory(types->error, count * sizeof(*parents)));
 	}
 	free(seen);
-	free(bodies.slots);
+	retype_memo_release(&bodies);
 }
 
-static bool lies_above(
-	const struct retype_types *types, struct retype_head above, struct retype_head below)
+static bool lies_above(const struct retype_types *types, struct head above, struct head below)
 {
-	while (above.kind == RETYPE_CONSTRUCTED && above.id < types->terms->parent_count) {
-		above = types->terms->parents[above.id];
+	while (above.kind == RETYPE_CONSTRUCTED && above.id < types->joins->parent_count) {
+		above = types->joins->parents[above.id];
 		if (is_same_head(above, below))
 			return true;
 	}
@@ -155,7 +173,7 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a ? a : "", b ? b : "");
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int compare_unsigned(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
@@ -170,7 +188,7 @@ static int compare_heads(
 	if (x->kind == RETYPE_ARROW)
 		return compare_names(x->names[0], y->names[0]);
 	if (x->kind == RETYPE_TUPLE)
-		return compare_numbers(x->count, y->count);
+		return compare_unsigned(x->count, y->count);
 	if (x->kind == RETYPE_CONSTRUCTED && x->number < types->declaration_count &&
 		y->number < types->declaration_count)
 		order = compare_names(
@@ -179,7 +197,7 @@ static int compare_heads(
 		y->number < types->layout_count)
 		order = compare_names(
 			types->layouts[x->number].name, types->layouts[y->number].name);
-	return order ? order : compare_numbers(x->number, y->number);
+	return order ? order : compare_unsigned(x->number, y->number);
 }
 
 static void sort_heads(const struct retype_types *types, struct heads *heads)
@@ -196,7 +214,7 @@ static void sort_heads(const struct retype_types *types, struct heads *heads)
 
 /* Joining */
 
-static struct retype_term join(struct retype_types *types, struct retype_term a,
+static struct retype_term join_within(struct retype_types *types, struct retype_term a,
 	struct retype_term b, uint32_t room, bool *conflict);
 
 /* Tags and methods that both have once, those of one as they are, in the order of both. */
@@ -209,7 +227,7 @@ static struct retype_term join_named(struct retype_types *types, struct retype_t
 	struct retype_term *terms = calloc(most + 1, sizeof(*terms)), made = RETYPE_NOTHING;
 	uint32_t count = 0;
 	if (!names || !terms)
-		retype_failed(types, base_no_memory(types->error, most * sizeof(*names)));
+		retype_keep_status(types, base_no_memory(types->error, most * sizeof(*names)));
 	for (uint32_t i = 0, j = 0; names && terms && (i < x.count || j < y.count); count++) {
 		int order = i == x.count ? 1 : -1;
 		if (i < x.count && j < y.count && x.kind == RETYPE_POLY_VARIANT)
@@ -225,7 +243,7 @@ static struct retype_term join_named(struct retype_types *types, struct retype_t
 			left = retype_argument(types, a, i++);
 		if (order >= 0)
 			right = retype_argument(types, b, j++);
-		terms[count] = join(types, left, right, room - 1, conflict);
+		terms[count] = join_within(types, left, right, room - 1, conflict);
 	}
 	if (names && terms)
 		made = retype_make(types, (enum retype_kind)x.kind, 0, names, terms, count);
@@ -238,7 +256,7 @@ static struct retype_term join_named(struct retype_types *types, struct retype_t
 static struct retype_term join_arguments(struct retype_types *types, struct retype_term a,
 	struct retype_term b, uint32_t room, bool *conflict)
 {
-	struct retype_terms *terms = types->terms;
+	struct retype_nodes *nodes = types->nodes;
 	struct retype_node x = *retype_node(types, a);
 	uint32_t count = retype_node(types, b)->count;
 	if (retype_is(a, b))
@@ -247,35 +265,37 @@ static struct retype_term join_arguments(struct retype_types *types, struct rety
 		return join_named(types, a, b, room, conflict);
 	if (count < x.count)
 		count = x.count;
-	uint64_t before = terms->scratch_count;
+	uint64_t before = nodes->scratch_count;
 	for (uint32_t i = 0; i < count; i++)
-		retype_push(types, join(types, retype_argument(types, a, i),
+		retype_push(types, join_within(types, retype_argument(types, a, i),
 					   retype_argument(types, b, i), room - 1, conflict));
 	struct retype_term made = RETYPE_NOTHING;
-	if (terms->scratch_count - before == count)
+	if (nodes->scratch_count - before == count)
 		made = retype_make(types, (enum retype_kind)x.kind, x.number, x.names,
-			terms->scratch + before, count);
-	terms->scratch_count = before;
+			nodes->scratch + before, count);
+	nodes->scratch_count = before;
 	return made;
 }
 
-static void gather(const struct retype_types *types, struct retype_term term, struct heads *heads)
+static void gather_heads(
+	const struct retype_types *types, struct retype_term term, struct heads *heads)
 {
 	const struct retype_node *node = retype_node(types, term);
 	*heads = (struct heads){.terms = {term}, .count = 1};
 	if (node->kind != RETYPE_SET)
 		return;
+	base_assert(node->count <= RETYPE_MOST_ALTERNATIVES);
 	heads->count = node->count;
-	memcpy(heads->terms, types->terms->arguments + node->first,
+	memcpy(heads->terms, types->nodes->arguments + node->first,
 		node->count * sizeof(*heads->terms));
 }
 
-static void unite(struct retype_types *types, struct heads *all, const struct heads *more,
+static void unite_heads(struct retype_types *types, struct heads *all, const struct heads *more,
 	uint32_t room, bool *conflict)
 {
 	uint32_t before = all->count;
 	for (uint32_t i = 0; i < more->count; i++) {
-		struct retype_head head = head_of(types, more->terms[i]);
+		struct head head = head_of(types, more->terms[i]);
 		uint32_t at = 0;
 		while (at < before && !is_same_head(head_of(types, all->terms[at]), head))
 			at++;
@@ -284,11 +304,12 @@ static void unite(struct retype_types *types, struct heads *all, const struct he
 				types, all->terms[at], more->terms[i], room, conflict);
 		else
 			all->terms[all->count++] = more->terms[i];
+		base_assert(all->count <= MOST_HEADS);
 	}
 }
 
 /* Keeps concrete types if there are any, and of these the topmost. */
-static bool keep_topmost(const struct retype_types *types, struct heads *heads)
+static bool keep_topmost_heads(const struct retype_types *types, struct heads *heads)
 {
 	struct heads kept = {.count = 0};
 	bool concrete = false;
@@ -311,11 +332,11 @@ static struct retype_term join_heads(struct retype_types *types, struct retype_t
 	struct retype_term b, uint32_t room, bool *conflict)
 {
 	struct heads all, more;
-	gather(types, a, &all);
-	gather(types, b, &more);
+	gather_heads(types, a, &all);
+	gather_heads(types, b, &more);
 	uint32_t most = all.count > more.count ? all.count : more.count;
-	unite(types, &all, &more, room, conflict);
-	bool concrete = keep_topmost(types, &all);
+	unite_heads(types, &all, &more, room, conflict);
+	bool concrete = keep_topmost_heads(types, &all);
 	if (concrete && all.count > most)
 		*conflict = true;
 	if (concrete && all.count > RETYPE_MOST_ALTERNATIVES)
@@ -323,6 +344,8 @@ static struct retype_term join_heads(struct retype_types *types, struct retype_t
 	if (all.count == 1)
 		return all.terms[0];
 	sort_heads(types, &all);
+	for (uint32_t i = 1; i < all.count; i++)
+		base_assert(compare_heads(types, all.terms[i - 1], all.terms[i]) <= 0);
 	if (all.count > RETYPE_MOST_ALTERNATIVES)
 		all.count = RETYPE_MOST_ALTERNATIVES;
 	return retype_make(types, RETYPE_SET, 0, NULL, all.terms, all.count);
@@ -333,20 +356,20 @@ static bool has_aliases(struct retype_types *types, struct retype_term term)
 {
 	struct retype_node node = *retype_node(types, term);
 	if (node.aliases)
-		return node.aliases == 2;
+		return node.aliases == RETYPE_WITH_ALIASES;
 	const struct retype_declaration *declaration = retype_declared(types, term);
 	bool has =
 		(declaration && declaration->form == RETYPE_ALIAS) || node.depth > RETYPE_DEEPEST;
 	for (uint32_t i = 0; !has && i < node.count; i++)
 		has = has_aliases(types, retype_argument(types, term, i));
-	types->terms->nodes[term.n].aliases = has ? 2 : 1;
+	types->nodes->all[term.n].aliases = has ? RETYPE_WITH_ALIASES : RETYPE_WITHOUT_ALIASES;
 	return has;
 }
 
-static struct retype_term join(struct retype_types *types, struct retype_term a,
+static struct retype_term join_within(struct retype_types *types, struct retype_term a,
 	struct retype_term b, uint32_t room, bool *conflict)
 {
-	enum { CONFLICT = 1u << 31 };
+	enum { CONFLICT = 1u << 31 }; /* terms are fewer */
 	if (room == 0)
 		return RETYPE_NOTHING;
 	if (retype_is(a, b) || retype_is(b, RETYPE_NOTHING))
@@ -358,7 +381,7 @@ static struct retype_term join(struct retype_types *types, struct retype_term a,
 	uint64_t pair = a.n < b.n ? (uint64_t)a.n << 32 | b.n : (uint64_t)b.n << 32 | a.n;
 	uint64_t depth = has_aliases(types, a) || has_aliases(types, b) ? room : RETYPE_BOTTOMLESS;
 	uint32_t found;
-	if (!retype_memo_find(types, &types->terms->joins, pair, depth, &found)) {
+	if (!retype_memo_find(&types->joins->made, pair, depth, &found)) {
 		bool clash = false;
 		a = retype_expand(types, a, room);
 		b = retype_expand(types, b, room);
@@ -367,9 +390,11 @@ static struct retype_term join(struct retype_types *types, struct retype_term a,
 			joined = a;
 		else if (!retype_is(a, RETYPE_TOO_MANY) && !retype_is(b, RETYPE_TOO_MANY))
 			joined = join_heads(types, a, b, room, &clash);
+		base_assert(joined.n < types->nodes->count);
 		found = joined.n | (clash ? CONFLICT : 0);
 		if (types->status == HG_OK)
-			retype_memo_set(types, &types->terms->joins, pair, depth, found);
+			retype_keep_status(types, retype_memo_set(&types->joins->made, pair, depth,
+							  found, types->error));
 	}
 	*conflict |= (found & CONFLICT) != 0;
 	return (struct retype_term){found & ~CONFLICT};
@@ -379,10 +404,26 @@ struct retype_term retype_join(
 	struct retype_types *types, struct retype_term a, struct retype_term b, bool *conflict)
 {
 	bool clash = false;
-	if (types->terms->parent_count != types->declaration_count)
-		find_parents(types);
-	struct retype_term joined = join(types, a, b, RETYPE_DEEPEST, &clash);
+	if (types->joins->parent_count != types->declaration_count)
+		find_head_parents(types);
+	struct retype_term joined = join_within(types, a, b, RETYPE_DEEPEST, &clash);
 	if (conflict)
 		*conflict |= clash;
 	return joined;
+}
+
+enum hg_status retype_joins_init(struct retype_types *types)
+{
+	types->joins = calloc(1, sizeof(*types->joins));
+	return types->joins ? HG_OK : base_no_memory(types->error, sizeof(*types->joins));
+}
+
+void retype_joins_release(struct retype_types *types)
+{
+	if (types->joins) {
+		retype_memo_release(&types->joins->made);
+		free(types->joins->parents);
+	}
+	free(types->joins);
+	types->joins = NULL;
 }

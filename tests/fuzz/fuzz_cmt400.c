@@ -103,10 +103,10 @@ static void fit_blocks(struct retype_types *types, struct retype_term type)
 
 static void check_places(struct retype_types *types)
 {
-	for (uint32_t i = 0; i < types->place_count; i++) {
+	for (uint32_t i = 0; i < types->location_count; i++) {
 		uint32_t count;
-		const struct retype_place *place = &types->places[i];
-		const struct retype_made *made = retype_place_made(types, place, &count);
+		const struct retype_location *place = &types->locations[i];
+		const struct retype_made *made = retype_location_made(types, place, &count);
 		CHECK(i == 0 || strcmp(place[-1].file, place->file) < 0 ||
 			place[-1].line <= place->line);
 		for (uint32_t j = 0; j < count; j++) {

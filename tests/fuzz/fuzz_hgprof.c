@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "retype/types/types.h"
+#include "retype/profile/hgprof.h"
 
 enum { WHOLE = 1, MOST_TERMS = 24, MOST_PLACES = 200 };
 
@@ -95,13 +95,13 @@ static void look_up_all(struct retype_types *types)
 		CHECK(!found || found->unit < types->unit_count);
 	}
 	retype_class_of(types, NULL, 0, 0);
-	for (uint32_t i = 0; i < types->place_count && i < MOST_PLACES; i++) {
-		const struct retype_place *place = &types->places[i];
+	for (uint32_t i = 0; i < types->location_count && i < MOST_PLACES; i++) {
+		const struct retype_location *place = &types->locations[i];
 		uint32_t count, made_count;
-		CHECK(retype_places_at(
+		CHECK(retype_locations_at(
 			types, place->file, place->line, place->start, place->end, i % 2, &count));
 		CHECK(count > 0);
-		const struct retype_made *made = retype_place_made(types, place, &made_count);
+		const struct retype_made *made = retype_location_made(types, place, &made_count);
 		for (uint32_t j = 0; j < made_count; j++)
 			check_name(types, made[j].type);
 	}

@@ -1,6 +1,5 @@
 /* Objects: the class is told by the set of methods in their table. */
 #include "retype/infer/parts.h"
-#include "retype/types/types_parts.h"
 
 #include <string.h>
 

@@ -80,13 +80,13 @@ static struct verdict judge(
 	struct verdict verdict = {.sure = HG_EXACT};
 	uint32_t places, count;
 	bool untold = false;
-	const struct retype_place *place = retype_places_at(r->types, at->file, (uint32_t)at->line,
-		at->start, at->end, r->snap->clamped_places, &places);
+	const struct retype_location *place = retype_locations_at(r->types, at->file,
+		(uint32_t)at->line, at->start, at->end, r->snap->clamped_places, &places);
 	/* What a call returns was made elsewhere, unless C code made it. */
 	for (unsigned calls = 0; calls < 2 && !verdict.type.n; calls++)
 		for (uint32_t i = 0; i < places; i++) {
 			const struct retype_made *made =
-				retype_place_made(r->types, &place[i], &count);
+				retype_location_made(r->types, &place[i], &count);
 			for (uint32_t j = 0; j < count; j++)
 				if (is_call(made[j].kind) == (calls == 1))
 					consider(r, &made[j], tag, wosize, &verdict, &untold);
@@ -185,7 +185,7 @@ enum hg_status retyping_seed_places(struct retyping *r)
 	struct places p = {.r = r};
 	const struct snap *snap = r->snap;
 	enum hg_status status = HG_OK;
-	if (r->types->place_count == 0)
+	if (r->types->location_count == 0)
 		return HG_OK;
 	r->finder.count = 0;
 	if (snap->format->ids != SNAP_IDS_NONE && snap->sites.count > 1) {

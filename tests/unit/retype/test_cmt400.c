@@ -52,11 +52,11 @@ static const char *made_at(
 	static char text[8192];
 	char name[4096];
 	uint32_t places, count;
-	const struct retype_place *place =
-		retype_places_at(&s->types, file, line, start, end, false, &places);
+	const struct retype_location *place =
+		retype_locations_at(&s->types, file, line, start, end, false, &places);
 	text[0] = '\0';
 	for (uint32_t i = 0; i < places; i++) {
-		const struct retype_made *made = retype_place_made(&s->types, &place[i], &count);
+		const struct retype_made *made = retype_location_made(&s->types, &place[i], &count);
 		for (uint32_t j = 0; j < count; j++) {
 			size_t length = strlen(text);
 			retype_name(&s->types, made[j].type, name, sizeof(name));

@@ -134,8 +134,8 @@ static void records_tuples_and_modules(void **state)
 	fit = check_fit(&t, retype_module(&t.types, t.layout_a), 0, 2, RETYPE_FIELDS);
 	check_field(&t, fit, 0, "f", "string");
 	check_fit(&t, retype_module(&t.types, t.layout_a), 0, 1, RETYPE_MISFIT);
-	fit = check_fit(&t, app1(&t, retype_base_declaration(&t.types, "atomic"), string), 0, 1,
-		RETYPE_FIELDS);
+	fit = check_fit(
+		&t, app1(&t, retype_base_declaration("atomic"), string), 0, 1, RETYPE_FIELDS);
 	check_field(&t, fit, 0, "", "string");
 	/* Aliases and unboxed types are as what they stand for. */
 	fit = check_fit(&t, app0(&t, t.words), 0, 2, RETYPE_FIELDS);

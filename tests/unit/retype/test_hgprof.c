@@ -2,6 +2,8 @@
  * and that files that are not as they should be are refused where they err. */
 #include "tests/unit/retype/type_table.h"
 
+#include "retype/profile/hgprof.h"
+
 #include "base/file.h"
 
 #ifndef FIXTURES
@@ -172,16 +174,16 @@ static void extensions_functions_and_values(void **state)
 	profile_close(&p);
 }
 
-static void check_made(struct profile *p, const struct retype_place *place, uint32_t i,
+static void check_made(struct profile *p, const struct retype_location *place, uint32_t i,
 	const char *kind, const char *type)
 {
 	uint32_t count;
 	assert_non_null(place);
-	const struct retype_made *made = retype_place_made(&p->types, place, &count);
+	const struct retype_made *made = retype_location_made(&p->types, place, &count);
 	assert_in_range(i, 0, count - 1);
 	assert_string_equal(made[i].kind, kind);
 	assert_string_equal(name_of(p, made[i].type), type);
-	assert_ptr_equal(retype_place_made(&p->types, place, &count), made);
+	assert_ptr_equal(retype_location_made(&p->types, place, &count), made);
 }
 
 static void places(void **state)
@@ -190,20 +192,20 @@ static void places(void **state)
 	uint32_t count;
 	(void)state;
 	open_small(&p);
-	const struct retype_place *place =
-		retype_places_at(&p.types, "small.ml", 43, 15, 56, false, &count);
+	const struct retype_location *place =
+		retype_locations_at(&p.types, "small.ml", 43, 15, 56, false, &count);
 	assert_int_equal(count, 1);
 	check_made(&p, place, 0, "tuple", "Small.colour * Small.point option");
 	assert_int_equal(place->function, RETYPE_NONE);
-	place = retype_places_at(&p.types, "small.ml", 32, 16, 23, true, &count);
+	place = retype_locations_at(&p.types, "small.ml", 32, 16, 23, true, &count);
 	check_made(&p, place, 0, "con.::", "string list");
-	place = retype_places_at(&p.types, "small.ml", 20, 16, 30, true, &count);
+	place = retype_locations_at(&p.types, "small.ml", 20, 16, 30, true, &count);
 	check_made(&p, place, 0, "con.Some_of", "Small.Ordered.set");
 	assert_int_equal(place->function, 0);
-	assert_null(retype_places_at(&p.types, "small.ml", 20, 16, 31, true, &count));
+	assert_null(retype_locations_at(&p.types, "small.ml", 20, 16, 31, true, &count));
 	assert_int_equal(count, 0);
-	assert_null(retype_places_at(&p.types, "other.ml", 20, 16, 30, true, &count));
-	assert_null(retype_places_at(&p.types, "small.ml", 0, 0, 0, false, &count));
+	assert_null(retype_locations_at(&p.types, "other.ml", 20, 16, 30, true, &count));
+	assert_null(retype_locations_at(&p.types, "small.ml", 0, 0, 0, false, &count));
 	profile_close(&p);
 }
 
@@ -250,21 +252,21 @@ static void places_with_large_numbers(void **state)
 				    "L 0 7 260 1500 9 1 @-1 closure:0|"
 				    "L 0 2000000 3 4 2000000 4 @-1 lazy:0|"
 				    "L 0 3 4 5 3 5 @-1 record:0|");
-	retype_places_at(&p.types, "x.ml", 7, 300, 2000, false, &count);
+	retype_locations_at(&p.types, "x.ml", 7, 300, 2000, false, &count);
 	assert_int_equal(count, 2);
-	const struct retype_place *all =
-		retype_places_at(&p.types, "x.ml", 7, 255, 1023, true, &count);
+	const struct retype_location *all =
+		retype_locations_at(&p.types, "x.ml", 7, 255, 1023, true, &count);
 	assert_int_equal(count, 3);
 	check_made(&p, &all[0], 0, "closure", "string");
 	check_made(&p, &all[1], 1, "con.::", "string");
 	check_made(&p, &all[2], 0, "tuple", "string");
 	assert_string_equal(p.types.units[all[2].unit].name, "B__C");
-	check_made(&p, retype_places_at(&p.types, "x.ml", 0xfffff, 3, 4, true, &count), 0, "lazy",
+	check_made(&p, retype_locations_at(&p.types, "x.ml", 0xfffff, 3, 4, true, &count), 0,
+		"lazy", "string");
+	assert_null(retype_locations_at(&p.types, "x.ml", 0xfffff, 3, 4, false, &count));
+	check_made(&p, retype_locations_at(&p.types, "x.ml", 3, 4, 5, false, &count), 0, "record",
 		"string");
-	assert_null(retype_places_at(&p.types, "x.ml", 0xfffff, 3, 4, false, &count));
-	check_made(&p, retype_places_at(&p.types, "x.ml", 3, 4, 5, false, &count), 0, "record",
-		"string");
-	check_made(&p, retype_places_at(&p.types, "y.ml", 1, 1, 1, false, &count), 0, "call",
+	check_made(&p, retype_locations_at(&p.types, "y.ml", 1, 1, 1, false, &count), 0, "call",
 		"string");
 	profile_close(&p);
 }
@@ -362,7 +364,7 @@ static void forms_of_declarations(void **state)
 	struct retype_types *types = &p.types;
 	assert_string_equal(types->layouts[0].name, "A B");
 	assert_string_equal(name_of(&p, types->layouts[0].fields[1].type), "?l:string -> exn");
-	uint32_t first = retype_base_declaration(types, "unknown") + 1;
+	uint32_t first = retype_base_declaration("unknown") + 1;
 	assert_int_equal(types->declaration_count, first + 6);
 	const struct retype_declaration *d = &types->declarations[first];
 	assert_int_equal(d[0].form, RETYPE_ALIAS);

@@ -673,11 +673,11 @@ static const struct retype_declaration *declaration_of(
 static uint32_t made_in(struct retype *retype, const char *file)
 {
 	uint32_t places, made = 0;
-	const struct retype_place *place =
-		retype_places_at(&retype->types, file, 1, 0, 5, false, &places);
+	const struct retype_location *place =
+		retype_locations_at(&retype->types, file, 1, 0, 5, false, &places);
 	assert_non_null(place);
 	assert_int_equal(places, 1);
-	retype_place_made(&retype->types, place, &made);
+	retype_location_made(&retype->types, place, &made);
 	return made;
 }
 

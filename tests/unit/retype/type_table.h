@@ -63,12 +63,12 @@ static inline struct retype_term list_of(struct table *t, struct retype_term a)
 
 static inline struct retype_term array_of(struct table *t, struct retype_term a)
 {
-	return app1(t, retype_base_declaration(&t->types, "array"), a);
+	return app1(t, retype_base_declaration("array"), a);
 }
 
 static inline struct retype_term lazy_of(struct table *t, struct retype_term a)
 {
-	return app1(t, retype_base_declaration(&t->types, "lazy"), a);
+	return app1(t, retype_base_declaration("lazy"), a);
 }
 
 static inline struct retype_term arrow(

@@ -1,7 +1,11 @@
 /*
  * What an integer stands for in a type.
  */
-#include "retype/types/types_parts.h"
+#include "retype/types/names.h"
+
+#include "retype/types/fit.h"
+#include "retype/types/instance.h"
+#include "retype/types/nodes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +13,7 @@
 
 enum { LONGEST = 32 };
 
-static const char *constant_of(const struct retype_declaration *declaration, int64_t value)
+static const char *constant_name(const struct retype_declaration *declaration, int64_t value)
 {
 	for (uint32_t i = 0; i < declaration->constructor_count; i++)
 		if (declaration->constructors[i].is_constant && value-- == 0)
@@ -18,7 +22,7 @@ static const char *constant_of(const struct retype_declaration *declaration, int
 }
 
 /* As OCaml's Char.escaped. */
-static const char *character(int64_t value, char text[LONGEST])
+static const char *character_name(int64_t value, char text[LONGEST])
 {
 	static const char named[][2] = {
 		{'\'', '\''}, {'\\', '\\'}, {'\n', 'n'}, {'\t', 't'}, {'\r', 'r'}, {'\b', 'b'}};
@@ -33,10 +37,10 @@ static const char *character(int64_t value, char text[LONGEST])
 	return text;
 }
 
-static const char *predefined(const char *base, int64_t value, char text[LONGEST])
+static const char *predefined_name(const char *base, int64_t value, char text[LONGEST])
 {
 	if (strcmp(base, "char") == 0)
-		return character(value, text);
+		return character_name(value, text);
 	if (strcmp(base, "bool") == 0)
 		return value == 0 ? "false" : value == 1 ? "true" : NULL;
 	if (strcmp(base, "unit") == 0)
@@ -48,8 +52,8 @@ static const char *predefined(const char *base, int64_t value, char text[LONGEST
 }
 
 /* The text, or a name that lives longer; NULL if nothing tells.  *prefix: what goes before it. */
-static const char *immediate(struct retype_types *types, struct retype_term term, int64_t value,
-	char text[LONGEST], const char **prefix, unsigned *steps)
+static const char *name_immediate(struct retype_types *types, struct retype_term term,
+	int64_t value, char text[LONGEST], const char **prefix, unsigned *steps)
 {
 	if (*steps == 0)
 		return NULL;
@@ -66,7 +70,7 @@ static const char *immediate(struct retype_types *types, struct retype_term term
 		const char *found = NULL;
 		for (uint32_t i = 0; i < node.count && !found; i++) {
 			*prefix = "";
-			found = immediate(
+			found = name_immediate(
 				types, retype_argument(types, term, i), value, text, prefix, steps);
 		}
 		return found;
@@ -75,14 +79,14 @@ static const char *immediate(struct retype_types *types, struct retype_term term
 	if (!declaration)
 		return NULL;
 	if (declaration->form == RETYPE_IMMEDIATE && declaration->base)
-		return predefined(declaration->base, value, text);
+		return predefined_name(declaration->base, value, text);
 	if (declaration->form == RETYPE_VARIANT)
-		return constant_of(declaration, value);
+		return constant_name(declaration, value);
 	if (declaration->form == RETYPE_LAZY)
-		return immediate(
+		return name_immediate(
 			types, retype_argument(types, term, 0), value, text, prefix, steps);
 	if (declaration->form == RETYPE_UNBOXED && !declaration->unboxed.is_gadt)
-		return immediate(types,
+		return name_immediate(types,
 			retype_apply(types, declaration->inner, term, RETYPE_DEEPEST), value, text,
 			prefix, steps);
 	return NULL;
@@ -94,7 +98,7 @@ size_t retype_immediate(struct retype_types *types, struct retype_term term, int
 	char text[LONGEST];
 	const char *prefix = "";
 	unsigned steps = RETYPE_MOST_EXPANSIONS;
-	const char *name = immediate(types, term, value, text, &prefix, &steps);
+	const char *name = name_immediate(types, term, value, text, &prefix, &steps);
 	int length = snprintf(buffer, size, "%s%s", name ? prefix : "", name ? name : "");
 	return length < 0 ? 0 : (size_t)length;
 }

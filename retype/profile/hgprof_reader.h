@@ -1,11 +1,11 @@
 /*
- * The reader of exe.prof (docs/exe-prof.md): its lines and words (hgprof.c), types
- * (hgprof_types.c), and what leads to them (hgprof_uses.c).
+ * What the passes over exe.prof (docs/exe-prof.md) share: the reader, and its lines and words.
  */
-#ifndef RETYPE_PROFILE_HGPROF_PARTS_H
-#define RETYPE_PROFILE_HGPROF_PARTS_H
+#ifndef RETYPE_PROFILE_HGPROF_READER_H
+#define RETYPE_PROFILE_HGPROF_READER_H
 
-#include "retype/types/types_parts.h"
+#include "base/hash.h"
+#include "retype/types/types.h"
 
 /* The rest of a line. */
 struct hgprof_line {
@@ -15,7 +15,7 @@ struct hgprof_line {
 
 /* A record that has a number, by which it is found later. */
 struct hgprof_record {
-	const uint8_t *text; /* behind its number */
+	const uint8_t *text; /* after its number */
 	uint32_t line, id;
 };
 
@@ -42,13 +42,6 @@ struct hgprof_file {
 	uint32_t unit;
 };
 
-/* What is needed as long as the table: the text of places, and their types. */
-struct hgprof_kept {
-	const uint8_t *end;
-	const struct retype_term *closed;
-	uint32_t term_count;
-};
-
 struct hgprof_reader {
 	struct retype_types *types;
 	const uint8_t *bytes, *end;
@@ -60,17 +53,20 @@ struct hgprof_reader {
 	struct retype_term *closed;
 	struct hgprof_file *file_names;
 	struct hgprof_lists lists;
-	struct retype_memo unit_numbers; /* by the pointer of the name */
+	struct base_map unit_numbers; /* by the pointer of the name */
 	struct hgprof_word last_unit;
 	uint32_t last_unit_number;
 };
 
 /* Words.  Functions that can fail have reported where and why. */
 
-/* "line N: ..." at a place in the text. */
+/* "line N: ..." at some byte of the text. */
 enum hg_status hgprof_bad(const struct hgprof_reader *reader, const struct hgprof_line *line,
 	const uint8_t *at, const char *format, ...) BASE_PRINTF(4, 5);
 
+/* The line that begins with the text. */
+struct hgprof_line hgprof_line_at(
+	const struct hgprof_reader *reader, const uint8_t *text, uint32_t number);
 /* The line that begins with the text of a record. */
 struct hgprof_line hgprof_line_of(
 	const struct hgprof_reader *reader, const struct hgprof_record *record);
@@ -99,16 +95,5 @@ bool hgprof_split(struct hgprof_word *name, struct hgprof_word *rest);
 
 enum hg_status hgprof_alloc(
 	const struct hgprof_reader *reader, uint64_t count, size_t size, void *out);
-
-/* hgprof_types.c */
-
-enum hg_status hgprof_read_types(struct hgprof_reader *reader);
-/* The fields NAME:TERM in the rest of a line, with the closed terms or the open ones. */
-enum hg_status hgprof_fields(const struct hgprof_reader *reader, struct hgprof_line *line,
-	bool closed, const struct retype_field **fields, uint32_t *count);
-
-/* hgprof_uses.c */
-
-enum hg_status hgprof_read_uses(struct hgprof_reader *reader);
 
 #endif

@@ -1,4 +1,7 @@
-#include "retype/types/types_parts.h"
+/* The names of types. */
+#include "retype/types/names.h"
+
+#include "retype/types/nodes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,14 +22,14 @@ struct writer {
 /* How tightly what is around it binds; a weaker type is put in parentheses. */
 enum binding { BINDS_ARROW, BINDS_TUPLE, BINDS_ARGUMENT };
 
-static void put(struct writer *w, const char *string)
+static void put_text(struct writer *w, const char *string)
 {
 	for (; *string; string++, w->length++)
 		if (w->length + 1 < w->size)
 			w->buffer[w->length] = *string;
 }
 
-static void finish(struct writer *w)
+static void end_text(struct writer *w)
 {
 	if (w->size > 0)
 		w->buffer[w->length < w->size ? w->length : w->size - 1] = '\0';
@@ -40,9 +43,9 @@ static void put_all(struct writer *w, struct retype_term term, const char *betwe
 	uint32_t count = retype_node(w->types, term)->count;
 	for (uint32_t i = 0; i < count; i++) {
 		if (i > 0)
-			put(w, between);
+			put_text(w, between);
 		if (w->length > LONGEST_NAME) {
-			put(w, "...");
+			put_text(w, "...");
 			break;
 		}
 		put_term(w, retype_argument(w->types, term, i),
@@ -57,7 +60,7 @@ static void put_variable(struct writer *w, uint32_t number)
 		snprintf(name, sizeof(name), "'%c", (char)('a' + number));
 	else
 		snprintf(name, sizeof(name), "'a%u", number);
-	put(w, name);
+	put_text(w, name);
 }
 
 static void put_constructed(struct writer *w, struct retype_term term)
@@ -66,13 +69,13 @@ static void put_constructed(struct writer *w, struct retype_term term)
 	const struct retype_declaration *declaration = retype_declared(w->types, term);
 	if (node->count == 1) {
 		put_term(w, retype_argument(w->types, term, 0), BINDS_ARGUMENT);
-		put(w, " ");
+		put_text(w, " ");
 	} else if (node->count > 1) {
-		put(w, "(");
+		put_text(w, "(");
 		put_all(w, term, ", ");
-		put(w, ") ");
+		put_text(w, ") ");
 	}
-	put(w, declaration && declaration->name[0] ? declaration->name : "_");
+	put_text(w, declaration && declaration->name[0] ? declaration->name : "_");
 }
 
 /* The parameter of "?label:" is an option, of which OCaml writes only the inside. */
@@ -84,11 +87,11 @@ static void put_arrow(struct writer *w, struct retype_term term)
 	if (label[0] == '?' && declaration && strcmp(declaration->name, "option") == 0)
 		parameter = retype_argument(w->types, parameter, 0);
 	if (label[0]) {
-		put(w, label);
-		put(w, ":");
+		put_text(w, label);
+		put_text(w, ":");
 	}
 	put_term(w, parameter, BINDS_TUPLE);
-	put(w, " -> ");
+	put_text(w, " -> ");
 	put_term(w, retype_argument(w->types, term, 1), BINDS_ARROW);
 }
 
@@ -113,32 +116,32 @@ static void put_named(struct writer *w, struct retype_term term)
 	const struct retype_node *node = retype_node(w->types, term);
 	bool is_object = node->kind == RETYPE_OBJECT;
 	const char *last = NULL;
-	put(w, is_object ? "<" : "[");
+	put_text(w, is_object ? "<" : "[");
 	for (uint32_t n = 0; n < node->count; n++) {
 		uint32_t i = next_name(node, last);
 		last = node->names[i];
 		struct retype_term argument = retype_argument(w->types, term, i);
-		put(w, n == 0 ? " " : is_object ? "; " : " | ");
+		put_text(w, n == 0 ? " " : is_object ? "; " : " | ");
 		if (w->length > LONGEST_NAME) {
-			put(w, "...");
+			put_text(w, "...");
 			break;
 		}
 		if (!is_object)
-			put(w, "`");
-		put(w, node->names[i]);
+			put_text(w, "`");
+		put_text(w, node->names[i]);
 		if (is_object || !retype_is(argument, RETYPE_NOTHING)) {
-			put(w, is_object ? " : " : " of ");
+			put_text(w, is_object ? " : " : " of ");
 			put_term(w, argument, BINDS_ARROW);
 		}
 	}
-	put(w, is_object ? " >" : " ]");
+	put_text(w, is_object ? " >" : " ]");
 }
 
 static void put_module(struct writer *w, uint32_t layout)
 {
-	put(w, "(module ");
-	put(w, layout < w->types->layout_count ? w->types->layouts[layout].name : "_");
-	put(w, ")");
+	put_text(w, "(module ");
+	put_text(w, layout < w->types->layout_count ? w->types->layouts[layout].name : "_");
+	put_text(w, ")");
 }
 
 static void put_shown(struct writer *w, struct retype_term term)
@@ -146,7 +149,7 @@ static void put_shown(struct writer *w, struct retype_term term)
 	const struct retype_node *node = retype_node(w->types, term);
 	switch (node->kind) {
 	case RETYPE_MANY:
-		put(w, "(...)");
+		put_text(w, "(...)");
 		break;
 	case RETYPE_VARIABLE:
 		put_variable(w, node->number);
@@ -157,7 +160,7 @@ static void put_shown(struct writer *w, struct retype_term term)
 	case RETYPE_TUPLE:
 		put_all(w, term, " * ");
 		if (node->count == 0)
-			put(w, "()");
+			put_text(w, "()");
 		break;
 	case RETYPE_ARROW:
 		put_arrow(w, term);
@@ -170,30 +173,31 @@ static void put_shown(struct writer *w, struct retype_term term)
 		put_module(w, node->number);
 		break;
 	case RETYPE_SET:
-		put(w, "(");
+		put_text(w, "(");
 		put_all(w, term, " | ");
-		put(w, ")");
+		put_text(w, ")");
 		break;
 	default:
-		put(w, "_");
+		put_text(w, "_");
 	}
 }
 
 static void put_term(struct writer *w, struct retype_term term, enum binding around)
 {
+	base_assert(w->depth <= DEEPEST_NAME);
 	enum retype_kind kind = (enum retype_kind)retype_node(w->types, term)->kind;
 	bool is_enclosed = (kind == RETYPE_ARROW && around > BINDS_ARROW) ||
 			   (kind == RETYPE_TUPLE && around > BINDS_TUPLE);
 	if (w->depth >= DEEPEST_NAME || w->length > LONGEST_NAME) {
-		put(w, "...");
+		put_text(w, "...");
 		return;
 	}
 	w->depth++;
 	if (is_enclosed)
-		put(w, "(");
+		put_text(w, "(");
 	put_shown(w, term);
 	if (is_enclosed)
-		put(w, ")");
+		put_text(w, ")");
 	w->depth--;
 }
 
@@ -203,6 +207,6 @@ size_t retype_name(
 	struct writer w = {.types = types, .buffer = buffer, .size = size};
 	if (!retype_is(term, RETYPE_NOTHING))
 		put_term(&w, term, BINDS_ARROW);
-	finish(&w);
+	end_text(&w);
 	return w.length;
 }
