@@ -3,8 +3,6 @@
 #include "base/proc.h"
 #include "snapshot/image/image.h"
 #include "snapshot/runtime/layout.h"
-#include "snapshot/runtime/moments.h"
-#include "snapshot/runtime/version.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  */
 #include "snapshot/core/parts.h"
 
+#include "snapshot/runtime/reader.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -301,7 +302,7 @@ static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *erro
 struct place {
 	struct snap_header_address block;
 	const struct snap_sample *sample;
-	struct snap_code_place at;
+	struct snap_code_location at;
 };
 
 /* The slot of the call stack where the block was allocated; false if it is not recorded. */
@@ -321,8 +322,8 @@ static bool innermost_slot(
 
 static int by_place(const void *a, const void *b)
 {
-	const struct snap_code_place *x = &((const struct place *)a)->at;
-	const struct snap_code_place *y = &((const struct place *)b)->at;
+	const struct snap_code_location *x = &((const struct place *)a)->at;
+	const struct snap_code_location *y = &((const struct place *)b)->at;
 	int order = strcmp(x->file, y->file);
 	if (order)
 		return order;
@@ -357,7 +358,7 @@ static enum hg_status number_places(
 	uint32_t site = 0;
 	qsort(places, count, sizeof(*places), by_place);
 	for (uint64_t i = 0; i < count; i++) {
-		const struct snap_code_place *at = &places[i].at;
+		const struct snap_code_location *at = &places[i].at;
 		struct snap_location location = {.file = at->file,
 			.line = (int32_t)at->line,
 			.start = at->start,

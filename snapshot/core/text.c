@@ -33,18 +33,18 @@ uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity)
 {
 	struct elfcore *core = elfcore_of(snap);
-	struct snap_code_place places[SNAP_CODE_PLACES];
+	struct snap_code_location places[SNAP_CODE_LOCATIONS];
 	uint64_t count = 0, start = code.start;
 	size_t got;
 	do {
-		got = snap_runtime_code_places(&core->runtime, &start, code.end, places);
+		got = snap_runtime_code_locations(&core->runtime, &start, code.end, places);
 		for (size_t i = 0; i < got; i++, count++)
 			if (count < capacity)
 				out[count] = (struct snap_location){.file = places[i].file,
 					.line = (int32_t)places[i].line,
 					.start = places[i].start,
 					.end = places[i].end};
-	} while (got == SNAP_CODE_PLACES);
+	} while (got == SNAP_CODE_LOCATIONS);
 	return count;
 }
 
@@ -111,15 +111,15 @@ static uint64_t slots_of(
 }
 
 static size_t places_of(
-	struct elfcore *core, uint64_t slot, struct snap_code_place places[MOST_INLINED])
+	struct elfcore *core, uint64_t slot, struct snap_code_location places[MOST_INLINED])
 {
 	return snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
 }
 
 static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
-	struct snap_code_place *place)
+	struct snap_code_location *place)
 {
-	struct snap_code_place places[MOST_INLINED];
+	struct snap_code_location places[MOST_INLINED];
 	uint64_t slots[MOST_SLOTS], seen = 0;
 	uint64_t count = slots_of(core, sample, slots);
 	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
@@ -133,7 +133,7 @@ static bool find_frame(struct elfcore *core, const struct snap_sample *sample, u
 	return false;
 }
 
-static size_t put_frame(const struct snap_code_place *place, char *buffer, size_t size)
+static size_t put_frame(const struct snap_code_location *place, char *buffer, size_t size)
 {
 	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place->function,
 		place->function[0] ? " " : "", place->file, place->line, place->start, place->end));
@@ -144,7 +144,7 @@ size_t elfcore_call_frame(
 {
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_sample *sample = sample_of(core, rank);
-	struct snap_code_place place;
+	struct snap_code_location place;
 	if (!sample || !find_frame(core, sample, frame, &place))
 		return 0;
 	return put_frame(&place, buffer, size);
@@ -161,7 +161,7 @@ size_t elfcore_call_stack(
 	static const char between[] = " < ";
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_sample *sample = find_sample(core, address);
-	struct snap_code_place places[MOST_INLINED];
+	struct snap_code_location places[MOST_INLINED];
 	uint64_t slots[MOST_SLOTS];
 	uint64_t count = sample ? slots_of(core, sample, slots) : 0;
 	size_t length = 0;

@@ -1,5 +1,10 @@
 /* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/areas.h"
+
+#include "snapshot/runtime/reader.h"
+#include "snapshot/runtime/stacks.h"
+
+#include <stdlib.h>
 
 /* Max_young_wosize and its header, with up to a few allocations combined in one step. */
 enum { MOST_YOUNG_WORDS = 257, MOST_SKIPPED_WORDS = 600 };
@@ -117,15 +122,15 @@ static enum hg_status find_first(const struct snap_runtime *runtime, const struc
 static uint64_t used_from(
 	const struct snap_runtime *runtime, const struct snap_domain *domain, uint64_t young_ptr)
 {
-	const struct snap_thread_top *top = domain->top;
-	if (!top || !top->is_repaired || !snap_frame_knows(&top->frame, SNAP_R15))
+	const struct snap_innermost *inner = domain->innermost;
+	if (!inner || !inner->is_repaired || !snap_frame_knows(&inner->frame, SNAP_R15))
 		return young_ptr;
-	uint64_t r15 = top->frame.registers[SNAP_R15];
+	uint64_t r15 = inner->frame.registers[SNAP_R15];
 	if (r15 % 8 || r15 > young_ptr || r15 + 8 * MOST_SKIPPED_WORDS < domain->minor.start)
 		return young_ptr;
-	uint64_t taken =
-		top->c_frames ? 0
-			      : snap_taken_by_code(runtime->image, top->frame.registers[SNAP_RIP]);
+	uint64_t taken = inner->c_frames ? 0
+					 : snap_taken_by_code(runtime->image,
+						   inner->frame.registers[SNAP_RIP]);
 	return taken % 8 == 0 && taken <= young_ptr - r15 ? r15 + taken : r15;
 }
 

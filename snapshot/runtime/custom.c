@@ -1,5 +1,9 @@
 /* Custom blocks (runtime/caml/custom.h, bigarray.h). */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/custom.h"
+
+#include "snapshot/runtime/reader.h"
+
+#include <string.h>
 
 /* struct caml_ba_array behind the operations: data, num_dims, flags, proxy, dim[] */
 enum { DATA = 8, DIMENSIONS = 16, FLAGS = 24, PROXY = 32, DIMENSION = 40, MOST_DIMENSIONS = 16 };

@@ -2,7 +2,12 @@
  * Frame descriptors: for every return address into OCaml code, which words of the frame are live
  * and where the call is in the source (runtime/caml/stack.h, backtrace_nat.c of the versions).
  */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/frames.h"
+
+#include "snapshot/runtime/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 struct place {
 	uint64_t return_address, descriptor;
@@ -249,13 +254,10 @@ uint64_t snap_debuginfo_of(
 	return 0;
 }
 
-/* The name is kept with the descriptor. */
-const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_address)
+const char **snap_kept_name(
+	struct snap_runtime *runtime, uint64_t return_address, uint64_t *descriptor)
 {
 	struct place *place = find_place(runtime, return_address);
-	if (!place)
-		return snap_code_name(runtime, return_address, 0);
-	if (!place->name)
-		place->name = snap_code_name(runtime, return_address, place->descriptor);
-	return place->name;
+	*descriptor = place ? place->descriptor : 0;
+	return place ? &place->name : NULL;
 }

@@ -233,4 +233,52 @@ struct snap_layout_row {
 };
 bool snap_layout_row(const struct snap_layout *layout, size_t index, struct snap_layout_row *out);
 
+/*
+ * Which version a program is of, by the text of Stdlib.Sys.ocaml_version and by symbols: for cores
+ * and living processes alike.
+ */
+
+/* For messages: what snap_layout_of() knows. */
+#define SNAP_OCAML_SUPPORTED "4.13, 4.14 and 5.0 to 5.3"
+
+/* Names that the symbol of the block of Stdlib.Sys has had; NULL at the end. */
+const char *snap_sys_symbol(unsigned index);
+
+/* Whether a text begins like "4.13.1", and can be shown. */
+bool snap_is_version(const char *text);
+
+/* The layout of "4.13.1" or "4.13", or NULL if this program does not know that version. */
+const struct snap_layout *snap_layout_of(const char *version);
+
+/* Whether a program has a symbol. */
+typedef bool snap_has_symbol(void *program, const char *name);
+
+/*
+ * "5.2", or "4.10 to 4.12", for a program whose text is not to be had; static.  The family, 'is_5',
+ * is known by Caml_state or caml_state.
+ */
+const char *snap_version_of_symbols(bool is_5, snap_has_symbol *has, void *program);
+
+/* Whether it interprets bytecode; a program of ocamlopt may do so, too. */
+bool snap_has_interpreter(snap_has_symbol *has, void *program);
+
+/*
+ * Moments at which the runtime has blocks half moved or half made, told by the names of its
+ * functions: a table from the sources of 4.13 to 5.3 (runtime/minor_gc.c, compact.c, shared_heap.c,
+ * array.c, obj.c).
+ */
+enum snap_moment {
+	SNAP_MOMENT_NONE,
+	SNAP_MOMENT_MINOR_COLLECTION,
+	SNAP_MOMENT_COMPACTION,
+	SNAP_MOMENT_FILLING, /* of a block that a local root holds already */
+};
+
+/*
+ * What a function of the runtime is part of.  *is_ahead: nothing has been moved yet, as when a
+ * domain of 5.x waits for the others to begin a collection; with more domains than processors that
+ * is where they mostly are.
+ */
+enum snap_moment snap_moment_of_function(const char *name, bool *is_ahead);
+
 #endif

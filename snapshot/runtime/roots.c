@@ -1,5 +1,10 @@
 /* Roots, and what 4.x and 5.x share of them: C roots, named values, local roots. */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/roots.h"
+
+#include "snapshot/runtime/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
 
@@ -66,7 +71,7 @@ static const char *name_of_slot(struct snap_runtime *runtime, uint64_t slot)
 		(unsigned long long)(slot - file->bias));
 }
 
-static enum hg_status read_c_roots(
+static enum hg_status read_c_list(
 	struct snap_runtime *runtime, const char *variable, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -87,7 +92,7 @@ static enum hg_status read_c_roots(
 	return HG_OK;
 }
 
-static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_error *error)
+enum hg_status snap_read_named_values(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {.kind = HG_ROOT_NAMED_VALUE, .stack = SNAP_NO_INDEX};
@@ -109,13 +114,11 @@ static enum hg_status read_named_values(struct snap_runtime *runtime, struct hg_
 	return HG_OK;
 }
 
-enum hg_status snap_read_common_roots(struct snap_runtime *runtime, struct hg_error *error)
+enum hg_status snap_read_c_roots(struct snap_runtime *runtime, struct hg_error *error)
 {
-	BASE_TRY(snap_read_units(runtime, error));
-	BASE_TRY(read_named_values(runtime, error));
-	BASE_TRY(read_c_roots(runtime, "caml_global_roots", error));
-	BASE_TRY(read_c_roots(runtime, "caml_global_roots_young", error));
-	return read_c_roots(runtime, "caml_global_roots_old", error);
+	BASE_TRY(read_c_list(runtime, "caml_global_roots", error));
+	BASE_TRY(read_c_list(runtime, "caml_global_roots_young", error));
+	return read_c_list(runtime, "caml_global_roots_old", error);
 }
 
 /* CAMLparam and CAMLlocal: tables of pointers to arrays of values on the C stack. */
@@ -239,7 +242,7 @@ static int by_slot(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-void snap_settle_roots(struct snap_runtime *runtime)
+void snap_sort_roots(struct snap_runtime *runtime)
 {
 	struct snap_runtime_root *items = runtime->roots.items;
 	uint64_t kept = 0;
@@ -254,4 +257,10 @@ void snap_settle_roots(struct snap_runtime *runtime)
 			items[kept++] = items[i];
 	}
 	runtime->roots.count = kept;
+}
+
+void snap_roots_release(struct snap_runtime_roots *roots)
+{
+	free(roots->items);
+	*roots = (struct snap_runtime_roots){0};
 }

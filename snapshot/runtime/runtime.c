@@ -1,75 +1,12 @@
-#include "snapshot/runtime/parts.h"
+/* Which OCaml a program is of, and opening its runtime part by part. */
+#include "snapshot/runtime/runtime.h"
 
-#include "snapshot/runtime/version.h"
+#include "snapshot/arch/x86_64.h"
+#include "snapshot/runtime/reader.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-
-void snap_note_line(struct snap_runtime *runtime, const char *format, ...)
-{
-	char line[256];
-	struct hg_error unused;
-	if (runtime->note_count == sizeof(runtime->notes) / sizeof(runtime->notes[0])) {
-		runtime->notes_more++;
-		return;
-	}
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	const char *text;
-	base_error_clear(&unused);
-	if (base_pool_string(&runtime->pool, line, strlen(line), &text, &unused) == HG_OK)
-		runtime->notes[runtime->note_count++] = text;
-	else
-		runtime->image->lost = true;
-}
-
-const char *snap_print(struct snap_runtime *runtime, const char *format, ...)
-{
-	char text[1024];
-	const char *kept;
-	struct hg_error unused;
-	va_list arguments;
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	base_error_clear(&unused);
-	/* Millions of structures may lead to one long name, which is copied for each. */
-	size_t length = strlen(text);
-	if (!snap_spend(runtime, length / 8))
-		return "";
-	if (base_pool_string(&runtime->pool, text, length, &kept, &unused) != HG_OK) {
-		runtime->image->lost = true;
-		return "";
-	}
-	return kept;
-}
-
-bool snap_spend(struct snap_runtime *runtime, uint64_t items)
-{
-	if (items <= runtime->patience) {
-		runtime->patience -= items;
-		return true;
-	}
-	if (!runtime->gave_up)
-		snap_note_line(runtime, "lists of the runtime lead to the same places again and "
-					"again: not all was followed");
-	runtime->patience = 0;
-	runtime->gave_up = true;
-	return false;
-}
-
-uint64_t snap_runtime_wosize(const struct snap_runtime *runtime, uint64_t header)
-{
-	return (header << runtime->reserved_bits) >> (runtime->reserved_bits + 10);
-}
-
-uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name)
-{
-	uint64_t address = snap_variable(runtime, name);
-	return address ? snap_word(runtime, address) : 0;
-}
+#include <stdlib.h>
+#include <string.h>
 
 /* Detection */
 
@@ -180,97 +117,7 @@ static enum hg_status find_version(struct snap_runtime *runtime, struct hg_error
 	return HG_OK;
 }
 
-/* Statistics */
-
-static void read_statistics4(struct snap_runtime *runtime)
-{
-	const struct snap_layout *l = runtime->layout;
-	struct snap_runtime_statistics *s = &runtime->statistics;
-	uint64_t state = runtime->domains[0].state;
-	s->heap_words = snap_word(runtime, state + l->caml_domain_state_stat_heap_wsz);
-	s->top_heap_words = snap_word(runtime, state + l->caml_domain_state_stat_top_heap_wsz);
-	s->heap_chunks = snap_word(runtime, state + l->caml_domain_state_stat_heap_chunks);
-	s->minor_collections =
-		snap_word(runtime, state + l->caml_domain_state_stat_minor_collections);
-	s->major_collections =
-		snap_word(runtime, state + l->caml_domain_state_stat_major_collections);
-	s->compactions = snap_word(runtime, state + l->caml_domain_state_stat_compactions);
-	runtime->in_minor_collection =
-		snap_word(runtime, state + l->caml_domain_state_in_minor_collection) != 0;
-}
-
-static void add_heap_stats(struct snap_runtime *runtime, uint64_t stats)
-{
-	const struct snap_layout *l = runtime->layout;
-	struct snap_runtime_statistics *s = &runtime->statistics;
-	s->pool_words += snap_word(runtime, stats + l->heap_stats_pool_words);
-	s->pool_live_words += snap_word(runtime, stats + l->heap_stats_pool_live_words);
-	s->pool_live_blocks += snap_word(runtime, stats + l->heap_stats_pool_live_blocks);
-	s->pool_frag_words += snap_word(runtime, stats + l->heap_stats_pool_frag_words);
-	s->large_words += snap_word(runtime, stats + l->heap_stats_large_words);
-	s->large_blocks += snap_word(runtime, stats + l->heap_stats_large_blocks);
-}
-
-static uint64_t counter(struct snap_runtime *runtime, const char *name)
-{
-	uint64_t value, address = snap_variable(runtime, name);
-	return address && snap_image_u64(runtime->image, address, &value) ? value : HG_UNKNOWN;
-}
-
-static void read_statistics5(struct snap_runtime *runtime)
-{
-	const struct snap_layout *l = runtime->layout;
-	struct snap_runtime_statistics *s = &runtime->statistics;
-	*s = (struct snap_runtime_statistics){
-		.top_heap_words = HG_UNKNOWN, .heap_chunks = HG_UNKNOWN};
-	for (uint32_t i = 0; i < runtime->domain_count; i++) {
-		uint64_t heap = snap_word(
-			runtime, runtime->domains[i].state + l->caml_domain_state_shared_heap);
-		if (heap)
-			add_heap_stats(runtime, heap + l->caml_heap_state_stats);
-	}
-	uint64_t freelist = snap_variable(runtime, "pool_freelist");
-	if (freelist)
-		add_heap_stats(runtime, freelist + l->pool_freelist_stats);
-	s->heap_words = s->pool_words + s->large_words;
-	s->minor_collections =
-		l->caml_domain_state_stat_minor_collections == SNAP_ABSENT
-			? counter(runtime, "caml_minor_collections_count")
-			: snap_word(runtime, runtime->domains[0].state +
-						     l->caml_domain_state_stat_minor_collections);
-	s->major_collections = counter(runtime, "caml_major_cycles_completed");
-	s->compactions = counter(runtime, "caml_compactions_count");
-}
-
 /* Opening */
-
-static enum hg_status read_4(struct snap_runtime *runtime, struct hg_error *error)
-{
-	void *domain;
-	BASE_TRY(base_pool_alloc(&runtime->pool, 1, sizeof(struct snap_domain), &domain, error));
-	runtime->domains = domain;
-	runtime->domains[0].state = snap_variable_word(runtime, "Caml_state");
-	runtime->domain_count = 1;
-	if (runtime->domains[0].state == 0)
-		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"the OCaml runtime of '%s' has not started, or its data are missing",
-			runtime->image->program);
-	read_statistics4(runtime);
-	BASE_TRY(snap_read_tops(runtime, error));
-	BASE_TRY(snap_read_areas4(runtime, error));
-	BASE_TRY(snap_read_common_roots(runtime, error));
-	return snap_read_roots4(runtime, error);
-}
-
-static enum hg_status read_5(struct snap_runtime *runtime, struct hg_error *error)
-{
-	BASE_TRY(snap_read_domains5(runtime, error));
-	read_statistics5(runtime);
-	BASE_TRY(snap_read_tops(runtime, error));
-	BASE_TRY(snap_read_areas5(runtime, error));
-	BASE_TRY(snap_read_common_roots(runtime, error));
-	return snap_read_roots5(runtime, error);
-}
 
 static enum hg_status read_all(struct snap_runtime *runtime, struct hg_error *error)
 {
@@ -281,27 +128,28 @@ static enum hg_status read_all(struct snap_runtime *runtime, struct hg_error *er
 	runtime->ephemeron_none = snap_variable_word(runtime, "caml_ephe_none");
 	BASE_TRY(snap_read_ranges(runtime, error));
 	BASE_TRY(snap_read_frame_tables(runtime, error));
-	BASE_TRY(runtime->is_5 ? read_5(runtime, error) : read_4(runtime, error));
-	snap_settle_roots(runtime);
+	const struct snap_family *family = runtime->is_5 ? &snap_family_5 : &snap_family_4;
+	BASE_TRY(family->read_domains(runtime, error));
+	BASE_TRY(snap_find_innermost(runtime, error));
+	BASE_TRY(family->read_areas(runtime, error));
+	BASE_TRY(snap_read_units(runtime, error));
+	BASE_TRY(snap_read_named_values(runtime, error));
+	BASE_TRY(snap_read_c_roots(runtime, error));
+	BASE_TRY(family->read_roots(runtime, error));
+	snap_sort_roots(runtime);
 	return HG_OK;
 }
 
 enum hg_status snap_runtime_open(
 	struct snap_runtime *runtime, struct snap_image *image, struct hg_error *error)
 {
-	enum { LEAST_PATIENCE = 65536 };
+	enum { LEAST_BUDGET = 65536 };
 	*runtime = (struct snap_runtime){
-		.image = image, .patience = snap_image_bytes(image) / 8 + LEAST_PATIENCE};
+		.image = image, .budget = snap_image_bytes(image) / 8 + LEAST_BUDGET};
 	enum hg_status status = read_all(runtime, error);
 	if (status != HG_OK)
 		snap_runtime_close(runtime);
 	return status;
-}
-
-void snap_roots_release(struct snap_runtime_roots *roots)
-{
-	free(roots->items);
-	*roots = (struct snap_runtime_roots){0};
 }
 
 void snap_runtime_close(struct snap_runtime *runtime)

@@ -1,5 +1,12 @@
 /* Stacks of OCaml frames, and what their frames hold (runtime/stack.h, runtime/fiber.c). */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/stacks.h"
+
+#include "snapshot/runtime/areas.h"
+#include "snapshot/runtime/frames.h"
+#include "snapshot/runtime/reader.h"
+#include "snapshot/runtime/roots.h"
+
+#include <string.h>
 
 #include <stdio.h>
 
@@ -110,7 +117,7 @@ enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_stack_
 
 /* One stack of 5.x up to its handler. */
 static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack_walk *walk,
-	uint64_t stack, uint64_t gc_regs, const struct snap_thread_top *top, bool *complete,
+	uint64_t stack, uint64_t gc_regs, const struct snap_innermost *inner, bool *complete,
 	struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -121,11 +128,11 @@ static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack
 	*complete = false;
 	while (frame.sp != handler) {
 		uint64_t before = frame.sp;
-		if (top) {
-			frame.sp = top->start_sp;
-			frame.return_address = top->start_return;
+		if (inner) {
+			frame.sp = inner->start_sp;
+			frame.return_address = inner->start_return;
 			before = 0;
-			top = NULL;
+			inner = NULL;
 		} else {
 			frame.sp += 8;
 			frame.return_address = snap_word(runtime, frame.sp - 8);
@@ -144,7 +151,7 @@ static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack
 }
 
 enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_walk *walk,
-	uint64_t stack, uint64_t gc_regs, const struct snap_thread_top *top, bool *complete,
+	uint64_t stack, uint64_t gc_regs, const struct snap_innermost *inner, bool *complete,
 	struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -156,9 +163,9 @@ enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_
 		{l->stack_handler_handle_effect, "effect handler: effect"}};
 	struct snap_list list = {.words = SNAP_CELL_WORDS};
 	bool whole = true;
-	for (; snap_list_goes_on(runtime, &list, stack); top = NULL, gc_regs = 0) {
+	for (; snap_list_goes_on(runtime, &list, stack); inner = NULL, gc_regs = 0) {
 		bool fiber_whole;
-		BASE_TRY(walk_fiber(runtime, walk, stack, gc_regs, top, &fiber_whole, error));
+		BASE_TRY(walk_fiber(runtime, walk, stack, gc_regs, inner, &fiber_whole, error));
 		whole &= fiber_whole;
 		walk->fibers++;
 		uint64_t handler = snap_word(runtime, stack + l->stack_info_handler);
@@ -210,16 +217,16 @@ static enum hg_status add_word(struct snap_runtime *runtime, struct snap_stack_w
 }
 
 enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
-	const struct snap_thread_top *top, struct hg_error *error)
+	const struct snap_innermost *inner, struct hg_error *error)
 {
-	const char *name = name_of(runtime, walk, top->frame.registers[SNAP_RIP]);
+	const char *name = name_of(runtime, walk, inner->frame.registers[SNAP_RIP]);
 	uint64_t value;
 	for (enum snap_register r = 0; r < SNAP_RIP; r++)
 		if (r != SNAP_RSP && r != SNAP_R14 && r != SNAP_R15 &&
-			snap_frame_knows(top->registers, r))
-			BASE_TRY(add_word(runtime, walk, top->registers->registers[r], HG_UNKNOWN,
+			snap_frame_knows(inner->registers, r))
+			BASE_TRY(add_word(runtime, walk, inner->registers->registers[r], HG_UNKNOWN,
 				name, error));
-	for (uint64_t at = top->words_start; at < top->words_end; at += 8) {
+	for (uint64_t at = inner->words_start; at < inner->words_end; at += 8) {
 		if (!snap_image_u64(runtime->image, at, &value))
 			break;
 		BASE_TRY(add_word(runtime, walk, value, at, name, error));

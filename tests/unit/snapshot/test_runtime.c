@@ -8,8 +8,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 
-#include "snapshot/runtime/moments.h"
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/runtime.h"
 #include "tests/unit/core.h"
 #include "tests/unit/subject.h"
 
@@ -322,7 +321,7 @@ static void samples_have_call_stacks(void **state)
 	need_real_cores();
 	for (size_t i = 0; i < LENGTH(cases); i++) {
 		struct subject s;
-		struct snap_code_place at[8];
+		struct snap_code_location at[8];
 		uint64_t slots[64], count, decoded = 0, arrays = 0, custom = 0, equal = 0, header;
 		subject_open(&s, cases[i].core, cases[i].executable);
 		assert_int_equal(s.rt.sample_count, cases[i].samples);

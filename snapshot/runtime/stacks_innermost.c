@@ -1,11 +1,14 @@
 /*
- * Where threads left OCaml code.  The runtime knows the top of a stack only if it was left through
- * caml_c_call or caml_call_gc; in OCaml code, and in C functions that were called directly because
- * they do not allocate, what it has saved is stale.  Then the unwinding tables of the compiler
- * tell.
+ * Where threads left OCaml code.  The runtime knows the innermost frame of a stack only if it was
+ * left through caml_c_call or caml_call_gc; in OCaml code, and in C functions that were called
+ * directly because they do not allocate, what it has saved is stale.  Then the unwinding tables of
+ * the compiler tell.
  */
-#include "snapshot/runtime/moments.h"
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/stacks.h"
+
+#include "snapshot/runtime/areas.h"
+#include "snapshot/runtime/frames.h"
+#include "snapshot/runtime/reader.h"
 
 enum {
 	MOST_C_FRAMES = 512,
@@ -29,17 +32,17 @@ static void look_at_function(struct snap_runtime *runtime, uint64_t rip)
 	runtime->in_compaction |= moment == SNAP_MOMENT_COMPACTION;
 }
 
-static void find_top(
-	struct snap_runtime *runtime, const struct snap_thread *thread, struct snap_thread_top *top)
+static void find_innermost(struct snap_runtime *runtime, const struct snap_thread *thread,
+	struct snap_innermost *inner)
 {
 	struct snap_frame frame, caller;
-	snap_frame_of_thread(thread, &top->stopped);
-	frame = top->stopped;
+	snap_frame_of_thread(thread, &inner->stopped);
+	frame = inner->stopped;
 	for (unsigned n = 0; n < MOST_C_FRAMES; n++) {
 		if (snap_runtime_is_code(runtime, frame.registers[SNAP_RIP])) {
-			top->has_ocaml = true;
-			top->c_frames = n;
-			top->frame = frame;
+			inner->has_ocaml = true;
+			inner->c_frames = n;
+			inner->frame = frame;
 			return;
 		}
 		look_at_function(runtime, frame.registers[SNAP_RIP]);
@@ -51,19 +54,19 @@ static void find_top(
 }
 
 /* From the innermost OCaml frame to the first that has a descriptor. */
-static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top)
+static bool find_start(struct snap_runtime *runtime, struct snap_innermost *inner)
 {
-	struct snap_frame frame = top->frame, caller;
+	struct snap_frame frame = inner->frame, caller;
 	struct snap_descriptor descriptor;
-	top->words_start = frame.registers[SNAP_RSP];
+	inner->words_start = frame.registers[SNAP_RSP];
 	for (unsigned n = 0; n < MOST_ODD_FRAMES; n++) {
 		if (!snap_spend(runtime, C_FRAME_WORDS) ||
 			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return false;
-		top->words_end = frame.cfa - 8;
+		inner->words_end = frame.cfa - 8;
 		if (snap_find_descriptor(runtime, caller.registers[SNAP_RIP], &descriptor)) {
-			top->start_sp = caller.registers[SNAP_RSP];
-			top->start_return = caller.registers[SNAP_RIP];
+			inner->start_sp = caller.registers[SNAP_RSP];
+			inner->start_return = caller.registers[SNAP_RIP];
 			return true;
 		}
 		frame = caller;
@@ -71,11 +74,11 @@ static bool find_start(struct snap_runtime *runtime, struct snap_thread_top *top
 	return false;
 }
 
-static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
+static void repair(struct snap_runtime *runtime, struct snap_innermost *inner)
 {
-	if (find_start(runtime, top)) {
-		top->is_repaired = true;
-		top->registers = &top->frame;
+	if (find_start(runtime, inner)) {
+		inner->is_repaired = true;
+		inner->registers = &inner->frame;
 	} else {
 		snap_note_line(runtime, "a running thread was not unwound to a frame with a "
 					"descriptor: roots on its "
@@ -87,11 +90,11 @@ static void repair(struct snap_runtime *runtime, struct snap_thread_top *top)
  * Whether OCaml code was left by a call that saves where: only such calls, and those of OCaml
  * functions, have a descriptor.
  */
-static bool left_by_call(struct snap_runtime *runtime, const struct snap_thread_top *top,
+static bool left_by_call(struct snap_runtime *runtime, const struct snap_innermost *inner,
 	struct snap_descriptor *descriptor)
 {
-	return top->c_frames > 0 &&
-	       snap_find_descriptor(runtime, top->frame.registers[SNAP_RIP], descriptor);
+	return inner->c_frames > 0 &&
+	       snap_find_descriptor(runtime, inner->frame.registers[SNAP_RIP], descriptor);
 }
 
 /*
@@ -100,22 +103,22 @@ static bool left_by_call(struct snap_runtime *runtime, const struct snap_thread_
  * they were pushed to: below the frame (4.x), or in a block of words that r15 points to (5.x,
  * SAVE_ALL_REGS of runtime/amd64.S).
  */
-static void start_at_call(
-	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+static void start_at_call(struct snap_runtime *runtime, const struct snap_domain *domain,
+	struct snap_innermost *inner)
 {
-	uint64_t sp = top->frame.registers[SNAP_RSP];
-	uint64_t pushed = top->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
+	uint64_t sp = inner->frame.registers[SNAP_RSP];
+	uint64_t pushed = inner->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
 	uint64_t end = runtime->is_5 ? pushed + 8 * SAVED_REGISTERS : sp - 8;
 	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
-	top->is_repaired = true;
-	top->is_leaving = top->c_frames == 1;
-	top->registers = &top->stopped;
-	top->start_sp = sp;
-	top->start_return = top->frame.registers[SNAP_RIP];
+	inner->is_repaired = true;
+	inner->is_leaving = inner->c_frames == 1;
+	inner->registers = &inner->stopped;
+	inner->start_sp = sp;
+	inner->start_return = inner->frame.registers[SNAP_RIP];
 	if (pushed % 8 || end < pushed || end - pushed > 8 * MOST_PUSHED_WORDS || is_young)
 		return;
-	top->words_start = pushed;
-	top->words_end = end;
+	inner->words_start = pushed;
+	inner->words_end = end;
 }
 
 /* 4.x: whether an address is on the stack of a thread that waits for the master lock. */
@@ -137,27 +140,27 @@ static bool on_waiting_stack(struct snap_runtime *runtime, uint64_t sp)
 	return false;
 }
 
-static bool is_current4(
-	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+static bool is_current4(struct snap_runtime *runtime, const struct snap_domain *domain,
+	struct snap_innermost *inner)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t saved_sp =
 		snap_word(runtime, domain->state + l->caml_domain_state_bottom_of_stack);
 	uint64_t saved_return =
 		snap_word(runtime, domain->state + l->caml_domain_state_last_return_address);
-	uint64_t sp = top->frame.registers[SNAP_RSP];
+	uint64_t sp = inner->frame.registers[SNAP_RSP];
 	struct snap_descriptor descriptor;
 	if (on_waiting_stack(runtime, sp))
 		return false;
-	if (!left_by_call(runtime, top, &descriptor)) {
-		repair(runtime, top);
+	if (!left_by_call(runtime, inner, &descriptor)) {
+		repair(runtime, inner);
 		return true;
 	}
 	/* caml_c_call jumps to the C function; only caml_call_gc saves registers, too. */
-	bool is_saved = sp == saved_sp && top->frame.registers[SNAP_RIP] == saved_return;
+	bool is_saved = sp == saved_sp && inner->frame.registers[SNAP_RIP] == saved_return;
 	bool by_gc = descriptor.frame_size & SNAP_FRAME_ALLOCATIONS;
-	if (!is_saved || (by_gc && top->c_frames == 1))
-		start_at_call(runtime, domain, top);
+	if (!is_saved || (by_gc && inner->c_frames == 1))
+		start_at_call(runtime, domain, inner);
 	return true;
 }
 
@@ -167,44 +170,44 @@ static bool is_current4(
  * but not as rsp.
  */
 static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *domain,
-	struct snap_thread_top *top, uint64_t stack, uint64_t handler)
+	struct snap_innermost *inner, uint64_t stack, uint64_t handler)
 {
 	const struct snap_layout *l = runtime->layout;
 	enum snap_register keeper = (enum snap_register)l->noalloc_register;
-	uint64_t sp = top->frame.registers[SNAP_RSP];
+	uint64_t sp = inner->frame.registers[SNAP_RSP];
 	if (sp > stack && sp <= handler)
 		return true;
-	if (top->c_frames == 0 ||
+	if (inner->c_frames == 0 ||
 		sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
-		!snap_frame_knows(&top->frame, keeper))
+		!snap_frame_knows(&inner->frame, keeper))
 		return false;
-	sp = top->frame.registers[keeper];
+	sp = inner->frame.registers[keeper];
 	if (sp <= stack || sp > handler)
 		return false;
-	top->frame.registers[SNAP_RSP] = sp;
+	inner->frame.registers[SNAP_RSP] = sp;
 	return true;
 }
 
-static bool is_current5(
-	struct snap_runtime *runtime, const struct snap_domain *domain, struct snap_thread_top *top)
+static bool is_current5(struct snap_runtime *runtime, const struct snap_domain *domain,
+	struct snap_innermost *inner)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t stack = snap_word(runtime, domain->state + l->caml_domain_state_current_stack);
 	uint64_t saved_sp = snap_word(runtime, stack + l->stack_info_sp);
 	uint64_t handler = snap_word(runtime, stack + l->stack_info_handler);
 	struct snap_descriptor descriptor;
-	if (!switch_back(runtime, domain, top, stack, handler))
+	if (!switch_back(runtime, domain, inner, stack, handler))
 		return false;
 	/* Behind the return address is where the saved frame begins. */
-	if (!left_by_call(runtime, top, &descriptor))
-		repair(runtime, top);
-	else if (top->c_frames == 1 || top->frame.registers[SNAP_RSP] != saved_sp + 8)
-		start_at_call(runtime, domain, top);
+	if (!left_by_call(runtime, inner, &descriptor))
+		repair(runtime, inner);
+	else if (inner->c_frames == 1 || inner->frame.registers[SNAP_RSP] != saved_sp + 8)
+		start_at_call(runtime, domain, inner);
 	return true;
 }
 
 /* OCaml code keeps the address of its domain's state in r14. */
-static enum hg_status find_domain_tops(
+static enum hg_status find_domain_frames(
 	struct snap_runtime *runtime, struct base_map *by_state, struct hg_error *error)
 {
 	bool added;
@@ -213,29 +216,29 @@ static enum hg_status find_domain_tops(
 		BASE_TRY(base_map_add(by_state, runtime->domains[d].state, &number, &added, error));
 	}
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++) {
-		struct snap_thread_top *top = &runtime->tops[i];
+		struct snap_innermost *inner = &runtime->innermost[i];
 		uint64_t d;
-		if (!top->has_ocaml || !snap_frame_knows(&top->frame, SNAP_R14) ||
-			!base_map_get(by_state, top->frame.registers[SNAP_R14], &d))
+		if (!inner->has_ocaml || !snap_frame_knows(&inner->frame, SNAP_R14) ||
+			!base_map_get(by_state, inner->frame.registers[SNAP_R14], &d))
 			continue;
 		struct snap_domain *domain = &runtime->domains[d];
-		if (!domain->top && (runtime->is_5 ? is_current5(runtime, domain, top)
-						   : is_current4(runtime, domain, top)))
-			domain->top = top;
+		if (!domain->innermost && (runtime->is_5 ? is_current5(runtime, domain, inner)
+							 : is_current4(runtime, domain, inner)))
+			domain->innermost = inner;
 	}
 	return HG_OK;
 }
 
-enum hg_status snap_read_tops(struct snap_runtime *runtime, struct hg_error *error)
+enum hg_status snap_find_innermost(struct snap_runtime *runtime, struct hg_error *error)
 {
-	void *tops;
+	void *frames;
 	struct base_map by_state = {0};
 	BASE_TRY(base_pool_alloc(&runtime->pool, runtime->image->thread_count,
-		sizeof(struct snap_thread_top), &tops, error));
-	runtime->tops = tops;
+		sizeof(struct snap_innermost), &frames, error));
+	runtime->innermost = frames;
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
-		find_top(runtime, &runtime->image->threads[i], &runtime->tops[i]);
-	enum hg_status status = find_domain_tops(runtime, &by_state, error);
+		find_innermost(runtime, &runtime->image->threads[i], &runtime->innermost[i]);
+	enum hg_status status = find_domain_frames(runtime, &by_state, error);
 	base_map_release(&by_state);
 	return status;
 }

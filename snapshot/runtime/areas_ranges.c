@@ -1,5 +1,10 @@
 /* Ranges of the address space that the runtime knows of besides its heap. */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/areas.h"
+
+#include "snapshot/runtime/reader.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* Of the page table, which is at most half full; and of these, what nobody has to account for. */
 enum { MOST_PROBES = 65536, FREE_PROBES = 4, PROBE_WORDS = 4 };

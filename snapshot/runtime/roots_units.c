@@ -2,7 +2,12 @@
  * Compilation units: where their blocks are (caml_globals, caml_dyn_globals), and the digests of
  * their interfaces (caml_globals_map, caml_plugin_header); where their values are before.
  */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/roots.h"
+
+#include "snapshot/runtime/reader.h"
+#include "snapshot/arch/x86_64.h"
+
+#include <string.h>
 
 #include "base/cursor.h"
 #include "snapshot/marshal.h"

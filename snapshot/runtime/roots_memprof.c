@@ -1,5 +1,8 @@
 /* Blocks that Gc.Memprof tracks (runtime/memprof.c of 4.13, 4.14 and 5.3). */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/roots.h"
+
+#include "snapshot/runtime/frames.h"
+#include "snapshot/runtime/reader.h"
 
 #include <string.h>
 

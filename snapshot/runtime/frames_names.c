@@ -1,5 +1,9 @@
 /* Names: where code is from in the source, and what its symbols call it. */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/frames.h"
+
+#include "snapshot/runtime/reader.h"
+
+#include <string.h>
 
 #include <stdio.h>
 
@@ -46,7 +50,7 @@ static const char *string_at(struct snap_runtime *runtime, uint64_t address)
 
 /* 5.2 and later, when the position does not fit: 16-bit columns stand before the name. */
 static uint64_t wide_location(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_location *out)
 {
 	uint64_t name = info->address + (info->low & NAME_OFFSET);
 	out->line = info->high >> 12 & 0x7ffff;
@@ -56,7 +60,7 @@ static uint64_t wide_location(
 }
 
 static void location_of(
-	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_place *out)
+	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_location *out)
 {
 	uint64_t name = info->address + (info->low & NAME_OFFSET), function = name + 4;
 	uint32_t file = snap_half(runtime, name);
@@ -78,7 +82,7 @@ static void location_of(
 enum { MOST_INLINED = 1000 };
 
 static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
-	struct snap_code_place *out, size_t capacity)
+	struct snap_code_location *out, size_t capacity)
 {
 	struct debuginfo info;
 	size_t count = 0;
@@ -96,8 +100,8 @@ static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
  * A slot is a descriptor, or the debuginfo of one of its allocations plus 2 (caml_debuginfo of
  * backtrace_nat.c), as an OCaml integer.
  */
-size_t snap_runtime_locations(
-	struct snap_runtime *runtime, uint64_t slot, struct snap_code_place *out, size_t capacity)
+size_t snap_runtime_locations(struct snap_runtime *runtime, uint64_t slot,
+	struct snap_code_location *out, size_t capacity)
 {
 	struct snap_descriptor descriptor, known;
 	uint64_t word = slot & ~(uint64_t)1;
@@ -113,7 +117,7 @@ size_t snap_runtime_locations(
 
 /* The place in the function itself is behind those in functions inlined into it. */
 static bool outermost_place(struct snap_runtime *runtime, const struct snap_descriptor *descriptor,
-	struct snap_code_place *out)
+	struct snap_code_location *out)
 {
 	struct debuginfo info;
 	uint64_t address = snap_debuginfo_of(runtime, descriptor);
@@ -131,13 +135,13 @@ static bool outermost_place(struct snap_runtime *runtime, const struct snap_desc
 	return false;
 }
 
-size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, uint64_t end,
-	struct snap_code_place out[SNAP_CODE_PLACES])
+size_t snap_runtime_code_locations(struct snap_runtime *runtime, uint64_t *start, uint64_t end,
+	struct snap_code_location out[SNAP_CODE_LOCATIONS])
 {
-	struct snap_descriptor descriptors[SNAP_CODE_PLACES];
+	struct snap_descriptor descriptors[SNAP_CODE_LOCATIONS];
 	size_t count = 0;
-	while (count < SNAP_CODE_PLACES) {
-		size_t wanted = SNAP_CODE_PLACES - count;
+	while (count < SNAP_CODE_LOCATIONS) {
+		size_t wanted = SNAP_CODE_LOCATIONS - count;
 		size_t got = snap_next_descriptors(runtime, *start, descriptors, wanted);
 		for (size_t i = 0; i < got; i++) {
 			if (descriptors[i].return_address > end)
@@ -151,10 +155,12 @@ size_t snap_runtime_code_places(struct snap_runtime *runtime, uint64_t *start, u
 	return count;
 }
 
-const char *snap_code_name(struct snap_runtime *runtime, uint64_t return_address, uint64_t address)
+/* Of the code before a return address, with its descriptor or 0. */
+static const char *name_code(
+	struct snap_runtime *runtime, uint64_t return_address, uint64_t address)
 {
 	struct snap_descriptor descriptor;
-	struct snap_code_place at;
+	struct snap_code_location at;
 	char function[256];
 	uint64_t info = address && snap_read_descriptor(runtime, address, &descriptor)
 				? snap_debuginfo_of(runtime, &descriptor)
@@ -165,6 +171,17 @@ const char *snap_code_name(struct snap_runtime *runtime, uint64_t return_address
 	if (snap_runtime_function(runtime, return_address - 1, function, sizeof(function)))
 		return snap_print(runtime, "%s", function);
 	return snap_print(runtime, "code 0x%llx", (unsigned long long)return_address);
+}
+
+const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_address)
+{
+	uint64_t descriptor;
+	const char **kept = snap_kept_name(runtime, return_address, &descriptor);
+	if (!kept)
+		return name_code(runtime, return_address, 0);
+	if (!*kept)
+		*kept = name_code(runtime, return_address, descriptor);
+	return *kept;
 }
 
 /* Names of code */

@@ -1,97 +1,11 @@
 /* The heap of 5.x: pools of slots of one size and single large blocks, both in lists per domain. */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/areas.h"
 
-enum { MOST_DOMAINS = 4096, PAGE = 4096 };
+#include "snapshot/runtime/reader.h"
 
-/* Domains */
+#include <stdlib.h>
 
-struct states {
-	uint64_t items[MOST_DOMAINS];
-	uint32_t count;
-	struct base_map seen;
-};
-
-static enum hg_status add_state(const struct snap_runtime *runtime, struct states *states,
-	uint64_t state, struct hg_error *error)
-{
-	uint64_t probe;
-	bool added;
-	if (!state || states->count == MOST_DOMAINS ||
-		!snap_image_u64(runtime->image, state, &probe))
-		return HG_OK;
-	BASE_TRY(base_map_note(&states->seen, state, &added, error));
-	if (added)
-		states->items[states->count++] = state;
-	return HG_OK;
-}
-
-/* Those that take part in stop-the-world sections: all that run. */
-static enum hg_status participating_domains(
-	struct snap_runtime *runtime, struct states *states, struct hg_error *error)
-{
-	const struct snap_layout *l = runtime->layout;
-	uint64_t stw = snap_variable(runtime, "stw_domains");
-	if (!stw)
-		return HG_OK;
-	uint32_t count = snap_half(runtime, stw + l->stw_domains_participating_domains);
-	uint64_t array = stw + l->stw_domains_domains;
-	if (l->domains_by_pointer)
-		array = snap_word(runtime, array);
-	for (uint32_t i = 0; i < count && i < MOST_DOMAINS; i++) {
-		uint64_t domain = snap_word(runtime, array + 8 * (uint64_t)i);
-		if (domain)
-			BASE_TRY(add_state(runtime, states,
-				snap_word(runtime, domain + l->dom_internal_state), error));
-	}
-	return HG_OK;
-}
-
-/* Of threads: a thread that waits in a blocking section has NULL. */
-static enum hg_status domains_of_threads(
-	struct snap_runtime *runtime, struct states *states, struct hg_error *error)
-{
-	struct snap_symbol symbol;
-	uint64_t address;
-	if (!snap_image_main_symbol(runtime->image, "caml_state", &symbol))
-		return HG_OK;
-	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
-		if (snap_image_tls(runtime->image, &runtime->image->threads[i], &symbol, &address))
-			BASE_TRY(add_state(runtime, states, snap_word(runtime, address), error));
-	return HG_OK;
-}
-
-enum hg_status snap_read_domains5(struct snap_runtime *runtime, struct hg_error *error)
-{
-	const struct snap_layout *l = runtime->layout;
-	struct states *states = calloc(1, sizeof(*states));
-	void *domains;
-	if (!states)
-		return base_no_memory(error, sizeof(*states));
-	enum hg_status status = participating_domains(runtime, states, error);
-	if (status == HG_OK)
-		status = domains_of_threads(runtime, states, error);
-	if (status == HG_OK)
-		status = base_pool_alloc(
-			&runtime->pool, states->count, sizeof(struct snap_domain), &domains, error);
-	if (status == HG_OK && states->count == 0)
-		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"the OCaml runtime of '%s' has no domain: not started, or its data are "
-			"missing",
-			runtime->image->program);
-	if (status == HG_OK)
-		runtime->domains = domains;
-	for (uint32_t i = 0; status == HG_OK && i < states->count; i++) {
-		uint64_t state = states->items[i];
-		runtime->domains[i] = (struct snap_domain){.state = state,
-			.id = snap_half(runtime, state + l->caml_domain_state_id),
-			.minor = {snap_word(runtime, state + l->caml_domain_state_young_start),
-				snap_word(runtime, state + l->caml_domain_state_young_end)}};
-	}
-	runtime->domain_count = status == HG_OK ? states->count : 0;
-	base_map_release(&states->seen);
-	free(states);
-	return status;
-}
+enum { PAGE = 4096 };
 
 /* Pools */
 
@@ -288,7 +202,7 @@ static enum hg_status add_unlisted(struct snap_runtime *runtime, struct hg_error
 	return status;
 }
 
-enum hg_status snap_read_areas5(struct snap_runtime *runtime, struct hg_error *error)
+enum hg_status snap_read_areas_5(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t colours = snap_variable(runtime, "caml_global_heap_state");

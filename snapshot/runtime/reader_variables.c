@@ -3,7 +3,9 @@
  * ocamlopt links with -Wl,-E; static ones lose theirs when it is stripped, but exported functions
  * use them.
  */
-#include "snapshot/runtime/parts.h"
+#include "snapshot/runtime/reader.h"
+
+#include "snapshot/arch/x86_64.h"
 
 /*
  * In 'function', an operand that uses an address in writable data in this way, with this many bytes
@@ -112,4 +114,10 @@ uint64_t snap_variable(struct snap_runtime *runtime, const char *name)
 			return address;
 	}
 	return 0;
+}
+
+uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name)
+{
+	uint64_t address = snap_variable(runtime, name);
+	return address ? snap_word(runtime, address) : 0;
 }
