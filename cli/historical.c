@@ -292,6 +292,7 @@ static const struct cli_verb verb = {
 	.summary = "",
 	.description = "",
 	.tables = tables,
+	.tells = CLI_TELLS_TYPES | CLI_TELLS_LOCATIONS,
 	.hidden = true,
 	.run = run_historical,
 };

@@ -14,7 +14,7 @@ static volatile sig_atomic_t line_is_drawn;
 const char *cli_progress_name(unsigned index)
 {
 	static const char *const names[] = {"auto", "always", "never"};
-	return index < 3 ? names[index] : NULL;
+	return index <= CLI_PROGRESS_NEVER ? names[index] : NULL;
 }
 
 static uint64_t now(void)

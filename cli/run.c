@@ -231,8 +231,7 @@ static void print_source(
 /* Types that are not as one would wish are said with every verb, a profile found by itself too. */
 static void say_types(const struct cli_run *run, const struct hg_info *info)
 {
-	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0;
-	if (in_report || !cli_for_people(run))
+	if (run->verb->tells & CLI_TELLS_TYPES || !cli_for_people(run))
 		return;
 	bool chosen = *info->type_profile && !run->types;
 	bool odd =
@@ -252,9 +251,7 @@ static void say_about(struct cli_run *run, const struct hg_info *info)
 		rep_text_release(&reason);
 	}
 	say_types(run, info);
-	bool in_report = !run->verb || strcmp(run->verb->name, "summary") == 0 ||
-			 strcmp(run->verb->name, "info") == 0;
-	if (in_report || names_locations(run) || !cli_for_people(run))
+	if (run->verb->tells & CLI_TELLS_LOCATIONS || names_locations(run) || !cli_for_people(run))
 		return;
 	if (*info->profile_note || (*info->profile && isatty(STDERR_FILENO)))
 		print_source(info, "locations", info->profile, info->profile_note);

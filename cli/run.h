@@ -23,16 +23,21 @@ enum cli_exit {
 
 struct cli_run;
 
+/* What completion offers for an operand. */
 enum cli_operand { CLI_OPERAND_SNAPSHOT, CLI_OPERAND_VERB, CLI_OPERAND_SHELL };
+
+/* What the report itself tells, so that standard error need not. */
+enum cli_tells { CLI_TELLS_TYPES = 1, CLI_TELLS_LOCATIONS = 2 };
 
 struct cli_verb {
 	const char *name;
 	const char *operands; /* as help writes them */
 	int min_operands, max_operands;
-	enum cli_operand operand_kind;          /* what completion offers */
+	enum cli_operand operand_kind;
 	const char *summary;                    /* a line without full stop */
 	const char *description;                /* sentences; a blank line between paragraphs */
 	const struct cli_option *const *tables; /* NULL at the end */
+	unsigned tells;                         /* of enum cli_tells */
 	bool hidden;                            /* not in lists */
 	/* Returns HG_OK or what went wrong, described in run->error. */
 	enum hg_status (*run)(struct cli_run *run);

@@ -102,7 +102,7 @@ static enum hg_status open_device(struct cli_sink *sink, const char *path, struc
 	sink->stream = fopen(path, "w");
 	if (!sink->stream)
 		return output_error(error, path, "cannot be written", errno);
-	sink->is_device = true;
+	sink->kind = CLI_SINK_DEVICE;
 	return HG_OK;
 }
 
@@ -159,7 +159,7 @@ static enum hg_status open_file(struct cli_sink *sink, const char *path, struct 
 	block_signals(&before);
 	enum hg_status status = base_output_open(&sink->file, path, error);
 	if (status == HG_OK) {
-		sink->is_file = true;
+		sink->kind = CLI_SINK_FILE;
 		sink->stream = sink->file.stream;
 		size_t length = strlen(sink->file.temporary);
 		if (length && length < sizeof(unfinished)) {
@@ -194,7 +194,7 @@ static enum hg_status commit_stream(struct cli_sink *sink, struct hg_error *erro
 	errno = 0;
 	bool written = fflush(sink->stream) == 0 && !ferror(sink->stream);
 	int number = errno;
-	if (sink->is_device && fclose(sink->stream) && written) {
+	if (sink->kind == CLI_SINK_DEVICE && fclose(sink->stream) && written) {
 		written = false;
 		number = errno;
 	}
@@ -206,7 +206,7 @@ enum hg_status cli_sink_commit(struct cli_sink *sink, struct hg_error *error)
 {
 	if (!sink->stream)
 		return HG_OK;
-	if (!sink->is_file)
+	if (sink->kind != CLI_SINK_FILE)
 		return commit_stream(sink, error);
 	sigset_t before;
 	block_signals(&before);
@@ -221,9 +221,9 @@ void cli_sink_abandon(struct cli_sink *sink)
 {
 	sigset_t before;
 	block_signals(&before);
-	if (sink->is_file)
+	if (sink->kind == CLI_SINK_FILE)
 		base_output_abandon(&sink->file);
-	else if (sink->is_device)
+	else if (sink->kind == CLI_SINK_DEVICE)
 		fclose(sink->stream);
 	has_unfinished = 0;
 	unblock_signals(&before);

@@ -7,11 +7,17 @@
 
 #include "base/output.h"
 
+enum cli_sink_kind {
+	CLI_SINK_STANDARD, /* standard output */
+	CLI_SINK_DEVICE,   /* or a pipe: written to as it is */
+	CLI_SINK_FILE      /* appears whole or not at all */
+};
+
 struct cli_sink {
-	FILE *stream;
-	struct base_output file; /* of a regular file */
-	bool is_file, is_device;
-	const char *name; /* for messages; borrowed */
+	enum cli_sink_kind kind;
+	FILE *stream;            /* NULL: not open */
+	struct base_output file; /* of CLI_SINK_FILE */
+	const char *name;        /* for messages; borrowed */
 };
 
 /*

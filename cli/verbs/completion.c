@@ -62,7 +62,36 @@ static void print_verbs(FILE *stream)
 	}
 }
 
-static void print_bash(FILE *stream)
+static void write_bash(FILE *stream);
+
+/* The shells that there is completion for. */
+static const struct {
+	const char *name;
+	void (*write)(FILE *stream);
+} shells[] = {
+	{"bash", write_bash},
+};
+enum { SHELLS = sizeof(shells) / sizeof(shells[0]) };
+
+/* What a verb takes as operand, where that is no file. */
+static void print_operand_cases(FILE *stream)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++) {
+		if ((*verb)->operand_kind == CLI_OPERAND_SNAPSHOT)
+			continue;
+		fprintf(stream, "\t\t%s) words=", (*verb)->name);
+		if ((*verb)->operand_kind == CLI_OPERAND_VERB) {
+			fputs("\"", stream);
+			print_verbs(stream);
+			fputs("\"", stream);
+		}
+		for (int i = 0; (*verb)->operand_kind == CLI_OPERAND_SHELL && i < SHELLS; i++)
+			fprintf(stream, "%s%s", i ? " " : "", shells[i].name);
+		fputs(" ;;\n", stream);
+	}
+}
+
+static void write_bash(FILE *stream)
 {
 	fputs("# bash completion for heapgraph, written by 'heapgraph completion bash'\n"
 	      "_heapgraph()\n{\n"
@@ -92,10 +121,10 @@ static void print_bash(FILE *stream)
 	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\tif [[ $cur != -* ]]; then\n"
-	      "\t\tcase $verb in\n\t\thelp) words=\"",
+	      "\t\tcase $verb in\n",
 		stream);
-	print_verbs(stream);
-	fputs("\" ;;\n\t\tcompletion) words=bash ;;\n\t\t*) compopt -o default; return ;;\n"
+	print_operand_cases(stream);
+	fputs("\t\t*) compopt -o default; return ;;\n"
 	      "\t\tesac\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	      "\t\treturn\n"
@@ -114,11 +143,14 @@ static void print_bash(FILE *stream)
 
 static enum hg_status run_completion(struct cli_run *run)
 {
-	if (strcmp(run->operands[0], "bash") != 0)
-		return cli_usage_error(run, "completion: '%s' is not bash", run->operands[0]);
-	BASE_TRY(cli_sink_open(&run->sink, NULL, &run->error));
-	print_bash(run->sink.stream);
-	return HG_OK;
+	for (int i = 0; i < SHELLS; i++) {
+		if (strcmp(run->operands[0], shells[i].name) != 0)
+			continue;
+		BASE_TRY(cli_sink_open(&run->sink, NULL, &run->error));
+		shells[i].write(run->sink.stream);
+		return HG_OK;
+	}
+	return cli_usage_error(run, "completion: '%s' is not bash", run->operands[0]);
 }
 
 static const struct cli_option *const tables[] = {cli_help_options, NULL};

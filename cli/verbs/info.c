@@ -39,5 +39,6 @@ const struct cli_verb cli_verb_info = {
 		"heapgraph can read, it says what the file is and why it was refused (exit code "
 		"3).",
 	.tables = tables,
+	.tells = CLI_TELLS_LOCATIONS,
 	.run = run_info,
 };

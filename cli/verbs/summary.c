@@ -29,5 +29,6 @@ const struct cli_verb cli_verb_summary = {
 		       "if no types are known), what holds it, and what looks "
 		       "suspicious.  'heapgraph SNAPSHOT' is the same.",
 	.tables = tables,
+	.tells = CLI_TELLS_TYPES | CLI_TELLS_LOCATIONS,
 	.run = run_summary,
 };
