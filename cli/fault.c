@@ -1,3 +1,4 @@
+/* The handler of SIGBUS: says which file could not be read, and ends the program. */
 #include "cli/fault.h"
 
 #include "cli/progress.h"
@@ -30,7 +31,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Reads a number and steps over the character behind it. */
+/* Reads a number and steps over the character after it. */
 static const char *read_hex(const char *at, uint64_t *number)
 {
 	for (*number = 0; hex_digit(*at) >= 0; at++)
@@ -96,30 +97,30 @@ static bool is_aside(const char *path)
 	       (*name == '#' || strncmp(name, "heapgraph.", 10) == 0);
 }
 
-static void say(const char *text)
+static void say_now(const char *text)
 {
 	ssize_t unused = write(STDERR_FILENO, text, strlen(text));
 	(void)unused;
 }
 
 /* What a terminal would act on is not shown. */
-static void say_path(char *path)
+static void say_path_now(char *path)
 {
 	for (unsigned char *at = (unsigned char *)path; *at; at++)
 		if (*at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0))
 			*at = '?';
-	say(path);
+	say_now(path);
 }
 
-static int explain(const struct mapping *mapping, uint64_t address)
+static int explain_fault(const struct mapping *mapping, uint64_t address)
 {
 	struct stat about;
 	uint64_t offset = mapping->offset + (address - mapping->start);
 	bool has_bytes = stat(mapping->path, &about) == 0 && (uint64_t)about.st_size > offset;
 	bool aside = is_aside(mapping->path);
-	say("heapgraph: ");
-	say_path(mapping->path);
-	say(aside           ? ": no room for what is decompressed (TMPDIR names another folder)\n"
+	say_now("heapgraph: ");
+	say_path_now(mapping->path);
+	say_now(aside       ? ": no room for what is decompressed (TMPDIR names another folder)\n"
 		: has_bytes ? ": cannot be read: the disk or file system failed\n"
 			    : ": was cut short while it was read\n");
 	return aside ? CLI_EXIT_RESOURCE : CLI_EXIT_INPUT;
@@ -137,7 +138,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 	cli_sink_remove_now();
 	cli_progress_erase_now();
 	if (info->si_code > 0 && find_mapping(address, &mapping))
-		_exit(explain(&mapping, address));
+		_exit(explain_fault(&mapping, address));
 	/* A fault of our own, or a signal that somebody sent. */
 	signal(number, SIG_DFL);
 	raise(number);

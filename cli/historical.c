@@ -64,7 +64,7 @@ static const char *skip_pid(const char *name, const char *prefix, uint64_t pid)
 }
 
 /* A name of digits only, up to 'end'. */
-static bool read_part(const char *part, const char *end, uint64_t *number)
+static bool read_number_part(const char *part, const char *end, uint64_t *number)
 {
 	if (part == end || end - part > 18)
 		return false;
@@ -83,7 +83,7 @@ static bool find_number(const char *parts, const char *end, uint64_t *number)
 	while (parts < end) {
 		const char *dot = memchr(parts, '.', (size_t)(end - parts));
 		const char *stop = dot ? dot : end;
-		if (read_part(parts, stop, number))
+		if (read_number_part(parts, stop, number))
 			return true;
 		parts = stop + 1;
 	}
@@ -98,14 +98,14 @@ static bool is_member(const char *name, uint64_t pid, uint64_t *number)
 		end -= 4;
 	const char *rest = skip_pid(name, "heap.dump.", pid);
 	if (rest)
-		return rest < end && read_part(rest, end, number);
+		return rest < end && read_number_part(rest, end, number);
 	rest = skip_pid(name, "memprof.", pid);
 	if (!rest || end - rest <= 5 || strncmp(end - 5, ".dump", 5) != 0)
 		return false;
 	return find_number(rest, end - 5, number);
 }
 
-static int by_number(const void *left, const void *right)
+static int compare_members(const void *left, const void *right)
 {
 	const struct member *a = left, *b = right;
 	if (a->number != b->number)
@@ -150,7 +150,7 @@ static enum hg_status find_series(struct cli_run *run, struct series *series)
 	if (status != HG_OK)
 		return status;
 	if (series->count)
-		qsort(series->members, series->count, sizeof(*series->members), by_number);
+		qsort(series->members, series->count, sizeof(*series->members), compare_members);
 	return HG_OK;
 }
 

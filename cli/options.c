@@ -1,3 +1,4 @@
+/* Reads arguments by the tables of options. */
 #include "cli/options.h"
 
 #include "report/writers/escape.h"
@@ -53,14 +54,14 @@ static const struct cli_option *find_letter(const struct cli_option *const *tabl
 }
 
 /* A usage error about what the user wrote; whoever prints it escapes it. */
-static enum hg_status refuse(
+static enum hg_status refuse_argument(
 	struct hg_error *error, const char *before, const char *given, const char *after)
 {
 	return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s'%s'%s", before, given, after);
 }
 
 /* Digits up to the first other character; false without any or on overflow. */
-static bool read_digits(const char **text, uint64_t *number)
+static bool read_value_digits(const char **text, uint64_t *number)
 {
 	const char *at = *text;
 	uint64_t value = 0;
@@ -76,15 +77,15 @@ static bool read_digits(const char **text, uint64_t *number)
 	return any;
 }
 
-static bool read_number(const char *text, uint64_t *number)
+static bool read_number_value(const char *text, uint64_t *number)
 {
-	return read_digits(&text, number) && *text == '\0';
+	return read_value_digits(&text, number) && *text == '\0';
 }
 
-static bool read_size(const char *text, uint64_t *size)
+static bool read_size_value(const char *text, uint64_t *size)
 {
 	static const char units[] = "KMGT";
-	if (!read_digits(&text, size))
+	if (!read_value_digits(&text, size))
 		return false;
 	const char *unit = *text ? strchr(units, *text) : NULL;
 	if (unit) {
@@ -97,13 +98,13 @@ static bool read_size(const char *text, uint64_t *size)
 	return *text == '\0';
 }
 
-static bool read_time(const char *text, uint64_t *milliseconds)
+static bool read_time_value(const char *text, uint64_t *milliseconds)
 {
 	static const struct {
 		const char *name;
 		uint64_t milliseconds;
 	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
-	if (!read_digits(&text, milliseconds))
+	if (!read_value_digits(&text, milliseconds))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
 		if (strcmp(text, units[i].name) == 0)
@@ -112,10 +113,10 @@ static bool read_time(const char *text, uint64_t *milliseconds)
 	return false;
 }
 
-static bool read_percent(const char *text, uint64_t *parts)
+static bool read_percent_value(const char *text, uint64_t *parts)
 {
 	uint64_t whole, unit = 1000;
-	if (!read_digits(&text, &whole) || whole > 100)
+	if (!read_value_digits(&text, &whole) || whole > 100)
 		return false;
 	*parts = whole * 10000;
 	if (*text == '.') {
@@ -133,7 +134,7 @@ static bool read_percent(const char *text, uint64_t *parts)
 	return *text == '\0' && *parts <= 1000000;
 }
 
-static bool read_choice(cli_choice_fn *choice, const char *text, uint64_t *index)
+static bool read_choice_value(cli_choice_fn *choice, const char *text, uint64_t *index)
 {
 	for (unsigned i = 0; choice(i); i++) {
 		if (strcmp(choice(i), text) == 0) {
@@ -191,8 +192,8 @@ static enum hg_status store_file(const struct cli_option *option, const char *da
 	return HG_OK;
 }
 
-static enum hg_status store(const struct cli_option *option, const char *dashes, const char *value,
-	struct cli_values *values, struct hg_error *error)
+static enum hg_status store_value(const struct cli_option *option, const char *dashes,
+	const char *value, struct cli_values *values, struct hg_error *error)
 {
 	char *place = (char *)values + option->offset;
 	uint64_t number = 0;
@@ -211,19 +212,19 @@ static enum hg_status store(const struct cli_option *option, const char *dashes,
 	case CLI_FILES:
 		return store_file(option, dashes, value, (struct cli_files *)(void *)place, error);
 	case CLI_NUMBER:
-		fine = read_number(value, &number);
+		fine = read_number_value(value, &number);
 		break;
 	case CLI_SIZE:
-		fine = read_size(value, &number);
+		fine = read_size_value(value, &number);
 		break;
 	case CLI_TIME:
-		fine = read_time(value, &number);
+		fine = read_time_value(value, &number);
 		break;
 	case CLI_PERCENT:
-		fine = read_percent(value, &number);
+		fine = read_percent_value(value, &number);
 		break;
 	case CLI_CHOICE:
-		fine = read_choice(option->choice, value, &number);
+		fine = read_choice_value(option->choice, value, &number);
 		break;
 	}
 	if (!fine)
@@ -232,8 +233,8 @@ static enum hg_status store(const struct cli_option *option, const char *dashes,
 	return HG_OK;
 }
 
-/* The option an argument names, or NULL; 'value' becomes what stands behind '=', or NULL. */
-static const struct cli_option *recognise(
+/* The option an argument names, or NULL; 'value' becomes what comes after '=', or NULL. */
+static const struct cli_option *recognise_option(
 	const struct cli_parse *parse, const char *argument, const char **value)
 {
 	bool is_long = argument[1] == '-' && !parse->single_dash;
@@ -255,7 +256,7 @@ enum hg_status cli_parse_options(struct cli_parse *parse, struct cli_values *val
 		const char *argument = arguments[i];
 		if (only_operands || argument[0] != '-' || argument[1] == '\0') {
 			if (parse->single_dash)
-				return refuse(error, "unexpected argument ", argument, "");
+				return refuse_argument(error, "unexpected argument ", argument, "");
 			parse->operands[parse->operand_count++] = argument;
 			continue;
 		}
@@ -264,17 +265,18 @@ enum hg_status cli_parse_options(struct cli_parse *parse, struct cli_values *val
 			continue;
 		}
 		const char *value;
-		const struct cli_option *option = recognise(parse, argument, &value);
+		const struct cli_option *option = recognise_option(parse, argument, &value);
 		if (!option)
-			return refuse(error, "unknown option ", argument, "");
+			return refuse_argument(error, "unknown option ", argument, "");
 		if (option->kind == CLI_FLAG && value)
-			return refuse(error, "", argument, ": the option takes no value");
+			return refuse_argument(error, "", argument, ": the option takes no value");
 		if (option->kind != CLI_FLAG && !value) {
 			if (i + 1 == count)
-				return refuse(error, "", argument, " needs a value");
+				return refuse_argument(error, "", argument, " needs a value");
 			value = arguments[++i];
 		}
-		BASE_TRY(store(option, parse->single_dash ? "-" : "--", value, values, error));
+		BASE_TRY(
+			store_value(option, parse->single_dash ? "-" : "--", value, values, error));
 	}
 	return HG_OK;
 }

@@ -1,3 +1,4 @@
+/* Progress on stderr, redrawn in place on a terminal. */
 #include "cli/progress.h"
 
 #include <signal.h>
@@ -17,7 +18,7 @@ const char *cli_progress_name(unsigned index)
 	return index <= CLI_PROGRESS_NEVER ? names[index] : NULL;
 }
 
-static uint64_t now(void)
+static uint64_t milliseconds_now(void)
 {
 	struct timespec time;
 	clock_gettime(CLOCK_MONOTONIC, &time);
@@ -32,8 +33,9 @@ static bool stderr_is_terminal(void)
 
 void cli_progress_init(struct cli_progress *progress, enum cli_progress_when when, bool log_phases)
 {
-	*progress = (struct cli_progress){
-		.terminal = stderr_is_terminal(), .log_phases = log_phases, .started = now()};
+	*progress = (struct cli_progress){.terminal = stderr_is_terminal(),
+		.log_phases = log_phases,
+		.started = milliseconds_now()};
 	progress->shown =
 		when == CLI_PROGRESS_ALWAYS || (when == CLI_PROGRESS_AUTO && progress->terminal);
 }
@@ -48,7 +50,7 @@ void cli_progress_erase_now(void)
 		return; /* nothing better to do about it */
 }
 
-static void end_phase(struct cli_progress *progress, uint64_t time)
+static void end_progress_phase(struct cli_progress *progress, uint64_t time)
 {
 	if (!progress->log_phases || !progress->phase)
 		return;
@@ -58,7 +60,7 @@ static void end_phase(struct cli_progress *progress, uint64_t time)
 		(unsigned)(took % 1000));
 }
 
-static void draw(struct cli_progress *progress, uint64_t done, uint64_t total)
+static void draw_progress(struct cli_progress *progress, uint64_t done, uint64_t total)
 {
 	char item[48] = "", line[120];
 	if (progress->item_count > 1)
@@ -82,16 +84,16 @@ static void draw(struct cli_progress *progress, uint64_t done, uint64_t total)
 bool cli_progress_report(void *data, const char *phase, uint64_t done, uint64_t total)
 {
 	struct cli_progress *progress = data;
-	uint64_t time = now();
+	uint64_t time = milliseconds_now();
 	if (!progress->phase || strcmp(progress->phase, phase) != 0) {
-		end_phase(progress, time);
+		end_progress_phase(progress, time);
 		progress->phase = phase;
 		progress->phase_started = time;
 	}
 	if (progress->shown && time - progress->started >= DELAY_MS &&
 		time - progress->last_drawn >= INTERVAL_MS) {
 		progress->last_drawn = time;
-		draw(progress, done, total);
+		draw_progress(progress, done, total);
 	}
 	return false;
 }
@@ -108,7 +110,7 @@ void cli_progress_item(struct cli_progress *progress, const char *name, int numb
 
 void cli_progress_end(struct cli_progress *progress)
 {
-	end_phase(progress, now());
+	end_progress_phase(progress, milliseconds_now());
 	progress->phase = NULL;
 	cli_progress_erase_now();
 }

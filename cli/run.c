@@ -1,3 +1,7 @@
+/*
+ * A verb from its options to the exit code: session, snapshots, output, messages; and the tables of
+ * options that verbs share.
+ */
 #include "cli/run.h"
 
 #include "base/arena.h"
@@ -241,7 +245,7 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 }
 
 /* What a user has to know about a snapshot and does not find in the report itself. */
-static void say_about(struct cli_run *run, const struct hg_info *info)
+static void say_about_sources(struct cli_run *run, const struct hg_info *info)
 {
 	if (*info->partial && cli_writer(run)->one_part) {
 		struct rep_text reason = {0};
@@ -314,7 +318,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	/* What the file itself lacks, info tells; this is about the files that tell types. */
 	for (; notes < info.note_count; notes++)
 		cli_print_note("", info.notes[notes]);
-	say_about(run, &info);
+	say_about_sources(run, &info);
 	return HG_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Where a report goes, and what a signal removes of it. */
 #include "cli/sink.h"
 
 #include "base/file.h"
@@ -97,7 +98,8 @@ static enum hg_status output_error(
 }
 
 /* A device or pipe is written to; renaming a new file over it would destroy it. */
-static enum hg_status open_device(struct cli_sink *sink, const char *path, struct hg_error *error)
+static enum hg_status open_sink_device(
+	struct cli_sink *sink, const char *path, struct hg_error *error)
 {
 	sink->stream = fopen(path, "w");
 	if (!sink->stream)
@@ -134,7 +136,7 @@ static bool follow_link(char *path)
  * A file behind a link is replaced or made where it is, and the link stays.  'real' has room for
  * PATH_MAX bytes; *is_open says that it is what the shell opened, under the name of a device.
  */
-static enum hg_status follow_links(
+static enum hg_status follow_sink_links(
 	const char *path, char *real, bool *is_open, struct hg_error *error)
 {
 	enum { MOST_LINKS = 40 };
@@ -153,7 +155,8 @@ static enum hg_status follow_links(
 	return output_error(error, path, "cannot be written", ELOOP);
 }
 
-static enum hg_status open_file(struct cli_sink *sink, const char *path, struct hg_error *error)
+static enum hg_status open_sink_file(
+	struct cli_sink *sink, const char *path, struct hg_error *error)
 {
 	sigset_t before;
 	block_signals(&before);
@@ -182,11 +185,11 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
 		return output_error(error, path, "cannot be written: is a directory", 0);
 	if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
-		return open_device(sink, path, error);
+		return open_sink_device(sink, path, error);
 	char real[PATH_MAX];
 	bool is_open;
-	BASE_TRY(follow_links(path, real, &is_open, error));
-	return is_open ? open_device(sink, path, error) : open_file(sink, real, error);
+	BASE_TRY(follow_sink_links(path, real, &is_open, error));
+	return is_open ? open_sink_device(sink, path, error) : open_sink_file(sink, real, error);
 }
 
 static enum hg_status commit_stream(struct cli_sink *sink, struct hg_error *error)

@@ -1,3 +1,4 @@
+/* The table of verbs. */
 #include "cli/verbs.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* What several reports share: heads, columns and cells of classes, and the choice of rows. */
 #include "report/common.h"
 
 #include <stdlib.h>
@@ -34,38 +35,38 @@ const char *rep_escaped(struct rep_text *text, const char *name)
 	return rep_text_string(text);
 }
 
-static void known_string(
+static void string_if_known(
 	struct rep_emitter *emitter, const char *key, enum rep_kind kind, const char *string)
 {
 	if (*string)
 		rep_value_string(emitter, key, NULL, kind, string);
 }
 
-static void known_number(
-	struct rep_emitter *emitter, const char *key, enum rep_kind kind, uint64_t number)
+void rep_value_known(struct rep_emitter *emitter, const char *key, const char *label,
+	enum rep_kind kind, uint64_t number)
 {
 	if (number != HG_UNKNOWN)
-		rep_value_number(emitter, key, NULL, kind, number);
+		rep_value_number(emitter, key, label, kind, number);
 }
 
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info)
 {
-	known_string(emitter, "file", REP_PATH, info->path);
-	known_string(emitter, "format", REP_WORD, info->format);
-	known_string(emitter, "title", REP_WORD, info->title);
-	known_string(emitter, "program", REP_PATH, info->program);
-	known_string(emitter, "trigger", REP_NAME, info->trigger);
-	known_string(emitter, "ocaml_version", REP_WORD, info->ocaml_version);
+	string_if_known(emitter, "file", REP_PATH, info->path);
+	string_if_known(emitter, "format", REP_WORD, info->format);
+	string_if_known(emitter, "title", REP_WORD, info->title);
+	string_if_known(emitter, "program", REP_PATH, info->program);
+	string_if_known(emitter, "trigger", REP_NAME, info->trigger);
+	string_if_known(emitter, "ocaml_version", REP_WORD, info->ocaml_version);
 	rep_value_bool(emitter, "native", NULL, info->native);
-	known_number(emitter, "pid", REP_NUMBER, info->pid);
-	known_number(emitter, "index", REP_NUMBER, info->index);
-	known_number(emitter, "reserved_bits", REP_NUMBER, info->reserved_bits);
-	known_number(emitter, "word_size", REP_NUMBER, info->word_size);
-	known_number(emitter, "file_bytes", REP_BYTES, info->file_bytes);
-	known_string(emitter, "location_source", REP_PATH, info->profile);
-	known_string(emitter, "location_note", REP_WORD, info->profile_note);
-	known_string(emitter, "type_source", REP_PATH, info->type_profile);
-	known_string(emitter, "type_note", REP_WORD, info->type_note);
+	rep_value_known(emitter, "pid", NULL, REP_NUMBER, info->pid);
+	rep_value_known(emitter, "index", NULL, REP_NUMBER, info->index);
+	rep_value_known(emitter, "reserved_bits", NULL, REP_NUMBER, info->reserved_bits);
+	rep_value_known(emitter, "word_size", NULL, REP_NUMBER, info->word_size);
+	rep_value_known(emitter, "file_bytes", NULL, REP_BYTES, info->file_bytes);
+	string_if_known(emitter, "location_source", REP_PATH, info->profile);
+	string_if_known(emitter, "location_note", REP_WORD, info->profile_note);
+	string_if_known(emitter, "type_source", REP_PATH, info->type_profile);
+	string_if_known(emitter, "type_note", REP_WORD, info->type_note);
 }
 
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info)
@@ -75,7 +76,7 @@ void rep_partial_reason(struct rep_text *text, const struct hg_info *info)
 		rep_text_printf(text, ", at offset %llu", (unsigned long long)info->partial_offset);
 }
 
-static void say_partial(struct rep_emitter *emitter, const struct hg_info *info, bool named)
+static void write_partial(struct rep_emitter *emitter, const struct hg_info *info, bool named)
 {
 	struct rep_text reason = {0}, file = {0}, escaped = {0};
 	if (!*info->partial)
@@ -90,7 +91,8 @@ static void say_partial(struct rep_emitter *emitter, const struct hg_info *info,
 	rep_text_release(&escaped);
 }
 
-static void say_snapshot(struct rep_emitter *emitter, const char *key, const struct hg_info *info)
+static void write_snapshot_section(
+	struct rep_emitter *emitter, const char *key, const struct hg_info *info)
 {
 	if (!emitter->writer->tells_all)
 		return;
@@ -105,17 +107,17 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 	hg_snapshot_info(context->snapshot, &info);
 	rep_document_begin(context->emitter, verb);
 	if (!older) {
-		say_partial(context->emitter, &info, false);
-		say_snapshot(context->emitter, "snapshot", &info);
+		write_partial(context->emitter, &info, false);
+		write_snapshot_section(context->emitter, "snapshot", &info);
 		return;
 	}
 	hg_snapshot_info(older, &old_info);
 	/* One member 'partial', whichever of the two it is. */
 	if (!context->emitter->writer->tells_all || !*info.partial)
-		say_partial(context->emitter, &old_info, true);
-	say_partial(context->emitter, &info, true);
-	say_snapshot(context->emitter, "old_snapshot", &old_info);
-	say_snapshot(context->emitter, "new_snapshot", &info);
+		write_partial(context->emitter, &old_info, true);
+	write_partial(context->emitter, &info, true);
+	write_snapshot_section(context->emitter, "old_snapshot", &old_info);
+	write_snapshot_section(context->emitter, "new_snapshot", &info);
 }
 
 const char *rep_key_plural(enum hg_key key)
@@ -210,6 +212,71 @@ void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32
 	}
 }
 
+char *rep_sort_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id)
+{
+	struct rep_text name = {0}, second = {0};
+	rep_class_names(snapshot, key, id, &name, &second);
+	rep_text_printf(&name, " %s", rep_text_string(&second));
+	if (key == HG_BY_TAG) {
+		unsigned long tag = strtoul(rep_text_string(&second), NULL, 10);
+		rep_text_clear(&name);
+		rep_text_printf(&name, "%03lu", tag);
+	}
+	char *copy = name.failed || second.failed ? NULL : strdup(rep_text_string(&name));
+	rep_text_release(&name);
+	rep_text_release(&second);
+	return copy;
+}
+
+/* Writes what was spelled into 'text' as the next cell, and frees it. */
+static void spelled_cell(struct rep_context *context, struct rep_text *text)
+{
+	rep_cell_string(context->emitter, rep_text_string(text));
+	rep_text_release(text);
+}
+
+void rep_cell_node(struct rep_context *context, hg_node node)
+{
+	struct rep_text name = {0};
+	rep_name_node(&name, context->snapshot, node);
+	spelled_cell(context, &name);
+}
+
+void rep_cell_type(struct rep_context *context, uint32_t type)
+{
+	struct rep_text name = {0};
+	rep_name_type(&name, context->snapshot, type);
+	spelled_cell(context, &name);
+}
+
+void rep_cell_location(struct rep_context *context, uint32_t location)
+{
+	struct rep_text name = {0};
+	rep_name_location(&name, context->snapshot, location);
+	spelled_cell(context, &name);
+}
+
+void rep_cell_label(struct rep_context *context, const struct hg_block *block)
+{
+	struct rep_text label = {0};
+	rep_name_label(&label, context->snapshot, block);
+	spelled_cell(context, &label);
+}
+
+void rep_cell_known(struct rep_emitter *emitter, uint64_t number)
+{
+	if (number == HG_UNKNOWN)
+		rep_cell_none(emitter);
+	else
+		rep_cell_number(emitter, number);
+}
+
+bool rep_look_the_same(const struct hg_block *a, const struct hg_block *b)
+{
+	return !a->is_root && !b->is_root && a->tag == b->tag && a->words == b->words &&
+	       a->location == b->location && a->type == b->type;
+}
+
 void rep_sampling_rate(struct rep_text *text, const struct hg_info *info)
 {
 	uint64_t rate = info->sampling_rate_ppb, all = 1000000000;
@@ -242,18 +309,10 @@ struct rep_column rep_error_column(bool in_text)
 	return (struct rep_column){"estimated_error", in_text ? "+-" : NULL, REP_BYTES, 0};
 }
 
-static void known_cell(struct rep_emitter *emitter, uint64_t number)
-{
-	if (number == HG_UNKNOWN)
-		rep_cell_none(emitter);
-	else
-		rep_cell_number(emitter, number);
-}
-
 void rep_estimate_cells(struct rep_emitter *emitter, const struct hg_class *row)
 {
-	known_cell(emitter, row->estimated_bytes);
-	known_cell(emitter, row->estimated_error);
+	rep_cell_known(emitter, row->estimated_bytes);
+	rep_cell_known(emitter, row->estimated_error);
 }
 
 void rep_coverage(struct rep_text *text, const struct hg_totals *totals)

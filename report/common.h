@@ -21,6 +21,10 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 /* The members of a JSON object, or values of a section, that say what a snapshot is. */
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info);
 
+/* A value of a section, unless it is HG_UNKNOWN. */
+void rep_value_known(struct rep_emitter *emitter, const char *key, const char *label,
+	enum rep_kind kind, uint64_t number);
+
 /* The part of a path after the last slash. */
 const char *rep_base_name(const char *path);
 
@@ -44,6 +48,20 @@ void rep_class_cells(struct rep_emitter *emitter, const struct hg_snapshot *snap
 /* The two cells of a class as rep_key_cells() takes them. */
 void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
 	struct rep_text *kind, struct rep_text *name);
+
+/* What --sort by name compares: numbers as numbers, roots by kind first.  NULL: no memory. */
+char *rep_sort_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id);
+
+/* Cells of names (names.h): of a node, a type, a location, and a node for people. */
+void rep_cell_node(struct rep_context *context, hg_node node);
+void rep_cell_type(struct rep_context *context, uint32_t type);
+void rep_cell_location(struct rep_context *context, uint32_t location);
+void rep_cell_label(struct rep_context *context, const struct hg_block *block);
+/* Empty if it is HG_UNKNOWN. */
+void rep_cell_known(struct rep_emitter *emitter, uint64_t number);
+
+/* Blocks of one type, location and size: they may be drawn as one where they are a chain. */
+bool rep_look_the_same(const struct hg_block *a, const struct hg_block *b);
 
 /*
  * Where blocks have locations because Gc.Memprof sampled some of their words: what that stands for,

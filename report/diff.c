@@ -1,3 +1,7 @@
+/*
+ * What grew and shrank between two snapshots, a row for each class that changed.  A class is named
+ * by the newer snapshot that has it.
+ */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -11,7 +15,7 @@ struct comparison {
 	struct hg_diff diff;
 };
 
-static uint64_t amount_of(const struct hg_growth *row, enum rep_sort sort)
+static uint64_t amount_of_growth(const struct hg_growth *row, enum rep_sort sort)
 {
 	switch (sort) {
 	case REP_SORT_RETAINED:
@@ -26,7 +30,7 @@ static uint64_t amount_of(const struct hg_growth *row, enum rep_sort sort)
 }
 
 /* A class is named by the newer snapshot that has it. */
-static const struct hg_snapshot *namer(
+static const struct hg_snapshot *snapshot_of_growth(
 	const struct comparison *comparison, const struct hg_growth *row, uint32_t *id)
 {
 	bool in_new = row->new_id != UINT32_MAX;
@@ -34,35 +38,24 @@ static const struct hg_snapshot *namer(
 	return in_new ? comparison->new_snapshot : comparison->old_snapshot;
 }
 
-static char *sort_name(const struct comparison *comparison, const struct hg_growth *row)
+static char *sort_name_of_growth(const struct comparison *comparison, const struct hg_growth *row)
 {
-	struct rep_text name = {0}, second = {0};
 	uint32_t id;
-	const struct hg_snapshot *snapshot = namer(comparison, row, &id);
-	rep_class_names(snapshot, comparison->diff.key, id, &name, &second);
-	rep_text_printf(&name, " %s", rep_text_string(&second));
-	if (comparison->diff.key == HG_BY_TAG) {
-		unsigned long tag = strtoul(rep_text_string(&second), NULL, 10);
-		rep_text_clear(&name);
-		rep_text_printf(&name, "%03lu", tag);
-	}
-	char *copy = name.failed || second.failed ? NULL : strdup(rep_text_string(&name));
-	rep_text_release(&name);
-	rep_text_release(&second);
-	return copy;
+	const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
+	return rep_sort_name(snapshot, comparison->diff.key, id);
 }
 
 /* The rows in the order wanted; NULL when memory runs out. */
-static struct rep_ranked *rank(const struct comparison *comparison, enum rep_sort sort)
+static struct rep_ranked *rank_growth(const struct comparison *comparison, enum rep_sort sort)
 {
 	size_t count = comparison->diff.count;
 	struct rep_ranked *rows = calloc(count ? count : 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < count; i++) {
-		rows[i].amount = amount_of(&comparison->diff.rows[i], sort);
+		rows[i].amount = amount_of_growth(&comparison->diff.rows[i], sort);
 		rows[i].position = i;
 		if (sort != REP_SORT_NAME)
 			continue;
-		rows[i].name = sort_name(comparison, &comparison->diff.rows[i]);
+		rows[i].name = sort_name_of_growth(comparison, &comparison->diff.rows[i]);
 		if (!rows[i].name) {
 			rep_ranked_free(rows, count);
 			return NULL;
@@ -91,7 +84,7 @@ static unsigned fill_columns(enum hg_key key, struct rep_column *columns)
 	return count + (unsigned)(sizeof(measures) / sizeof(measures[0]));
 }
 
-static void write_rows(struct rep_context *context, const struct comparison *comparison,
+static void write_diff_rows(struct rep_context *context, const struct comparison *comparison,
 	const struct rep_ranked *ranked, size_t shown)
 {
 	struct rep_emitter *emitter = context->emitter;
@@ -103,7 +96,7 @@ static void write_rows(struct rep_context *context, const struct comparison *com
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_growth *row = &comparison->diff.rows[ranked[i].position];
 		uint32_t id;
-		const struct hg_snapshot *snapshot = namer(comparison, row, &id);
+		const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
 		rep_class_cells(emitter, snapshot, comparison->diff.key, id, HG_EXACT);
 		rep_cell_number(emitter, row->blocks_old);
 		rep_cell_number(emitter, row->blocks_new);
@@ -136,7 +129,7 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 	rep_text_release(&line);
 }
 
-static void write_head(struct rep_context *context, const struct comparison *comparison)
+static void write_diff_head(struct rep_context *context, const struct comparison *comparison)
 {
 	const struct hg_totals *from = &comparison->old_totals, *to = &comparison->new_totals;
 	struct rep_emitter *emitter = context->emitter;
@@ -163,14 +156,14 @@ static void write_head(struct rep_context *context, const struct comparison *com
 	rep_text_release(&new_name);
 }
 
-static void write(struct rep_context *context, const struct comparison *comparison,
+static void write_diff(struct rep_context *context, const struct comparison *comparison,
 	const struct rep_ranked *ranked, uint64_t limit)
 {
 	size_t count = comparison->diff.count;
 	size_t shown = limit && limit < count ? (size_t)limit : count;
 	rep_begin(context, "diff", comparison->old_snapshot);
-	write_head(context, comparison);
-	write_rows(context, comparison, ranked, shown);
+	write_diff_head(context, comparison);
+	write_diff_rows(context, comparison, ranked, shown);
 	rep_more_rows(
 		context->emitter, count - shown, rep_key_plural(comparison->diff.key), "--limit");
 	rep_document_end(context->emitter);
@@ -188,9 +181,9 @@ enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_sna
 		status = hg_diff(old_snapshot, context->snapshot, key, &comparison.diff);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	struct rep_ranked *ranked = rank(&comparison, sort);
+	struct rep_ranked *ranked = rank_growth(&comparison, sort);
 	if (ranked)
-		write(context, &comparison, ranked, limit);
+		write_diff(context, &comparison, ranked, limit);
 	else
 		status = rep_no_memory(context);
 	rep_ranked_free(ranked, comparison.diff.count);

@@ -1,3 +1,7 @@
+/*
+ * What the file says of itself, section by section; or, of a file that no loader takes, what it is
+ * and why it was refused.
+ */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -66,27 +70,20 @@ static void header_lines(struct rep_emitter *emitter, const struct hg_info *info
 		bits > 10 + info->reserved_bits ? bits - 10 - info->reserved_bits : 0);
 }
 
-static void known_number(struct rep_emitter *emitter, const char *key, const char *label,
-	enum rep_kind kind, uint64_t number)
-{
-	if (number != HG_UNKNOWN)
-		rep_value_number(emitter, key, label, kind, number);
-}
-
 static void heap_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	rep_value_number(emitter, "chunks", "chunks of memory", REP_COUNT, info->chunks);
 	rep_value_number(emitter, "chunk_bytes", "size of chunks", REP_BYTES, info->chunk_bytes);
 	rep_value_number(emitter, "blocks", "blocks", REP_COUNT, info->blocks);
 	rep_value_number(emitter, "bytes", "size of blocks", REP_BYTES, info->bytes);
-	known_number(emitter, "heap_bytes", "major heap", REP_BYTES, info->heap_bytes);
-	known_number(emitter, "free_bytes", "free in it", REP_BYTES, info->free_bytes);
-	known_number(emitter, "free_blocks", "free blocks", REP_COUNT, info->free_blocks);
-	known_number(emitter, "fragment_bytes", "fragments", REP_BYTES, info->fragment_bytes);
+	rep_value_known(emitter, "heap_bytes", "major heap", REP_BYTES, info->heap_bytes);
+	rep_value_known(emitter, "free_bytes", "free in it", REP_BYTES, info->free_bytes);
+	rep_value_known(emitter, "free_blocks", "free blocks", REP_COUNT, info->free_blocks);
+	rep_value_known(emitter, "fragment_bytes", "fragments", REP_BYTES, info->fragment_bytes);
 	if (info->static_blocks)
 		rep_value_number(emitter, "static_blocks", "blocks in static data", REP_COUNT,
 			info->static_blocks);
-	known_number(emitter, "minor_bytes", "minor heaps in use", REP_BYTES, info->minor_bytes);
+	rep_value_known(emitter, "minor_bytes", "minor heaps in use", REP_BYTES, info->minor_bytes);
 	if (info->damaged_bytes != HG_UNKNOWN && info->damaged_bytes)
 		rep_value_number(
 			emitter, "damaged_bytes", "unreadable", REP_BYTES, info->damaged_bytes);
@@ -104,7 +101,7 @@ static void sample_lines(struct rep_emitter *emitter, const struct hg_info *info
 	struct rep_text rate = {0};
 	rep_value_number(emitter, "samples_with_stack", "with a call stack", REP_COUNT,
 		info->samples_with_stack);
-	known_number(emitter, "sampling_rate_ppb", NULL, REP_NUMBER, info->sampling_rate_ppb);
+	rep_value_known(emitter, "sampling_rate_ppb", NULL, REP_NUMBER, info->sampling_rate_ppb);
 	rep_sampling_rate(&rate, info);
 	rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "sampled", rep_text_string(&rate));
 	rep_text_release(&rate);
@@ -117,7 +114,7 @@ static void location_lines(struct rep_emitter *emitter, const struct hg_info *in
 		rep_value_number(
 			emitter, "locations", "locations in it", REP_COUNT, info->locations);
 	}
-	known_number(emitter, "samples", "tracked blocks", REP_COUNT, info->samples);
+	rep_value_known(emitter, "samples", "tracked blocks", REP_COUNT, info->samples);
 	if (info->samples != HG_UNKNOWN && info->samples)
 		sample_lines(emitter, info);
 	if (info->location_conflicts)

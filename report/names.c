@@ -1,3 +1,4 @@
+/* Names as reports spell them, from the pieces that the library gives. */
 #include "report/names.h"
 
 #include <string.h>

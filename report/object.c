@@ -1,3 +1,7 @@
+/*
+ * One block: its fields, what points to it, and what keeps it alive.  People see the ends of long
+ * lists, and values where types tell them; programs everything.
+ */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -72,38 +76,6 @@ struct answer {
 	struct hg_text_options values; /* how values are printed */
 };
 
-static void name_cell(struct rep_context *context, hg_node node)
-{
-	struct rep_text name = {0};
-	rep_name_node(&name, context->snapshot, node);
-	rep_cell_string(context->emitter, rep_text_string(&name));
-	rep_text_release(&name);
-}
-
-static void location_cell(struct rep_context *context, uint32_t location)
-{
-	struct rep_text name = {0};
-	rep_name_location(&name, context->snapshot, location);
-	rep_cell_string(context->emitter, rep_text_string(&name));
-	rep_text_release(&name);
-}
-
-static void type_cell(struct rep_context *context, uint32_t type)
-{
-	struct rep_text name = {0};
-	rep_name_type(&name, context->snapshot, type);
-	rep_cell_string(context->emitter, rep_text_string(&name));
-	rep_text_release(&name);
-}
-
-static void label_cell(struct rep_context *context, const struct hg_block *block)
-{
-	struct rep_text label = {0};
-	rep_name_label(&label, context->snapshot, block);
-	rep_cell_string(context->emitter, rep_text_string(&label));
-	rep_text_release(&label);
-}
-
 /* Integers are signed, everything else is a raw word and is written as an address. */
 static void value_cell(struct rep_emitter *emitter, const struct hg_field *field)
 {
@@ -160,9 +132,9 @@ static void write_field(
 			rep_cell_none(emitter);
 	} else {
 		hg_block(context->snapshot, field->node, &block);
-		name_cell(context, field->node);
+		rep_cell_node(context, field->node);
 		rep_cell_number(emitter, block.tag);
-		location_cell(context, block.location);
+		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.bytes);
 		rep_cell_number(emitter, block.retained_bytes);
 	}
@@ -171,9 +143,9 @@ static void write_field(
 	else
 		rep_cell_none(emitter);
 	declared_name_cell(context, self, field->index);
-	type_cell(context, field->type);
+	rep_cell_type(context, field->type);
 	if (field->node != HG_NO_NODE)
-		label_cell(context, &block);
+		rep_cell_label(context, &block);
 	else if (is_code)
 		rep_cell_string(emitter, code);
 	else
@@ -228,17 +200,17 @@ static void write_holds(struct rep_context *context, const struct hg_object *obj
 	for (size_t i = 0; i < object->holds_count; i++) {
 		struct hg_block block;
 		hg_block(context->snapshot, object->holds[i], &block);
-		name_cell(context, block.node);
-		location_cell(context, block.location);
+		rep_cell_node(context, block.node);
+		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
-		type_cell(context, block.type);
-		label_cell(context, &block);
+		rep_cell_type(context, block.type);
+		rep_cell_label(context, &block);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
 }
 
-static void through_cell(struct rep_context *context, const struct hg_referrer *referrer)
+static void referrer_field_cell(struct rep_context *context, const struct hg_referrer *referrer)
 {
 	struct rep_text name = {0};
 	if (referrer->field != HG_UNKNOWN)
@@ -259,16 +231,13 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 	for (size_t i = 0; i < object->referrers_count; i++) {
 		struct hg_block block;
 		hg_block(context->snapshot, object->referrers[i].node, &block);
-		name_cell(context, block.node);
-		if (object->referrers[i].field == HG_UNKNOWN)
-			rep_cell_none(emitter);
-		else
-			rep_cell_number(emitter, object->referrers[i].field);
-		location_cell(context, block.location);
+		rep_cell_node(context, block.node);
+		rep_cell_known(emitter, object->referrers[i].field);
+		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
-		through_cell(context, &object->referrers[i]);
-		type_cell(context, block.type);
-		label_cell(context, &block);
+		referrer_field_cell(context, &object->referrers[i]);
+		rep_cell_type(context, block.type);
+		rep_cell_label(context, &block);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -279,7 +248,7 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 /* Chains of dominators may be millions long: people see both ends. */
 enum { NEAREST_SHOWN = 10, FARTHEST_SHOWN = 5 };
 
-static void leave_out(struct rep_emitter *emitter, size_t count)
+static void leave_out_dominators(struct rep_emitter *emitter, size_t count)
 {
 	struct rep_text text = {0};
 	rep_text_put(&text, "... ");
@@ -292,7 +261,7 @@ static void leave_out(struct rep_emitter *emitter, size_t count)
 	rep_text_release(&text);
 }
 
-static void write_dominators(struct rep_context *context, const struct hg_object *object)
+static void write_object_dominators(struct rep_context *context, const struct hg_object *object)
 {
 	struct rep_emitter *emitter = context->emitter;
 	hg_node top = hg_virtual_root(context->snapshot);
@@ -310,15 +279,15 @@ static void write_dominators(struct rep_context *context, const struct hg_object
 			object->dominators_count > 1)
 			continue;
 		if (emitter->writer->for_people && i == NEAREST_SHOWN && i < rest) {
-			leave_out(emitter, rest - i);
+			leave_out_dominators(emitter, rest - i);
 			i = rest;
 		}
 		hg_block(context->snapshot, object->dominators[i], &block);
-		name_cell(context, block.node);
-		location_cell(context, block.location);
+		rep_cell_node(context, block.node);
+		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
-		type_cell(context, block.type);
-		label_cell(context, &block);
+		rep_cell_type(context, block.type);
+		rep_cell_label(context, &block);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -508,7 +477,7 @@ static void write_call_stack(struct rep_context *context, const struct hg_object
 	rep_table_end(emitter);
 }
 
-static void write(struct rep_context *context, const struct answer *answer)
+static void write_object(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_object *object = &answer->object;
@@ -524,13 +493,13 @@ static void write(struct rep_context *context, const struct answer *answer)
 		write_content(emitter, object);
 		write_kind(context, object);
 		write_call_stack(context, object);
-		write_dominators(context, object);
+		write_object_dominators(context, object);
 	}
 	write_fields(context, answer);
 	write_holds(context, object);
 	write_referrers(context, object);
 	if (emitter->writer->tells_all)
-		write_dominators(context, object);
+		write_object_dominators(context, object);
 	rep_document_end(emitter);
 }
 
@@ -545,7 +514,7 @@ enum hg_status rep_object(struct rep_context *context, const struct rep_object_r
 			request->max_referrers, &answer.object);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	write(context, &answer);
+	write_object(context, &answer);
 	hg_object_release(&answer.object);
 	return HG_OK;
 }

@@ -1,3 +1,7 @@
+/*
+ * One row for every block, in order of addresses as the library walks them, or by a column; then
+ * the nodes are ranked first, with a limit no more than twice as many as are shown.
+ */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -61,7 +65,7 @@ static void spell_type(struct writer *writer, const struct hg_block *block)
 	writer->last_type = block->type;
 }
 
-static void write_row(struct writer *writer, const struct hg_block *block)
+static void write_object_row(struct writer *writer, const struct hg_block *block)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	spell_idom(writer, block->idom);
@@ -84,7 +88,7 @@ static void write_row(struct writer *writer, const struct hg_block *block)
 	rep_row_end(emitter);
 }
 
-static uint64_t amount_of(const struct hg_block *block, enum rep_sort sort)
+static uint64_t amount_of_block(const struct hg_block *block, enum rep_sort sort)
 {
 	switch (sort) {
 	case REP_SORT_RETAINED:
@@ -132,7 +136,8 @@ static bool collect_order(
 {
 	struct hg_block block;
 	while (hg_objects_next(objects, &block)) {
-		struct rep_ranked row = {.amount = amount_of(&block, sort), .position = block.node};
+		struct rep_ranked row = {
+			.amount = amount_of_block(&block, sort), .position = block.node};
 		if (!add_to_order(order, row, limit))
 			return false;
 	}
@@ -148,7 +153,7 @@ static uint64_t write_sorted(struct writer *writer, const struct order *order)
 	for (size_t i = 0; i < order->count && !rep_emitter_broken(emitter); i++) {
 		struct hg_block block;
 		hg_block(writer->context->snapshot, (hg_node)order->rows[i].position, &block);
-		write_row(writer, &block);
+		write_object_row(writer, &block);
 	}
 	return order->count;
 }
@@ -160,14 +165,14 @@ static uint64_t write_in_order(struct writer *writer, struct hg_objects *objects
 	uint64_t shown = 0;
 	while ((limit == 0 || shown < limit) && !rep_emitter_broken(emitter) &&
 		hg_objects_next(objects, &block)) {
-		write_row(writer, &block);
+		write_object_row(writer, &block);
 		shown++;
 	}
 	return shown;
 }
 
-static void write(struct writer *writer, struct hg_objects *objects, const struct order *order,
-	uint64_t blocks, uint64_t limit)
+static void write_objects(struct writer *writer, struct hg_objects *objects,
+	const struct order *order, uint64_t blocks, uint64_t limit)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	rep_begin(writer->context, "objects", NULL);
@@ -194,7 +199,7 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 	if (!by_address && !collect_order(objects, sort, limit, &order))
 		status = rep_no_memory(context);
 	else
-		write(&writer, objects, by_address ? NULL : &order, totals.blocks, limit);
+		write_objects(&writer, objects, by_address ? NULL : &order, totals.blocks, limit);
 	context->emitter->failed |=
 		writer.idom.failed || writer.location.failed || writer.type.failed;
 	hg_objects_close(objects);

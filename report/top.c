@@ -1,3 +1,4 @@
+/* Blocks, bytes and retained bytes by a key, a row for each class. */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -5,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t amount_of(const struct hg_class *row, enum rep_sort sort)
+static uint64_t amount_of_class(const struct hg_class *row, enum rep_sort sort)
 {
 	switch (sort) {
 	case REP_SORT_BYTES:
@@ -19,34 +20,17 @@ static uint64_t amount_of(const struct hg_class *row, enum rep_sort sort)
 	}
 }
 
-/* What --sort by name compares: numbers as numbers, roots by kind first. */
-static char *sort_name(struct rep_context *context, enum hg_key key, uint32_t id)
-{
-	struct rep_text name = {0}, second = {0};
-	rep_class_names(context->snapshot, key, id, &name, &second);
-	rep_text_printf(&name, " %s", rep_text_string(&second));
-	if (key == HG_BY_TAG) {
-		unsigned long tag = strtoul(rep_text_string(&second), NULL, 10);
-		rep_text_clear(&name);
-		rep_text_printf(&name, "%03lu", tag);
-	}
-	char *copy = name.failed || second.failed ? NULL : strdup(rep_text_string(&name));
-	rep_text_release(&name);
-	rep_text_release(&second);
-	return copy;
-}
-
 /* The rows in the order wanted; NULL when memory runs out. */
-static struct rep_ranked *rank(
+static struct rep_ranked *rank_classes(
 	struct rep_context *context, const struct hg_top *top, enum rep_sort sort)
 {
 	struct rep_ranked *rows = calloc(top->count ? top->count : 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < top->count; i++) {
-		rows[i].amount = amount_of(&top->rows[i], sort);
+		rows[i].amount = amount_of_class(&top->rows[i], sort);
 		rows[i].position = i;
 		if (sort != REP_SORT_NAME)
 			continue;
-		rows[i].name = sort_name(context, top->key, top->rows[i].id);
+		rows[i].name = rep_sort_name(context->snapshot, top->key, top->rows[i].id);
 		if (!rows[i].name) {
 			rep_ranked_free(rows, top->count);
 			return NULL;
@@ -58,7 +42,7 @@ static struct rep_ranked *rank(
 	return rows;
 }
 
-static void write_rows(struct rep_context *context, const struct hg_top *top,
+static void write_class_rows(struct rep_context *context, const struct hg_top *top,
 	const struct rep_ranked *ranked, size_t shown, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
@@ -95,8 +79,8 @@ static void write_rows(struct rep_context *context, const struct hg_top *top,
 			by_type ? REP_TYPE_GUESS_MEANING : REP_GUESS_MEANING);
 }
 
-static void write_headline(struct rep_context *context, const struct hg_top *top, const char *type,
-	const struct hg_totals *totals)
+static void write_top_headline(struct rep_context *context, const struct hg_top *top,
+	const char *type, const struct hg_totals *totals)
 {
 	static const char *const titles[] = {"Blocks by location of allocation", "Blocks by tag",
 		"Blocks by module of allocation", "What roots point to, and retain alone",
@@ -124,7 +108,8 @@ static void write_headline(struct rep_context *context, const struct hg_top *top
 }
 
 /* A core of which one row would say that nothing is known of any block. */
-static void write_hint(struct rep_context *context, enum hg_key key, const struct hg_totals *totals)
+static void write_top_hint(
+	struct rep_context *context, enum hg_key key, const struct hg_totals *totals)
 {
 	struct hg_info info;
 	hg_snapshot_info(context->snapshot, &info);
@@ -136,7 +121,7 @@ static void write_hint(struct rep_context *context, enum hg_key key, const struc
 		"tells types; Heapgraph.sample notes locations\n");
 }
 
-static void write_values(
+static void write_top_values(
 	struct rep_emitter *emitter, const struct hg_top *top, const struct hg_totals *totals)
 {
 	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(top->key));
@@ -159,16 +144,16 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 		status = hg_top_of_type(context->snapshot, request->key, request->type, &top);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	struct rep_ranked *ranked = rank(context, &top, request->sort);
+	struct rep_ranked *ranked = rank_classes(context, &top, request->sort);
 	if (!ranked) {
 		status = rep_no_memory(context);
 	} else {
 		size_t shown = limit && limit < top.count ? (size_t)limit : top.count;
 		rep_begin(context, "top", NULL);
-		write_headline(context, &top, request->type, &totals);
-		write_hint(context, top.key, &totals);
-		write_values(context->emitter, &top, &totals);
-		write_rows(context, &top, ranked, shown, &totals);
+		write_top_headline(context, &top, request->type, &totals);
+		write_top_hint(context, top.key, &totals);
+		write_top_values(context->emitter, &top, &totals);
+		write_class_rows(context, &top, ranked, shown, &totals);
 		rep_more_rows(
 			context->emitter, top.count - shown, rep_key_plural(top.key), "--limit");
 		rep_document_end(context->emitter);

@@ -1,3 +1,7 @@
+/*
+ * The dominator tree, a row for each node.  In text, chains of blocks alike become one row, and
+ * what is left out is said below the children that are shown.
+ */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -40,7 +44,7 @@ struct pruned {
 	bool *kept;
 };
 
-static void release(struct pruned *pruned)
+static void release_pruned(struct pruned *pruned)
 {
 	hg_tree_release(&pruned->tree);
 	free(pruned->retained);
@@ -50,7 +54,7 @@ static void release(struct pruned *pruned)
 	free(pruned->kept);
 }
 
-static bool allocate(struct pruned *pruned)
+static bool allocate_pruned(struct pruned *pruned)
 {
 	size_t count = pruned->tree.count ? pruned->tree.count : 1;
 	pruned->retained = calloc(count, sizeof(*pruned->retained));
@@ -63,7 +67,7 @@ static bool allocate(struct pruned *pruned)
 }
 
 /* In depth-first order the parent is the nearest earlier row that is less deep: climb to it. */
-static size_t parent_of(const struct pruned *pruned, size_t position)
+static size_t find_tree_parent(const struct pruned *pruned, size_t position)
 {
 	const struct hg_tree_row *rows = pruned->tree.rows;
 	size_t parent = position - 1;
@@ -72,23 +76,22 @@ static size_t parent_of(const struct pruned *pruned, size_t position)
 	return parent;
 }
 
-static void find_parents(struct pruned *pruned, struct hg_snapshot *snapshot)
+static void find_tree_parents(struct pruned *pruned, struct hg_snapshot *snapshot)
 {
 	for (size_t i = 0; i < pruned->tree.count; i++) {
 		struct hg_block block;
 		hg_block(snapshot, pruned->tree.rows[i].node, &block);
 		pruned->retained[i] = block.retained_bytes;
-		pruned->parents[i] = i ? parent_of(pruned, i) : 0;
+		pruned->parents[i] = i ? find_tree_parent(pruned, i) : 0;
 	}
 }
 
-static bool look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_node right)
+static bool nodes_look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_node right)
 {
 	struct hg_block a, b;
 	hg_block(snapshot, left, &a);
 	hg_block(snapshot, right, &b);
-	return !a.is_root && !b.is_root && a.tag == b.tag && a.words == b.words &&
-	       a.location == b.location && a.type == b.type;
+	return rep_look_the_same(&a, &b);
 }
 
 /*
@@ -106,7 +109,7 @@ static bool merge_chains(struct pruned *pruned, struct hg_snapshot *snapshot, bo
 		/* The rest of a list is most of it; a branch of a tree is not. */
 		bool rest =
 			parent == i - 1 && pruned->retained[i] >= pruned->retained[parent] / 10 * 7;
-		merged[i] = rest && look_the_same(snapshot, rows[i].node, rows[parent].node);
+		merged[i] = rest && nodes_look_the_same(snapshot, rows[i].node, rows[parent].node);
 		heads[i] = merged[i] ? head : i;
 		pruned->parents[i] = head;
 		rows[i].depth = merged[i] ? rows[head].depth : rows[head].depth + 1;
@@ -142,9 +145,9 @@ static bool prune(
 	bool *merged = calloc(count ? count : 1, sizeof(*merged));
 	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
 	bool text = context->emitter->writer->for_people;
-	bool fine = merged && amounts && allocate(pruned);
+	bool fine = merged && amounts && allocate_pruned(pruned);
 	if (fine && (text || request->limit))
-		find_parents(pruned, context->snapshot);
+		find_tree_parents(pruned, context->snapshot);
 	if (fine && text)
 		fine = merge_chains(pruned, context->snapshot, merged);
 	/* Rows that are no candidates have no amount, and go first. */
@@ -165,7 +168,7 @@ static bool prune(
 	return fine;
 }
 
-static void indent(struct rep_text *label, uint32_t depth)
+static void indent_label(struct rep_text *label, uint32_t depth)
 {
 	uint32_t levels = depth < INDENTED_LEVELS ? depth : INDENTED_LEVELS;
 	for (uint32_t i = 0; i < levels; i++)
@@ -185,7 +188,8 @@ static void label_chain(struct rep_text *label, const struct pruned *pruned, siz
 	rep_text_put(label, " alike below it, one by one");
 }
 
-static void write_row(struct rep_context *context, const struct pruned *pruned, size_t position)
+static void write_tree_row(
+	struct rep_context *context, const struct pruned *pruned, size_t position)
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_tree_row *row = &pruned->tree.rows[position];
@@ -196,7 +200,7 @@ static void write_row(struct rep_context *context, const struct pruned *pruned, 
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
 	if (emitter->writer->for_people) {
-		indent(&label, row->depth);
+		indent_label(&label, row->depth);
 		rep_name_label(&label, context->snapshot, &block);
 		label_chain(&label, pruned, position);
 	}
@@ -230,7 +234,7 @@ static void remark_hidden(struct rep_emitter *emitter, const struct pruned *prun
 	if (pruned->chain[position] >= CHAIN_LEVELS / 2 && row->hidden_children == 1)
 		return;
 	if (row->hidden_children && worth_it) {
-		indent(&remark, row->depth + 1);
+		indent_label(&remark, row->depth + 1);
 		rep_text_count(&remark, row->hidden_children);
 		rep_text_put(&remark, " more, ");
 		rep_text_size(&remark, row->hidden_bytes);
@@ -270,7 +274,7 @@ static void prose_unreachable(struct rep_emitter *emitter, const struct hg_total
 	rep_text_release(&text);
 }
 
-static void write(struct rep_context *context, const struct pruned *pruned)
+static void write_tree(struct rep_context *context, const struct pruned *pruned)
 {
 	struct rep_emitter *emitter = context->emitter;
 	bool text = emitter->writer->for_people;
@@ -283,7 +287,7 @@ static void write(struct rep_context *context, const struct pruned *pruned)
 		/* Leaving the rows that are not above this one. */
 		for (; text && last && last != pruned->parents[i]; last = pruned->parents[last])
 			remark_hidden(emitter, pruned, last);
-		write_row(context, pruned, i);
+		write_tree_row(context, pruned, i);
 		last = i;
 	}
 	for (; text && last; last = pruned->parents[last])
@@ -323,8 +327,8 @@ enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_reque
 	} else if (!prune(&pruned, context, request)) {
 		status = rep_no_memory(context);
 	} else {
-		write(context, &pruned);
+		write_tree(context, &pruned);
 	}
-	release(&pruned);
+	release_pruned(&pruned);
 	return status;
 }

@@ -1,11 +1,17 @@
+/*
+ * Growth over a series of snapshots, of which one is open at a time: of each, the bytes of every
+ * class are kept, found again in the next by name.
+ */
 #include "report/report.h"
 
+#include "base/hash.h"
 #include "report/common.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CURVE_COLUMNS = 32 };
+#define NO_SERIES SIZE_MAX
 
 /* One class in one snapshot. */
 struct point {
@@ -18,6 +24,7 @@ struct series {
 	char *kind, *name;
 	struct point *points;
 	size_t count, capacity;
+	size_t next; /* of the same hash, or NO_SERIES */
 };
 
 /* What is kept of a snapshot after it is closed. */
@@ -34,8 +41,7 @@ struct rep_trend {
 	size_t moments_count, moments_capacity;
 	struct series *series;
 	size_t series_count, series_capacity;
-	size_t *table; /* hash table of series positions + 1; 0 is free */
-	size_t table_size;
+	struct base_map by_name; /* the first series of each hash of kind and name */
 };
 
 struct rep_trend *rep_trend_begin(enum hg_key key)
@@ -61,12 +67,12 @@ void rep_trend_release(struct rep_trend *trend)
 	}
 	free(trend->moments);
 	free(trend->series);
-	free(trend->table);
+	base_map_release(&trend->by_name);
 	free(trend);
 }
 
 /* Makes room for one more element; false when memory runs out. */
-static bool grow(void **array, size_t count, size_t *capacity, size_t size)
+static bool grow_array(void **array, size_t count, size_t *capacity, size_t size)
 {
 	if (count < *capacity)
 		return true;
@@ -79,67 +85,36 @@ static bool grow(void **array, size_t count, size_t *capacity, size_t size)
 	return true;
 }
 
-static size_t hash(const char *kind, const char *name)
+/* The series of a name; NULL when memory runs out. */
+static struct series *get_series(
+	struct rep_trend *trend, const char *kind, const char *name, struct hg_error *error)
 {
-	uint64_t value = 1469598103934665603u;
-	for (const char *at = kind; *at; at++)
-		value = (value ^ (unsigned char)*at) * 1099511628211u;
-	value *= 1099511628211u;
-	for (const char *at = name; *at; at++)
-		value = (value ^ (unsigned char)*at) * 1099511628211u;
-	return (size_t)(value ^ value >> 32);
-}
-
-/* Where the series is in the table, or the free place for it. */
-static size_t *find_place(const struct rep_trend *trend, const char *kind, const char *name)
-{
-	size_t mask = trend->table_size - 1;
-	for (size_t i = hash(kind, name) & mask;; i = (i + 1) & mask) {
-		size_t *place = &trend->table[i];
-		if (*place == 0)
-			return place;
-		const struct series *series = &trend->series[*place - 1];
-		if (strcmp(series->name, name) == 0 && strcmp(series->kind, kind) == 0)
-			return place;
-	}
-}
-
-/* Keeps the table at most half full. */
-static bool grow_table(struct rep_trend *trend)
-{
-	if (trend->series_count * 2 < trend->table_size)
-		return true;
-	size_t size = trend->table_size ? trend->table_size * 2 : 256;
-	size_t *table = calloc(size, sizeof(*table));
-	if (!table)
-		return false;
-	free(trend->table);
-	trend->table = table;
-	trend->table_size = size;
-	for (size_t i = 0; i < trend->series_count; i++)
-		*find_place(trend, trend->series[i].kind, trend->series[i].name) = i + 1;
-	return true;
-}
-
-static struct series *get_series(struct rep_trend *trend, const char *kind, const char *name)
-{
-	if (!grow_table(trend))
+	const struct base_secret *secret = base_secret();
+	uint64_t hash = base_hash_join(secret, base_hash_bytes(secret, kind, strlen(kind)),
+		base_hash_bytes(secret, name, strlen(name)));
+	uint64_t first = trend->series_count;
+	bool added;
+	if (base_map_add(&trend->by_name, hash, &first, &added, error) != HG_OK)
 		return NULL;
-	size_t *place = find_place(trend, kind, name);
-	if (*place)
-		return &trend->series[*place - 1];
-	if (!grow((void **)&trend->series, trend->series_count, &trend->series_capacity,
+	for (uint64_t i = first; !added && i != NO_SERIES; i = trend->series[i].next)
+		if (strcmp(trend->series[i].name, name) == 0 &&
+			strcmp(trend->series[i].kind, kind) == 0)
+			return &trend->series[i];
+	if (!grow_array((void **)&trend->series, trend->series_count, &trend->series_capacity,
 		    sizeof(*trend->series)))
 		return NULL;
-	struct series series = {.kind = strdup(kind), .name = strdup(name)};
+	struct series series = {.kind = strdup(kind), .name = strdup(name), .next = NO_SERIES};
 	if (!series.kind || !series.name) {
 		free(series.kind);
 		free(series.name);
 		return NULL;
 	}
-	trend->series[trend->series_count++] = series;
-	*place = trend->series_count;
-	return &trend->series[trend->series_count - 1];
+	if (!added) {
+		series.next = trend->series[first].next;
+		trend->series[first].next = trend->series_count;
+	}
+	trend->series[trend->series_count] = series;
+	return &trend->series[trend->series_count++];
 }
 
 /* Names that are the same for two classes of a snapshot (two stack slots) are added up. */
@@ -147,7 +122,8 @@ static bool add_point(
 	struct rep_trend *trend, const char *kind, const char *name, const struct hg_class *row)
 {
 	uint32_t snapshot = (uint32_t)(trend->moments_count - 1);
-	struct series *series = get_series(trend, kind, name);
+	struct hg_error error; /* it can only be want of memory, which the caller says */
+	struct series *series = get_series(trend, kind, name, &error);
 	if (!series)
 		return false;
 	if (series->count && series->points[series->count - 1].snapshot == snapshot) {
@@ -157,7 +133,7 @@ static bool add_point(
 		point->retained_bytes += row->retained_bytes;
 		return true;
 	}
-	if (!grow((void **)&series->points, series->count, &series->capacity,
+	if (!grow_array((void **)&series->points, series->count, &series->capacity,
 		    sizeof(*series->points)))
 		return false;
 	series->points[series->count++] =
@@ -169,7 +145,7 @@ static bool add_moment(
 	struct rep_trend *trend, struct hg_snapshot *snapshot, const struct hg_totals *totals)
 {
 	struct hg_info info;
-	if (!grow((void **)&trend->moments, trend->moments_count, &trend->moments_capacity,
+	if (!grow_array((void **)&trend->moments, trend->moments_count, &trend->moments_capacity,
 		    sizeof(*trend->moments)))
 		return false;
 	hg_snapshot_info(snapshot, &info);
@@ -269,7 +245,7 @@ static void draw_curve(
 }
 
 /* The series by how much they changed; NULL when memory runs out. */
-static struct rep_ranked *rank(const struct rep_trend *trend)
+static struct rep_ranked *rank_series(const struct rep_trend *trend)
 {
 	size_t count = trend->series_count;
 	struct rep_ranked *rows = calloc(count ? count : 1, sizeof(*rows));
@@ -310,14 +286,8 @@ static void write_moments(struct rep_emitter *emitter, const struct rep_trend *t
 		const struct moment *moment = &trend->moments[i];
 		rep_cell_number(emitter, i);
 		rep_cell_string(emitter, moment->file);
-		if (moment->pid == HG_UNKNOWN)
-			rep_cell_none(emitter);
-		else
-			rep_cell_number(emitter, moment->pid);
-		if (moment->index == HG_UNKNOWN)
-			rep_cell_none(emitter);
-		else
-			rep_cell_number(emitter, moment->index);
+		rep_cell_known(emitter, moment->pid);
+		rep_cell_known(emitter, moment->index);
 		rep_cell_number(emitter, moment->totals.blocks);
 		rep_cell_number(emitter, moment->totals.bytes);
 		rep_cell_number(emitter, moment->totals.reachable_blocks);
@@ -395,7 +365,7 @@ static void write_points(struct rep_emitter *emitter, const struct rep_trend *tr
 	rep_table_end(emitter);
 }
 
-static void write_head(struct rep_emitter *emitter, const struct rep_trend *trend)
+static void write_trend_head(struct rep_emitter *emitter, const struct rep_trend *trend)
 {
 	struct rep_text file = {0}, reason = {0};
 	const char *first = NULL;
@@ -417,12 +387,12 @@ static void write_head(struct rep_emitter *emitter, const struct rep_trend *tren
 enum hg_status rep_trend_write(struct rep_trend *trend, struct rep_context *context, uint64_t limit)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_ranked *ranked = rank(trend);
+	struct rep_ranked *ranked = rank_series(trend);
 	if (!ranked)
 		return rep_no_memory(context);
 	size_t shown = limit && limit < trend->series_count ? (size_t)limit : trend->series_count;
 	rep_document_begin(emitter, "trend");
-	write_head(emitter, trend);
+	write_trend_head(emitter, trend);
 	write_moments(emitter, trend);
 	if (emitter->writer->for_people)
 		write_curves(emitter, trend, ranked, shown);

@@ -1,3 +1,4 @@
+/* The table of declared types, and where types and blocks do not go together. */
 #include "report/report.h"
 
 #include "base/pattern.h"
@@ -14,7 +15,7 @@ static const struct rep_column columns[] = {
 	{"layout", "layout", REP_NAME, REP_LAST | REP_HEAD},
 };
 
-static void part_cell(struct rep_context *context, uint32_t id, enum hg_declared_part part)
+static void declared_part_cell(struct rep_context *context, uint32_t id, enum hg_declared_part part)
 {
 	struct rep_text text = {0};
 	rep_name_declared(&text, context->snapshot, id, part);
@@ -24,7 +25,7 @@ static void part_cell(struct rep_context *context, uint32_t id, enum hg_declared
 }
 
 /* Keeps the rows whose name matches, in their order. */
-static enum hg_status filter(
+static enum hg_status filter_types(
 	struct rep_context *context, const char *pattern, struct hg_types *types)
 {
 	struct base_pattern wanted = {0};
@@ -48,7 +49,7 @@ static enum hg_status filter(
 	return status;
 }
 
-static void write_head(struct rep_context *context, const struct hg_totals *totals)
+static void write_types_head(struct rep_context *context, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text line = {0};
@@ -71,22 +72,22 @@ static void write_head(struct rep_context *context, const struct hg_totals *tota
 	rep_text_release(&line);
 }
 
-static void write(struct rep_context *context, const struct hg_types *types,
+static void write_types(struct rep_context *context, const struct hg_types *types,
 	const struct hg_totals *totals, uint64_t limit)
 {
 	struct rep_emitter *emitter = context->emitter;
 	size_t shown = limit && limit < types->count ? (size_t)limit : types->count;
 	rep_begin(context, "types", NULL);
-	write_head(context, totals);
+	write_types_head(context, totals);
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_declared *row = &types->rows[i];
-		part_cell(context, row->id, HG_DECLARED_NAME);
-		part_cell(context, row->id, HG_DECLARED_KIND);
-		part_cell(context, row->id, HG_DECLARED_UNIT);
+		declared_part_cell(context, row->id, HG_DECLARED_NAME);
+		declared_part_cell(context, row->id, HG_DECLARED_KIND);
+		declared_part_cell(context, row->id, HG_DECLARED_UNIT);
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
-		part_cell(context, row->id, HG_DECLARED_LAYOUT);
+		declared_part_cell(context, row->id, HG_DECLARED_LAYOUT);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -107,28 +108,13 @@ static const struct rep_column clash_columns[] = {
 	{"address", "first block", REP_ADDRESS, REP_LAST},
 };
 
-static void type_cell(struct rep_context *context, uint32_t type)
-{
-	struct rep_text text = {0};
-	if (type)
-		rep_name_type(&text, context->snapshot, type);
-	rep_cell_string(context->emitter, rep_text_string(&text));
-	context->emitter->failed |= text.failed;
-	rep_text_release(&text);
-}
-
 static void clash_row(struct rep_context *context, const struct hg_clash *row)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text place = {0};
-	type_cell(context, row->type);
-	type_cell(context, row->holder);
-	if (row->location)
-		rep_name_location(&place, context->snapshot, row->location);
-	rep_cell_string(emitter, rep_text_string(&place));
-	emitter->failed |= place.failed;
-	rep_text_release(&place);
-	type_cell(context, row->found);
+	rep_cell_type(context, row->type);
+	rep_cell_type(context, row->holder);
+	rep_cell_location(context, row->location);
+	rep_cell_type(context, row->found);
 	rep_cell_number(emitter, row->tag);
 	rep_cell_number(emitter, row->words);
 	rep_cell_number(emitter, row->clashes);
@@ -148,7 +134,7 @@ enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 		return rep_library_failed(context, status);
 	size_t shown = limit && limit < clashes.count ? (size_t)limit : clashes.count;
 	rep_begin(context, "types", NULL);
-	write_head(context, &totals);
+	write_types_head(context, &totals);
 	rep_table_begin(emitter, "clashes", clash_columns,
 		sizeof(clash_columns) / sizeof(clash_columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
@@ -172,9 +158,9 @@ enum hg_status rep_types(
 		status = hg_types(context->snapshot, unused, &types);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	status = filter(context, pattern, &types);
+	status = filter_types(context, pattern, &types);
 	if (status == HG_OK)
-		write(context, &types, &totals, limit);
+		write_types(context, &types, &totals, limit);
 	hg_types_release(&types);
 	return status;
 }

@@ -1,3 +1,4 @@
+/* Shortest paths from the roots to the blocks that a pattern selects. */
 #include "report/report.h"
 
 #include "report/common.h"
@@ -40,14 +41,6 @@ struct answer {
 	size_t kept_count;
 };
 
-static void field_cell(struct rep_emitter *emitter, uint64_t field)
-{
-	if (field == HG_UNKNOWN)
-		rep_cell_none(emitter);
-	else
-		rep_cell_number(emitter, field);
-}
-
 static void tag_cell(struct rep_emitter *emitter, const struct hg_block *block)
 {
 	if (block->is_root)
@@ -71,7 +64,7 @@ static void write_step(
 	if (holder && step->field != HG_UNKNOWN)
 		rep_name_field(&through, context->snapshot, holder->node, step->field);
 	rep_cell_string(emitter, rep_text_string(&name));
-	field_cell(emitter, step->field);
+	rep_cell_known(emitter, step->field);
 	rep_cell_string(emitter, rep_text_string(&location));
 	tag_cell(emitter, &block);
 	rep_cell_number(emitter, block.retained_bytes);
@@ -250,7 +243,7 @@ static void write_selection(struct rep_emitter *emitter, const struct answer *an
 }
 
 /* A step reaches at most what the step above it reaches, so the largest rows hang together. */
-static bool keep(struct answer *answer, uint64_t limit)
+static bool keep_path_rows(struct answer *answer, uint64_t limit)
 {
 	size_t count = answer->why.rows_count;
 	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
@@ -274,7 +267,7 @@ enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_
 		status = hg_why(context->snapshot, &answer.selection, &answer.why);
 	if (status != HG_OK) {
 		status = rep_library_failed(context, status);
-	} else if (!keep(&answer, limit)) {
+	} else if (!keep_path_rows(&answer, limit)) {
 		status = rep_no_memory(context);
 	} else {
 		rep_begin(context, "why", NULL);

@@ -1,3 +1,7 @@
+/*
+ * The verb capture: one snapshot of a process, or one after the other for as long as it runs, also
+ * of a program that it starts.
+ */
 #include "cli/verbs.h"
 
 #include <errno.h>
@@ -36,7 +40,7 @@ static uint64_t milliseconds(void)
 
 /* One capture, and what it was like */
 
-static void say(const struct hg_capture *capture)
+static void say_capture(const struct hg_capture *capture)
 {
 	struct rep_text line = {0};
 	rep_text_printf(&line, "pause %llu.%02llu ms, ",
@@ -64,7 +68,7 @@ static void say(const struct hg_capture *capture)
 	rep_text_release(&line);
 }
 
-static enum hg_status capture(struct follow *follow, const char *trigger)
+static enum hg_status capture_once(struct follow *follow, const char *trigger)
 {
 	struct hg_capture result;
 	struct cli_run *run = follow->run;
@@ -77,7 +81,7 @@ static enum hg_status capture(struct follow *follow, const char *trigger)
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
 	follow->captures++;
-	say(&result);
+	say_capture(&result);
 	return HG_OK;
 }
 
@@ -133,7 +137,7 @@ static enum hg_status follow_process(struct follow *follow)
 		if (child_has_ended(follow) || !hg_process_counters(follow->process, &counters))
 			break;
 		const char *trigger = triggered(follow, &counters);
-		enum hg_status status = trigger ? capture(follow, trigger) : HG_OK;
+		enum hg_status status = trigger ? capture_once(follow, trigger) : HG_OK;
 		if (status != HG_OK && (child_has_ended(follow) ||
 					       !hg_process_counters(follow->process, &counters)))
 			break;
@@ -161,7 +165,7 @@ static void execute(const char *const *arguments, int pipe)
 	_exit(127);
 }
 
-static enum hg_status start(struct follow *follow)
+static enum hg_status start_program(struct follow *follow)
 {
 	struct cli_run *run = follow->run;
 	int ends[2], number;
@@ -219,7 +223,7 @@ static void pass_on_status(struct follow *follow)
 
 static enum hg_status run_program(struct follow *follow)
 {
-	BASE_TRY(start(follow));
+	BASE_TRY(start_program(follow));
 	ignore_keys();
 	enum hg_status status = open_child(follow);
 	if (status == HG_OK)
@@ -236,7 +240,7 @@ static enum hg_status run_on_process(struct follow *follow, bool repeated)
 	enum hg_status status = hg_process_open(run->session, follow->pid, &follow->process);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
-	status = repeated ? follow_process(follow) : capture(follow, "request");
+	status = repeated ? follow_process(follow) : capture_once(follow, "request");
 	hg_process_close(follow->process);
 	return status;
 }

@@ -1,3 +1,4 @@
+/* The verb completion: a script for bash from the tables of verbs and options. */
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static void print_words(FILE *stream, cli_choice_fn *choice)
 		fprintf(stream, "%s%s", i ? " " : "", choice(i));
 }
 
-/* The case that offers the values of an option behind it. */
+/* The case that offers the values of an option after it. */
 static void print_value_case(
 	FILE *stream, const struct cli_verb *verb, const struct cli_option *option)
 {

@@ -1,3 +1,4 @@
+/* The verb diff. */
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ static const struct {
 	{"name", REP_SORT_NAME},
 };
 
-static const char *column_name(unsigned index)
+static const char *diff_column_name(unsigned index)
 {
 	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
 }
@@ -54,7 +55,7 @@ static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
 		"what is compared: type (the default if types are known), location (else), "
 		"type,location, tag, module, root or callstack"},
-	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
+	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", diff_column_name,
 		"order of the rows: by the size of the change in bytes (bytes_delta, the "
 		"default), blocks (blocks_delta) or retained bytes (retained_delta), or by name"},
 	{0},

@@ -1,3 +1,4 @@
+/* The verb dot: the name of the output file says what kind of picture it is. */
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -24,7 +25,7 @@ static bool picture_format(const char *path, const char **format)
 }
 
 /* A picture is not a table: that it is partial stands in its title, and is said here, too. */
-static void say_partial(struct cli_run *run)
+static void say_partial_picture(struct cli_run *run)
 {
 	struct rep_text reason = {0};
 	struct hg_info info;
@@ -51,7 +52,7 @@ static enum hg_status run_dot(struct cli_run *run)
 		return cli_usage_error(run, "-o: pictures are .svg, .png or .pdf");
 	BASE_TRY(cli_begin_with_snapshot(run));
 	BASE_TRY(cli_from_node(run, &request.from));
-	say_partial(run);
+	say_partial_picture(run);
 	return rep_dot(&run->context, &request, run->sink.stream);
 }
 

@@ -1,3 +1,4 @@
+/* The verb help, and the help of every verb, from the tables of verbs and options. */
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -38,7 +39,7 @@ bool cli_values_need_list(const struct cli_option *option)
 	return true;
 }
 
-static void print_option(const struct cli_option *option, FILE *stream)
+static void print_option_help(const struct cli_option *option, FILE *stream)
 {
 	enum { INDENT = 24 };
 	int width = 2;
@@ -70,7 +71,7 @@ void cli_print_verb_help(const struct cli_verb *verb, FILE *stream)
 	fputs("\nOptions:\n", stream);
 	for (const struct cli_option *const *table = verb->tables; *table; table++)
 		for (const struct cli_option *option = *table; option->name; option++)
-			print_option(option, stream);
+			print_option_help(option, stream);
 }
 
 void cli_print_overview(FILE *stream)

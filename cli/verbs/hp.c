@@ -48,7 +48,7 @@ enum hg_status cli_write_hp(struct cli_run *run, struct rep_hp *hp, const char *
 	return HG_OK;
 }
 
-static enum hg_status add_all(struct cli_run *run, struct rep_hp *hp)
+static enum hg_status add_all_to_hp(struct cli_run *run, struct rep_hp *hp)
 {
 	for (int i = 0; i < run->operand_count; i++) {
 		cli_progress_item(&run->progress, run->operands[i], i + 1, run->operand_count);
@@ -67,7 +67,7 @@ static enum hg_status run_hp(struct cli_run *run)
 	struct rep_hp *hp = rep_hp_begin(run->values.with_locations, run->values.in_bytes);
 	if (!hp)
 		return base_no_memory(&run->error, 0);
-	enum hg_status status = add_all(run, hp);
+	enum hg_status status = add_all_to_hp(run, hp);
 	if (status == HG_OK && run->values.draw) {
 		/* hp2ps reads the file, which has to be there before. */
 		cli_sink_abandon(&run->sink);

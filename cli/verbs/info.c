@@ -1,7 +1,8 @@
+/* The verb info, also about files that no loader takes. */
 #include "cli/verbs.h"
 
 /* Says what a file is although it cannot be read; returns the reason why it cannot. */
-static enum hg_status identify(struct cli_run *run, const char *path, enum hg_status status)
+static enum hg_status identify_refused(struct cli_run *run, const char *path, enum hg_status status)
 {
 	struct hg_error reason = run->error;
 	char identity[4096];
@@ -21,7 +22,7 @@ static enum hg_status run_info(struct cli_run *run)
 	BASE_TRY(cli_begin(run));
 	enum hg_status status = cli_open(run, path, false);
 	if (status == HG_ERROR_INPUT)
-		return identify(run, path, status);
+		return identify_refused(run, path, status);
 	return status == HG_OK ? rep_info(&run->context) : status;
 }
 

@@ -1,3 +1,4 @@
+/* The verb man: the manual page as mdoc source, its verbs and options from the tables. */
 #include "cli/verbs.h"
 
 #include <string.h>
@@ -272,7 +273,7 @@ static const char tail[] =
 enum { LINE_COLUMNS = 78 };
 
 /* A word of running text: a dot or quote at the start of a line would begin a macro. */
-static void print_word(FILE *stream, const char *word, size_t length, bool starts_line)
+static void print_mdoc_word(FILE *stream, const char *word, size_t length, bool starts_line)
 {
 	if (starts_line && (*word == '.' || *word == '\''))
 		fputs("\\&", stream);
@@ -299,7 +300,7 @@ static void print_prose(FILE *stream, const char *text)
 		}
 		if (column)
 			column += (size_t)fprintf(stream, " ");
-		print_word(stream, text, length, column == 0);
+		print_mdoc_word(stream, text, length, column == 0);
 		column += length;
 		text += length;
 		if (strncmp(text, "\n\n", 2) == 0 || strncmp(text, "  ", 2) == 0) {
@@ -311,7 +312,7 @@ static void print_prose(FILE *stream, const char *text)
 	fputs(text[-1] == '.' ? "\n" : ".\n", stream);
 }
 
-static void print_option(FILE *stream, const struct cli_option *option)
+static void print_option_item(FILE *stream, const struct cli_option *option)
 {
 	fputs(".It ", stream);
 	if (option->letter)
@@ -348,7 +349,7 @@ static void print_own_options(FILE *stream, const struct cli_verb *verb)
 			fputs(".Bl -tag -width Ds\n", stream);
 		any = true;
 		for (const struct cli_option *option = *table; option->name; option++)
-			print_option(stream, option);
+			print_option_item(stream, option);
 	}
 	if (any)
 		fputs(".El\n", stream);
@@ -380,7 +381,7 @@ static void print_operands(FILE *stream, const char *operands)
 	putc('\n', stream);
 }
 
-static void print_verb(FILE *stream, const struct cli_verb *verb)
+static void print_verb_section(FILE *stream, const struct cli_verb *verb)
 {
 	fprintf(stream, ".Ss %s\n.Nm\n.Cm %s\n", verb->name, verb->name);
 	if (verb->tables[1])
@@ -399,7 +400,7 @@ static void print_common_options(FILE *stream)
 	fputs(".Sh COMMON OPTIONS\n.Bl -tag -width Ds\n", stream);
 	for (const struct cli_option *const *table = tables; *table; table++)
 		for (const struct cli_option *option = *table; option->name; option++)
-			print_option(stream, option);
+			print_option_item(stream, option);
 	fputs(".It Fl Fl version\nPrint the version.\n.El\n", stream);
 }
 
@@ -412,7 +413,7 @@ static enum hg_status run_man(struct cli_run *run)
 	fputs(verbs_head, stream);
 	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
 		if (!(*verb)->hidden)
-			print_verb(stream, *verb);
+			print_verb_section(stream, *verb);
 	print_common_options(stream);
 	fputs(historical, stream);
 	fputs(formats, stream);

@@ -1,3 +1,4 @@
+/* The verb object. */
 #include "cli/verbs.h"
 
 #include <ctype.h>

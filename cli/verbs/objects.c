@@ -1,3 +1,4 @@
+/* The verb objects. */
 #include "cli/verbs.h"
 
 static const struct {
@@ -11,7 +12,7 @@ static const struct {
 	{"tag", REP_SORT_TAG},
 };
 
-static const char *column_name(unsigned index)
+static const char *objects_column_name(unsigned index)
 {
 	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
 }
@@ -25,7 +26,7 @@ static enum hg_status run_objects(struct cli_run *run)
 }
 
 static const struct cli_option own[] = {
-	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
+	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", objects_column_name,
 		"order of the rows: address (the default) or tag, the smallest first; "
 		"retained_bytes, bytes or words, the largest first"},
 	{0},

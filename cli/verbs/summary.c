@@ -1,3 +1,4 @@
+/* The verb summary, which is the default. */
 #include "cli/verbs.h"
 
 static enum hg_status run_summary(struct cli_run *run)

@@ -1,3 +1,4 @@
+/* The verb top. */
 #include "cli/verbs.h"
 
 /* The names of the columns; those of keys all mean the name of the row. */
@@ -16,7 +17,7 @@ static const struct {
 	{"kind", REP_SORT_NAME},
 };
 
-static const char *column_name(unsigned index)
+static const char *top_column_name(unsigned index)
 {
 	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
 }
@@ -40,7 +41,7 @@ static const struct cli_option own[] = {
 		"points to them) or callstack (of what Gc.Memprof tracks)"},
 	{"type", 0, CLI_STRING, offsetof(struct cli_values, type), "RE", NULL,
 		"count only blocks of types that match this extended regular expression"},
-	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", column_name,
+	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", top_column_name,
 		"order of the rows: retained_bytes (the default), bytes, blocks or name; the "
 		"largest first, names alphabetically"},
 	{0},

@@ -1,3 +1,4 @@
+/* The verb tree: people get a part of it, programs everything unless they ask for less. */
 #include "cli/verbs.h"
 
 enum { TEXT_DEPTH = 10, TEXT_CHILDREN = 6, TEXT_LIMIT = 20 };

@@ -1,7 +1,8 @@
+/* The verb trend; -heaps of the historical grammar runs it, too. */
 #include "cli/verbs.h"
 
 /* One snapshot is open at a time, so that a long series takes no more memory than its largest. */
-static enum hg_status add_all(struct cli_run *run, struct rep_trend **trend, int count,
+static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_trend **trend, int count,
 	const char *const *paths, struct rep_hp *hp)
 {
 	struct hg_info before = {.pid = HG_UNKNOWN, .index = 0}, now;
@@ -30,7 +31,7 @@ enum hg_status cli_run_trend(
 	struct cli_run *run, int count, const char *const *paths, struct rep_hp *hp)
 {
 	struct rep_trend *trend = NULL;
-	enum hg_status status = add_all(run, &trend, count, paths, hp);
+	enum hg_status status = add_all_to_trend(run, &trend, count, paths, hp);
 	if (status == HG_OK && trend)
 		status = rep_trend_write(trend, &run->context, cli_limit(run, 20));
 	rep_trend_release(trend);

@@ -1,3 +1,4 @@
+/* The verb types. */
 #include "cli/verbs.h"
 
 static enum hg_status run_types(struct cli_run *run)

@@ -1,3 +1,4 @@
+/* The verb version. */
 #include "cli/verbs.h"
 
 static enum hg_status run_version(struct cli_run *run)

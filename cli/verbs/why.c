@@ -1,3 +1,4 @@
+/* The verb why. */
 #include "cli/verbs.h"
 
 #include <unistd.h>

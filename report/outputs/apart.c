@@ -1,3 +1,4 @@
+/* Runs a function in a forked process, and copies its result when it ended well. */
 #include "report/outputs/apart.h"
 
 #include <errno.h>

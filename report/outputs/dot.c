@@ -1,3 +1,7 @@
+/*
+ * A picture of what holds the memory, by Graphviz: libcgraph writes DOT, and libgvc draws it.  All
+ * of it happens in a process of its own (apart.h).
+ */
 #include "report/outputs/outputs.h"
 
 #include "report/common.h"
@@ -19,7 +23,7 @@ struct drawing {
 };
 
 /* cgraph copies the strings, but takes them as char pointers. */
-static void set(void *object, const char *name, const char *value)
+static void set_attribute(void *object, const char *name, const char *value)
 {
 	agsafeset(object, (char *)name, (char *)value, (char *)"");
 }
@@ -31,12 +35,12 @@ static void set_default(struct drawing *drawing, int kind, const char *name, con
 
 static void set_text(struct drawing *drawing, void *object, const char *name)
 {
-	set(object, name, rep_text_string(&drawing->text));
+	set_attribute(object, name, rep_text_string(&drawing->text));
 	rep_text_clear(&drawing->text);
 }
 
 /* A name for a label: the end of it if it is long, escaped. */
-static void add_name(struct drawing *drawing, const char *name)
+static void put_label_name(struct drawing *drawing, const char *name)
 {
 	size_t length = strlen(name), cut = 0;
 	for (size_t columns = rep_text_columns(name, length); columns > NAME_COLUMNS; columns--)
@@ -49,13 +53,13 @@ static void add_name(struct drawing *drawing, const char *name)
 }
 
 /* A type for a label: the beginning of it if it is long, escaped. */
-static void add_type(struct drawing *drawing, struct rep_text *type)
+static void put_label_type(struct drawing *drawing, struct rep_text *type)
 {
 	rep_text_shorten(type, 0, NAME_COLUMNS + 3, REP_GUESS_MARK);
 	rep_text_escape_dot(&drawing->text, rep_text_string(type), type->length);
 }
 
-static uint64_t share(const struct drawing *drawing, uint64_t bytes)
+static uint64_t share_of_picture(const struct drawing *drawing, uint64_t bytes)
 {
 	return rep_basis_points(bytes, drawing->picture->total_bytes);
 }
@@ -119,7 +123,7 @@ static void label_block(
 	bool typed = hg_has_types(snapshot);
 	if (typed) {
 		rep_name_block_type(&name, snapshot, block);
-		add_type(drawing, &name);
+		put_label_type(drawing, &name);
 		rep_text_put(&drawing->text, "\\n");
 		rep_text_clear(&name);
 	}
@@ -128,7 +132,7 @@ static void label_block(
 	else if (!typed)
 		rep_name_node(&name, snapshot, block->node);
 	if (name.length) {
-		add_name(drawing, rep_text_string(&name));
+		put_label_name(drawing, rep_text_string(&name));
 		rep_text_put(&drawing->text, "\\n");
 	}
 	size_t before = drawing->text.length;
@@ -146,7 +150,7 @@ static void label_root(struct drawing *drawing, const struct hg_block *block)
 		rep_text_put(&name, "all roots");
 	else
 		rep_name_node(&name, snapshot, block->node);
-	add_name(drawing, rep_text_string(&name));
+	put_label_name(drawing, rep_text_string(&name));
 	rep_text_put(&drawing->text, "\\n");
 	add_retained(drawing, block->retained_bytes);
 	rep_text_release(&name);
@@ -158,12 +162,12 @@ static Agnode_t *new_node(struct drawing *drawing, const char *name)
 }
 
 /* Node names are addresses, so that a script finds a block in the DOT text. */
-static Agnode_t *add_block(struct drawing *drawing, size_t position)
+static Agnode_t *draw_block(struct drawing *drawing, size_t position)
 {
 	const struct rep_drawn_node *node = &drawing->picture->nodes[position];
 	struct hg_block block;
 	hg_block(drawing->context->snapshot, node->node, &block);
-	uint64_t points = share(drawing, block.retained_bytes);
+	uint64_t points = share_of_picture(drawing, block.retained_bytes);
 	if (block.is_root)
 		rep_text_printf(&drawing->text, "root%zu", position);
 	else
@@ -182,10 +186,10 @@ static Agnode_t *add_block(struct drawing *drawing, size_t position)
 	rep_text_printf(&drawing->text, "%u", 10 + (unsigned)(points * 6 / 10000));
 	set_text(drawing, drawn, "fontsize");
 	if (node->chain)
-		set(drawn, "peripheries", "2");
+		set_attribute(drawn, "peripheries", "2");
 	if (block.is_root) {
-		set(drawn, "shape", "ellipse");
-		set(drawn, "style", "filled");
+		set_attribute(drawn, "shape", "ellipse");
+		set_attribute(drawn, "style", "filled");
 	}
 	return drawn;
 }
@@ -210,18 +214,18 @@ static Agnode_t *add_group(struct drawing *drawing, size_t position)
 	if (name.length) {
 		rep_text_put(&drawing->text, ",\\nmostly ");
 		if (node->type)
-			add_type(drawing, &name);
+			put_label_type(drawing, &name);
 		else
-			add_name(drawing, rep_text_string(&name));
+			put_label_name(drawing, rep_text_string(&name));
 	}
 	rep_text_release(&name);
 	set_text(drawing, drawn, "label");
-	set(drawn, "shape", "note");
-	set(drawn, "style", "dashed");
-	set(drawn, "fontcolor", "#555555");
-	set(drawn, "color", "#999999");
-	set(drawn, "fontsize", "9");
-	set(drawn, "tooltip", "left out of the picture");
+	set_attribute(drawn, "shape", "note");
+	set_attribute(drawn, "style", "dashed");
+	set_attribute(drawn, "fontcolor", "#555555");
+	set_attribute(drawn, "color", "#999999");
+	set_attribute(drawn, "fontsize", "9");
+	set_attribute(drawn, "tooltip", "left out of the picture");
 	return drawn;
 }
 
@@ -230,7 +234,7 @@ static bool add_nodes(struct drawing *drawing)
 	const struct rep_picture *picture = drawing->picture;
 	for (size_t i = 0; i < picture->nodes_count; i++) {
 		drawing->nodes[i] =
-			picture->nodes[i].folded ? add_group(drawing, i) : add_block(drawing, i);
+			picture->nodes[i].folded ? add_group(drawing, i) : draw_block(drawing, i);
 		if (!drawing->nodes[i])
 			return false;
 	}
@@ -241,22 +245,23 @@ static void style_edge(struct drawing *drawing, Agedge_t *drawn, const struct hg
 {
 	const struct rep_drawn_node *to = &drawing->picture->nodes[edge->to];
 	if (edge->kind == HG_EDGE_REFERS) {
-		set(drawn, "color", "#b0b7bf");
-		set(drawn, "penwidth", "0.6");
-		set(drawn, "arrowsize", "0.5");
-		set(drawn, "constraint", "false");
+		set_attribute(drawn, "color", "#b0b7bf");
+		set_attribute(drawn, "penwidth", "0.6");
+		set_attribute(drawn, "arrowsize", "0.5");
+		set_attribute(drawn, "constraint", "false");
 		return;
 	}
-	unsigned tenths = 8 + (unsigned)(share(drawing, to->retained_bytes) * 40 / 10000);
+	unsigned tenths =
+		8 + (unsigned)(share_of_picture(drawing, to->retained_bytes) * 40 / 10000);
 	rep_text_printf(&drawing->text, "%u.%u", tenths / 10, tenths % 10);
 	set_text(drawing, drawn, "penwidth");
 	if (edge->kind == HG_EDGE_DOMINATES || to->folded)
-		set(drawn, "style", "dashed");
+		set_attribute(drawn, "style", "dashed");
 	if (edge->kind == HG_EDGE_HOLDS && edge->field != HG_UNKNOWN && !to->folded) {
 		struct rep_text name = {0};
 		rep_name_field(&name, drawing->context->snapshot,
 			drawing->picture->nodes[edge->from].node, edge->field);
-		add_name(drawing, rep_text_string(&name));
+		put_label_name(drawing, rep_text_string(&name));
 		set_text(drawing, drawn, "label");
 		rep_text_release(&name);
 	}
@@ -356,7 +361,7 @@ static void set_title(
 	set_text(drawing, drawing->graph, "label");
 }
 
-static bool draw(struct drawing *drawing, const struct hg_totals *totals)
+static bool draw_graph(struct drawing *drawing, const struct hg_totals *totals)
 {
 	struct hg_info info;
 	hg_snapshot_info(drawing->context->snapshot, &info);
@@ -412,7 +417,7 @@ static enum hg_status draw_and_write(void *data, FILE *out, struct hg_error *err
 	struct drawing *drawing = &order->drawing;
 	agseterrf(ignore_message);
 	enum hg_status status = HG_OK;
-	if (!draw(drawing, order->totals))
+	if (!draw_graph(drawing, order->totals))
 		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
 	else if (order->format)
 		status = render(drawing, order->format, out, error);

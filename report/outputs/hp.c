@@ -59,7 +59,7 @@ static bool is_name_character(char c)
  * A type as one writes it in this module: without "Module." in front of its own names.  An empty
  * module leaves it as it is.
  */
-static void put_type(struct rep_text *out, const char *type, const char *module)
+static void put_type_in_module(struct rep_text *out, const char *type, const char *module)
 {
 	size_t length = strlen(module);
 	for (const char *at = type; *at;) {
@@ -147,23 +147,23 @@ static void name_type(
 	if (is_predefined(location) && is_untold(type))
 		rep_text_add(out, location + 1, strlen(location) - 2);
 	else
-		put_type(out, type[0] ? type : "unknown", module);
+		put_type_in_module(out, type[0] ? type : "unknown", module);
 }
 
-static void put_place(struct rep_text *out, const char *location)
+static void put_location(struct rep_text *out, const char *location)
 {
 	struct location parts;
 	if (split_location(location, &parts))
 		rep_text_printf(out, "::%s[%llu][%s]", parts.file, parts.line, parts.columns);
 }
 
-static int by_name(const void *left, const void *right)
+static int compare_line_names(const void *left, const void *right)
 {
 	return strcmp(((const struct line *)left)->name, ((const struct line *)right)->name);
 }
 
 /* Largest first. */
-static int by_amount(const void *left, const void *right)
+static int compare_line_amounts(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 	if (a->amount != b->amount)
@@ -172,10 +172,10 @@ static int by_amount(const void *left, const void *right)
 }
 
 /* Lines of one name become one. */
-static void merge(struct lines *lines)
+static void merge_lines(struct lines *lines)
 {
 	size_t kept = 0;
-	qsort(lines->lines, lines->count, sizeof(*lines->lines), by_name);
+	qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_line_names);
 	for (size_t i = 0; i < lines->count; i++) {
 		struct line line = lines->lines[i];
 		if (kept && strcmp(lines->lines[kept - 1].name, line.name) == 0) {
@@ -186,7 +186,7 @@ static void merge(struct lines *lines)
 		}
 	}
 	lines->count = kept;
-	qsort(lines->lines, lines->count, sizeof(*lines->lines), by_amount);
+	qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_line_amounts);
 }
 
 /* What is being named: buffers for the parts. */
@@ -212,7 +212,7 @@ static bool set_name(struct names *names, struct line *line, const char *module,
 	const char *location = rep_text_string(&names->location);
 	name_type(&names->line, rep_text_string(&names->type), location, module);
 	if (with_place)
-		put_place(&names->line, location);
+		put_location(&names->line, location);
 	free(line->name);
 	line->name = finish_name(&names->line);
 	return line->name != NULL;
@@ -233,7 +233,7 @@ static bool name_with_locations(struct names *names, struct lines *lines)
 	return fine;
 }
 
-static int by_type(const void *left, const void *right)
+static int compare_line_types(const void *left, const void *right)
 {
 	const struct line *a = left, *b = right;
 	if (a->type != b->type)
@@ -262,10 +262,10 @@ static bool common_module(struct names *names, const struct lines *lines, size_t
 }
 
 /* Types of several modules that would have one name are told apart. */
-static bool tell_apart(struct names *names, struct lines *lines)
+static bool tell_types_apart(struct names *names, struct lines *lines)
 {
 	bool fine = true;
-	qsort(lines->lines, lines->count, sizeof(*lines->lines), by_name);
+	qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_line_names);
 	for (size_t first = 0, end; fine && first < lines->count; first = end) {
 		bool differ = false;
 		for (end = first + 1; end < lines->count &&
@@ -283,7 +283,7 @@ static bool name_without_locations(struct names *names, struct lines *lines)
 {
 	char module[MOST_MODULE];
 	bool fine = true;
-	qsort(lines->lines, lines->count, sizeof(*lines->lines), by_type);
+	qsort(lines->lines, lines->count, sizeof(*lines->lines), compare_line_types);
 	for (size_t first = 0, end; fine && first < lines->count; first = end) {
 		for (end = first + 1;
 			end < lines->count && lines->lines[end].type == lines->lines[first].type;)
@@ -292,7 +292,7 @@ static bool name_without_locations(struct names *names, struct lines *lines)
 		for (size_t i = first; fine && i < end; i++)
 			fine = set_name(names, &lines->lines[i], module, false);
 	}
-	return fine && tell_apart(names, lines);
+	return fine && tell_types_apart(names, lines);
 }
 
 static bool make_lines(struct lines *lines, const struct rep_hp *hp,
@@ -314,7 +314,7 @@ static bool make_lines(struct lines *lines, const struct rep_hp *hp,
 	rep_text_release(&names.location);
 	rep_text_release(&names.line);
 	if (fine)
-		merge(lines);
+		merge_lines(lines);
 	return fine;
 }
 

@@ -1,3 +1,4 @@
+/* Makes the graph that the library chose smaller, for drawing: chains, siblings, groups. */
 #include "report/outputs/picture.h"
 
 #include "report/common.h"
@@ -17,15 +18,15 @@ struct work {
 	uint32_t *parent;        /* who holds it; NOWHERE for the top */
 	uint32_t *head;          /* the first node of its chain, often itself */
 	uint32_t *largest;       /* the largest it holds, NOWHERE for none */
-	uint32_t *place;         /* in the picture to draw, of heads that are kept; else NOWHERE */
+	uint32_t *position;      /* in the picture to draw, of heads that are kept; else NOWHERE */
 	uint32_t *group;         /* of what is folded below it in the picture to draw */
 };
 
-static bool allocate(struct work *work)
+static bool allocate_work(struct work *work)
 {
 	size_t count = work->in.nodes_count ? work->in.nodes_count : 1;
 	uint32_t **arrays[] = {
-		&work->parent, &work->head, &work->largest, &work->place, &work->group};
+		&work->parent, &work->head, &work->largest, &work->position, &work->group};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
 		*arrays[i] = malloc(count * sizeof(uint32_t));
 		if (!*arrays[i])
@@ -36,23 +37,23 @@ static bool allocate(struct work *work)
 	return work->blocks != NULL;
 }
 
-static void release(struct work *work)
+static void release_work(struct work *work)
 {
 	hg_picture_release(&work->in);
 	free(work->blocks);
 	free(work->parent);
 	free(work->head);
 	free(work->largest);
-	free(work->place);
+	free(work->position);
 	free(work->group);
 }
 
-static bool is_group(const struct work *work, uint32_t node)
+static bool is_group_node(const struct work *work, uint32_t node)
 {
 	return work->in.nodes[node].folded != 0;
 }
 
-static void find_parents(struct work *work)
+static void find_drawn_parents(struct work *work)
 {
 	for (size_t i = 0; i < work->in.edges_count; i++) {
 		const struct hg_picture_edge *edge = &work->in.edges[i];
@@ -62,7 +63,8 @@ static void find_parents(struct work *work)
 	/* Nodes come by retained bytes, so the first one met is the largest. */
 	for (uint32_t i = 1; i < work->in.nodes_count; i++) {
 		uint32_t parent = work->parent[i];
-		if (parent != NOWHERE && !is_group(work, i) && work->largest[parent] == NOWHERE)
+		if (parent != NOWHERE && !is_group_node(work, i) &&
+			work->largest[parent] == NOWHERE)
 			work->largest[parent] = i;
 	}
 }
@@ -73,24 +75,18 @@ static bool is_most_of(const struct hg_picture_node *held, const struct hg_pictu
 	return held->retained_bytes >= holder->retained_bytes / 10 * 7;
 }
 
-static bool look_the_same(const struct hg_block *a, const struct hg_block *b)
-{
-	return !a->is_root && !b->is_root && a->tag == b->tag && a->words == b->words &&
-	       a->location == b->location && a->type == b->type;
-}
-
 static bool continues_chain(const struct work *work, uint32_t node)
 {
 	uint32_t parent = work->parent[node];
-	return parent != NOWHERE && !is_group(work, node) && work->largest[parent] == node &&
+	return parent != NOWHERE && !is_group_node(work, node) && work->largest[parent] == node &&
 	       is_most_of(&work->in.nodes[node], &work->in.nodes[parent]) &&
-	       look_the_same(&work->blocks[node], &work->blocks[parent]);
+	       rep_look_the_same(&work->blocks[node], &work->blocks[parent]);
 }
 
 static void find_heads(struct work *work, struct hg_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < work->in.nodes_count; i++) {
-		if (!is_group(work, i))
+		if (!is_group_node(work, i))
 			hg_block(snapshot, work->in.nodes[i].node, &work->blocks[i]);
 		work->head[i] = continues_chain(work, i) ? work->head[work->parent[i]] : i;
 	}
@@ -103,18 +99,19 @@ static uint32_t holder_of(const struct work *work, uint32_t node)
 	return parent == NOWHERE ? NOWHERE : work->head[parent];
 }
 
-/* Whether a head is worth a place: its holder is drawn, and not yet enough of its like with it. */
+/* Whether a head is worth drawing: its holder is drawn, and not yet enough of its like with it.
+ */
 static bool worth_drawing(const struct work *work, uint32_t node)
 {
 	uint32_t holder = holder_of(work, node);
 	unsigned alike = 0;
 	if (holder == NOWHERE)
 		return true;
-	if (work->place[holder] == NOWHERE)
+	if (work->position[holder] == NOWHERE)
 		return false;
 	for (uint32_t i = holder + 1; i < node && alike < ALIKE_SIBLINGS; i++)
-		alike += work->place[i] != NOWHERE && holder_of(work, i) == holder &&
-			 look_the_same(&work->blocks[i], &work->blocks[node]);
+		alike += work->position[i] != NOWHERE && holder_of(work, i) == holder &&
+			 rep_look_the_same(&work->blocks[i], &work->blocks[node]);
 	return alike < ALIKE_SIBLINGS;
 }
 
@@ -124,13 +121,13 @@ static void keep_nodes(struct work *work, uint32_t max_nodes, struct rep_picture
 	for (uint32_t i = 0; i < work->in.nodes_count; i++) {
 		const struct hg_picture_node *node = &work->in.nodes[i];
 		uint32_t head = work->head[i];
-		if (is_group(work, i))
+		if (is_group_node(work, i))
 			continue;
 		if (head != i) {
-			if (work->place[head] != NOWHERE)
-				out->nodes[work->place[head]].chain++;
+			if (work->position[head] != NOWHERE)
+				out->nodes[work->position[head]].chain++;
 		} else if (out->nodes_count < max_nodes && worth_drawing(work, i)) {
-			work->place[i] = (uint32_t)out->nodes_count;
+			work->position[i] = (uint32_t)out->nodes_count;
 			out->nodes[out->nodes_count++] = (struct rep_drawn_node){
 				.node = node->node, .retained_bytes = node->retained_bytes};
 		}
@@ -138,11 +135,12 @@ static void keep_nodes(struct work *work, uint32_t max_nodes, struct rep_picture
 }
 
 /* Adds what was left out, a node or a group of the library, to the group of its kept holder. */
-static void fold(struct work *work, uint32_t left_out, struct rep_picture *out, uint64_t *largest)
+static void fold_into_group(
+	struct work *work, uint32_t left_out, struct rep_picture *out, uint64_t *largest)
 {
 	const struct hg_picture_node *node = &work->in.nodes[left_out];
 	uint32_t holder = holder_of(work, left_out);
-	if (holder == NOWHERE || work->place[holder] == NOWHERE)
+	if (holder == NOWHERE || work->position[holder] == NOWHERE)
 		return;
 	if (work->group[holder] == NOWHERE) {
 		work->group[holder] = (uint32_t)out->nodes_count;
@@ -151,7 +149,7 @@ static void fold(struct work *work, uint32_t left_out, struct rep_picture *out, 
 	}
 	struct rep_drawn_node *group = &out->nodes[work->group[holder]];
 	uint32_t parent = work->parent[left_out];
-	out->nodes[work->place[holder]].endless |=
+	out->nodes[work->position[holder]].endless |=
 		parent != holder && is_most_of(node, &work->in.nodes[parent]);
 	group->folded += node->folded ? node->folded : 1;
 	group->retained_bytes += node->retained_bytes;
@@ -168,8 +166,8 @@ static bool fold_rest(struct work *work, struct rep_picture *out)
 	if (!largest)
 		return false;
 	for (uint32_t i = 1; i < work->in.nodes_count; i++)
-		if (is_group(work, i) || (work->head[i] == i && work->place[i] == NOWHERE))
-			fold(work, i, out, largest);
+		if (is_group_node(work, i) || (work->head[i] == i && work->position[i] == NOWHERE))
+			fold_into_group(work, i, out, largest);
 	free(largest);
 	return true;
 }
@@ -185,15 +183,15 @@ static int compare_edges(const void *left, const void *right)
 }
 
 /* Edges between nodes that were merged become edges of their chains; one for each pair is left. */
-static void connect(struct work *work, struct rep_picture *out)
+static void connect_chains(struct work *work, struct rep_picture *out)
 {
 	for (size_t i = 0; i < work->in.edges_count; i++) {
 		struct hg_picture_edge edge = work->in.edges[i];
-		if (is_group(work, edge.to))
+		if (is_group_node(work, edge.to))
 			continue;
 		bool inner = work->head[edge.from] != edge.from;
-		edge.from = work->place[work->head[edge.from]];
-		edge.to = work->place[work->head[edge.to]];
+		edge.from = work->position[work->head[edge.from]];
+		edge.to = work->position[work->head[edge.to]];
 		if (edge.from == NOWHERE || edge.to == NOWHERE || edge.from == edge.to)
 			continue;
 		if (inner)
@@ -203,7 +201,7 @@ static void connect(struct work *work, struct rep_picture *out)
 	for (uint32_t i = 0; i < work->in.nodes_count; i++)
 		if (work->group[i] != NOWHERE)
 			out->edges[out->edges_count++] = (struct hg_picture_edge){
-				work->place[i], work->group[i], HG_EDGE_DOMINATES, HG_UNKNOWN};
+				work->position[i], work->group[i], HG_EDGE_DOMINATES, HG_UNKNOWN};
 	if (out->edges_count)
 		qsort(out->edges, out->edges_count, sizeof(*out->edges), compare_edges);
 	size_t kept = 0;
@@ -223,14 +221,14 @@ static bool build(struct work *work, struct hg_snapshot *snapshot, uint32_t max_
 	out->total_bytes = work->in.total_bytes;
 	out->nodes = calloc(nodes, sizeof(*out->nodes));
 	out->edges = calloc(work->in.edges_count + nodes, sizeof(*out->edges));
-	if (!out->nodes || !out->edges || !allocate(work))
+	if (!out->nodes || !out->edges || !allocate_work(work))
 		return false;
-	find_parents(work);
+	find_drawn_parents(work);
 	find_heads(work, snapshot);
 	keep_nodes(work, max_nodes, out);
 	if (!fold_rest(work, out))
 		return false;
-	connect(work, out);
+	connect_chains(work, out);
 	return true;
 }
 
@@ -252,7 +250,7 @@ enum hg_status rep_picture(struct rep_context *context, hg_node from, uint32_t m
 		rep_picture_release(out);
 		status = rep_no_memory(context);
 	}
-	release(&work);
+	release_work(&work);
 	return status;
 }
 

@@ -1,0 +1,38 @@
+/*
+ * The parts of the summary: totals and how they add up (summary_totals.c), and what fills and holds
+ * the memory (summary_largest.c).
+ */
+#ifndef REPORT_SUMMARY_H
+#define REPORT_SUMMARY_H
+
+#include "report/report.h"
+
+enum { SUMMARY_DOMINATORS = 5 };
+
+/* All that the summary asks of the library, so that nothing is written before it is complete. */
+struct summary {
+	struct hg_info info;
+	struct hg_totals totals;
+	struct hg_top types, locations, roots;
+	struct hg_tree dominators;
+	struct hg_suspects suspects;
+};
+
+void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary);
+void rep_summary_table(struct rep_emitter *emitter, const struct summary *summary);
+
+/* That most of the memory hangs from no root, if it does. */
+void rep_summary_warning(struct rep_emitter *emitter, const struct summary *summary);
+
+/* All totals, as a section. */
+void rep_summary_values(struct rep_emitter *emitter, const struct summary *summary);
+
+/* How the numbers add up; false if they do not. */
+bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary);
+
+void rep_summary_largest(struct rep_context *context, const struct summary *summary);
+void rep_summary_dominators(struct rep_context *context, const struct summary *summary);
+void rep_summary_kinds(struct rep_context *context, const struct summary *summary);
+void rep_summary_suspects(struct rep_context *context, const struct summary *summary);
+
+#endif

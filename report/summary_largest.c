@@ -1,0 +1,267 @@
+/* Of the summary: what fills the memory, what holds it, and what looks suspicious. */
+#include "report/summary.h"
+
+#include "report/common.h"
+
+enum { SHOWN_CLASSES = 8, SHOWN_SUSPECTS = 3, SHORTEST_CHAIN = 16 };
+
+/* The rows of 'top' that retain most. */
+static void write_largest_classes(struct rep_context *context, const struct summary *summary,
+	const struct hg_top *top, const char *member)
+{
+	struct rep_emitter *emitter = context->emitter;
+	const char *key = hg_key_name(top->key);
+	bool sampled = rep_is_sampled(top->key, &summary->totals);
+	const struct rep_column columns[] = {
+		{key, key, REP_NAME, top->key == HG_BY_TYPE ? REP_LAST | REP_HEAD : REP_LAST},
+		{"blocks", "blocks", REP_COUNT, 0},
+		{"bytes", "bytes", REP_BYTES, 0},
+		{"retained_bytes", "retained", REP_BYTES, 0},
+		{"retained_share", "  share", REP_SHARE, 0},
+		rep_estimated_column(sampled),
+		rep_error_column(sampled),
+	};
+	size_t shown = top->count < SHOWN_CLASSES ? top->count : SHOWN_CLASSES;
+	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < shown; i++) {
+		const struct hg_class *row = &top->rows[i];
+		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
+		rep_cell_number(emitter, row->blocks);
+		rep_cell_number(emitter, row->bytes);
+		rep_cell_number(emitter, row->retained_bytes);
+		rep_cell_share(emitter, row->retained_bytes, summary->totals.retained_bytes);
+		rep_estimate_cells(emitter, row);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+	if (sampled)
+		rep_prose(emitter, REP_PLAIN, "%s", REP_ESTIMATE_MEANING);
+}
+
+/* People see types, or locations if there are none; programs both. */
+void rep_summary_largest(struct rep_context *context, const struct summary *summary)
+{
+	bool text = context->emitter->writer->for_people;
+	bool locations = summary->totals.located_blocks || summary->info.heap_bytes == HG_UNKNOWN;
+	if (summary->info.has_types) {
+		rep_headline(context->emitter, "What fills the memory: types that retain most");
+		write_largest_classes(context, summary, &summary->types, "types");
+		locations &= !text;
+	}
+	if (!locations && text)
+		return;
+	rep_headline(
+		context->emitter, "Where the memory was allocated: locations that retain most");
+	write_largest_classes(context, summary, &summary->locations, "locations");
+}
+
+static const struct rep_column dominator_columns[] = {
+	{"address", NULL, REP_NAME, 0},
+	{"location", NULL, REP_NAME, 0},
+	{"children", "holds", REP_COUNT, 0},
+	{"retained_bytes", "retained", REP_BYTES, 0},
+	{"retained_share", "  share", REP_SHARE, 0},
+	{"type", NULL, REP_NAME, 0},
+	{NULL, "root or block", REP_NAME, REP_LAST | REP_LABEL},
+};
+
+static void dominator_row(
+	struct rep_context *context, const struct hg_tree_row *row, uint64_t total)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
+	struct hg_block block;
+	hg_block(context->snapshot, row->node, &block);
+	rep_name_type(&type, context->snapshot, block.type);
+	rep_name_node(&name, context->snapshot, row->node);
+	rep_name_location(&location, context->snapshot, block.location);
+	if (row->depth > 1)
+		rep_text_put(&label, "  ");
+	rep_name_label(&label, context->snapshot, &block);
+	rep_cell_string(emitter, rep_text_string(&name));
+	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_number(emitter, row->children);
+	rep_cell_number(emitter, block.retained_bytes);
+	rep_cell_share(emitter, block.retained_bytes, total);
+	rep_cell_string(emitter, rep_text_string(&type));
+	rep_cell_string(emitter, rep_text_string(&label));
+	rep_row_end(emitter);
+	rep_text_release(&type);
+	rep_text_release(&name);
+	rep_text_release(&location);
+	rep_text_release(&label);
+}
+
+void rep_summary_dominators(struct rep_context *context, const struct summary *summary)
+{
+	const struct hg_tree *tree = &summary->dominators;
+	rep_headline(context->emitter, "Who holds it: what would be freed with a root or block");
+	rep_table_begin(context->emitter, "dominators", dominator_columns, 7);
+	for (size_t i = 1; i < tree->count; i++)
+		if (tree->rows[i].depth == 1)
+			dominator_row(context, &tree->rows[i], summary->totals.retained_bytes);
+	rep_table_end(context->emitter);
+}
+
+struct kind_sums {
+	uint64_t roots[HG_ROOT_KINDS], bytes[HG_ROOT_KINDS];
+	uint64_t shared_bytes; /* held by several roots together, by none alone */
+};
+
+static struct kind_sums sum_kinds(struct rep_context *context, const struct summary *summary)
+{
+	struct kind_sums sums = {.shared_bytes = summary->totals.retained_bytes};
+	for (size_t i = 0; i < summary->roots.count; i++) {
+		const struct hg_class *row = &summary->roots.rows[i];
+		enum hg_root_kind kind = hg_root_kind(context->snapshot, row->id);
+		if (kind >= HG_ROOT_KINDS)
+			continue;
+		sums.roots[kind]++;
+		sums.bytes[kind] += row->retained_bytes;
+		sums.shared_bytes -= row->retained_bytes;
+	}
+	return sums;
+}
+
+void rep_summary_kinds(struct rep_context *context, const struct summary *summary)
+{
+	static const struct rep_column columns[] = {
+		{"kind", NULL, REP_WORD, 0},
+		{"roots", "roots", REP_COUNT, 0},
+		{"retained_bytes", "retained", REP_BYTES, 0},
+		{"retained_share", "  share", REP_SHARE, 0},
+		{NULL, "kind of root", REP_WORD, REP_LAST},
+	};
+	struct rep_emitter *emitter = context->emitter;
+	struct kind_sums sums = sum_kinds(context, summary);
+	uint64_t total = summary->totals.retained_bytes;
+	rep_headline(emitter, "Roots by kind");
+	rep_table_begin(emitter, "roots", columns, 5);
+	for (unsigned i = 0; i <= HG_ROOT_KINDS; i++) {
+		bool shared = i == HG_ROOT_KINDS;
+		if (shared ? !sums.shared_bytes : !sums.roots[i])
+			continue;
+		const char *name = shared ? "shared" : hg_root_kind_name((enum hg_root_kind)i);
+		rep_cell_string(emitter, name);
+		if (shared && emitter->writer->for_people)
+			rep_cell_none(emitter);
+		else
+			rep_cell_number(emitter, shared ? 0 : sums.roots[i]);
+		rep_cell_number(emitter, shared ? sums.shared_bytes : sums.bytes[i]);
+		rep_cell_share(emitter, shared ? sums.shared_bytes : sums.bytes[i], total);
+		rep_cell_string(emitter, shared ? "(held by several roots)" : name);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
+/* What most of it has in common; below a tenth it explains nothing. */
+static void suspect_part(struct rep_context *context, const struct hg_suspect *suspect,
+	const char *how, const struct rep_text *name, uint64_t bytes)
+{
+	struct rep_text escaped = {0}, size = {0};
+	if (name->length == 0 || 10 * bytes < suspect->retained_bytes)
+		return;
+	bool most = 2 * bytes > suspect->retained_bytes;
+	rep_text_size(&size, bytes);
+	rep_prose(context->emitter, REP_PLAIN, "    %s %s %s (%s)\n",
+		most ? "most of it" : "the largest known part", how,
+		rep_escaped(&escaped, rep_text_string(name)), rep_text_string(&size));
+	rep_text_release(&escaped);
+	rep_text_release(&size);
+}
+
+static void suspect_text(
+	struct rep_context *context, const struct hg_suspect *suspect, uint64_t total)
+{
+	struct rep_text line = {0}, escaped = {0};
+	struct hg_block block;
+	hg_block(context->snapshot, suspect->node, &block);
+	rep_name_label(&line, context->snapshot, &block);
+	rep_text_put(&line, " keeps ");
+	rep_text_size(&line, suspect->retained_bytes);
+	rep_text_put(&line, " (");
+	rep_text_percent(&line, suspect->retained_bytes, total);
+	rep_text_put(&line, ") alive");
+	rep_prose(context->emitter, REP_PLAIN, "  * %s\n",
+		rep_escaped(&escaped, rep_text_string(&line)));
+	rep_text_clear(&line);
+	hg_block(context->snapshot, suspect->accumulation, &block);
+	if (suspect->accumulation == suspect->node) {
+		rep_text_put(&line, "it holds ");
+	} else {
+		rep_text_put(&line, "gathered in ");
+		rep_name_label(&line, context->snapshot, &block);
+		rep_text_put(&line, ", which holds ");
+	}
+	rep_name_amount(&line, suspect->children, "block", "blocks");
+	if (suspect->chain >= SHORTEST_CHAIN) {
+		rep_text_put(&line, " and is the first of ");
+		rep_name_amount(&line, suspect->chain, "block", "blocks");
+		if (suspect->chain == HG_LONGEST_CHAIN)
+			rep_text_put(&line, " or more");
+		rep_text_put(&line, " alike, each holding the next");
+	}
+	rep_prose(context->emitter, REP_PLAIN, "    %s\n",
+		rep_escaped(&escaped, rep_text_string(&line)));
+	rep_text_clear(&line);
+	rep_name_type(&line, context->snapshot, suspect->type);
+	suspect_part(context, suspect, "under blocks of type", &line, suspect->type_bytes);
+	rep_text_clear(&line);
+	rep_name_location(&line, context->snapshot, suspect->location);
+	suspect_part(context, suspect, "allocated at", &line, suspect->location_bytes);
+	rep_text_clear(&line);
+	rep_text_put(&line, "heapgraph why ");
+	rep_name_node(&line, context->snapshot, suspect->node);
+	rep_prose(context->emitter, REP_PLAIN, "    who holds it: %s SNAPSHOT\n",
+		rep_text_string(&line));
+	rep_text_release(&line);
+	rep_text_release(&escaped);
+}
+
+static void suspect_row(struct rep_context *context, const struct hg_suspect *suspect)
+{
+	struct rep_text location = {0}, type = {0};
+	rep_cell_node(context, suspect->node);
+	rep_cell_node(context, suspect->accumulation);
+	rep_cell_number(context->emitter, suspect->retained_bytes);
+	rep_cell_number(context->emitter, suspect->chain);
+	rep_cell_number(context->emitter, suspect->children);
+	rep_name_location(&location, context->snapshot, suspect->location);
+	rep_cell_string(context->emitter, rep_text_string(&location));
+	rep_cell_number(context->emitter, suspect->location_bytes);
+	rep_name_type(&type, context->snapshot, suspect->type);
+	rep_cell_string(context->emitter, rep_text_string(&type));
+	rep_cell_number(context->emitter, suspect->type_bytes);
+	rep_row_end(context->emitter);
+	rep_text_release(&type);
+	rep_text_release(&location);
+}
+
+void rep_summary_suspects(struct rep_context *context, const struct summary *summary)
+{
+	static const struct rep_column columns[] = {
+		{"address", NULL, REP_NAME, 0},
+		{"accumulation", NULL, REP_NAME, 0},
+		{"retained_bytes", NULL, REP_BYTES, 0},
+		{"chain", NULL, REP_COUNT, 0},
+		{"children", NULL, REP_COUNT, 0},
+		{"location", NULL, REP_NAME, 0},
+		{"location_bytes", NULL, REP_BYTES, 0},
+		{"type", NULL, REP_NAME, 0},
+		{"type_bytes", NULL, REP_BYTES, 0},
+	};
+	const struct hg_suspects *suspects = &summary->suspects;
+	if (context->emitter->writer->tells_all) {
+		rep_table_begin(context->emitter, "suspects", columns, 9);
+		for (size_t i = 0; i < suspects->count; i++)
+			suspect_row(context, &suspects->rows[i]);
+		rep_table_end(context->emitter);
+		return;
+	}
+	rep_headline(context->emitter, "Suspects: a tenth or more of the memory under one thing");
+	if (suspects->count == 0)
+		rep_prose(context->emitter, REP_PLAIN, "  none\n");
+	for (size_t i = 0; i < suspects->count && i < SHOWN_SUSPECTS; i++)
+		suspect_text(context, &suspects->rows[i], summary->totals.retained_bytes);
+}
