@@ -9,6 +9,8 @@ V       ?= 0
 ARENA   ?= jemalloc
 # 1: invariants are checked at run time (base/assert.h).
 ASSERTS ?= 0
+# 1: a warning is an error.
+WERROR  ?= 0
 
 CC       ?= cc
 CFLAGS   ?= -O2 -g
@@ -21,6 +23,7 @@ cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread
 	$(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mpopcnt) \
 	$(if $(filter system,$(ARENA)),-DBASE_ARENA_SYSTEM) \
 	$(if $(filter 1,$(ASSERTS)),-DBASE_ASSERTS) \
+	$(if $(filter 1,$(WERROR)),-Werror) \
 	$(shell $(PKG) --cflags $(PACKAGES) 2>/dev/null)
 lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
 cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
@@ -49,19 +52,36 @@ BENCHES := bench machine retype types
 static_lib = $(BUILD)/libheapgraph.a
 shared_lib = $(BUILD)/libheapgraph.so.0
 
+# As many jobs as there are processors, unless -j says otherwise; what one of them says stays together.
+# What runs tests says so as it goes.
+parallel := -j$(shell nproc 2>/dev/null || echo 1) --output-sync
+ifeq ($(MAKELEVEL),0)
+ifneq ($(filter all unit-tests test-programs $(BUILD)/%,$(or $(MAKECMDGOALS),all)),)
+MAKEFLAGS += $(parallel)
+endif
+endif
+
+# For a make that a rule calls: that of the user knows how many jobs.
+parallel_build = $(if $(findstring jobserver,$(MAKEFLAGS)),,$(parallel))
+run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
+
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all unit-tests help demo test check check-ocaml test-ocaml-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
+.PHONY: all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
 unit-tests: $(unit_tests)
 
+# All that 'make check' runs.
+test-programs: all $(unit_tests) $(fuzz_replays)
+
 help:
 	@echo 'make            build build/heapgraph and libheapgraph'
 	@echo 'make demo       install what is missing, build, analyse a bundled dump, draw it'
 	@echo 'make test       install what is missing, build, run all tests'
+	@echo 'make test-all       also every OCaml version, all of lint, sanitizers: an hour'
 	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
@@ -75,9 +95,15 @@ help:
 	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 
-$(BUILD)/%.o: %.c Makefile
+# Objects that were compiled when warnings were no errors are compiled again.
+ifeq ($(WERROR),1)
+$(shell mkdir -p $(BUILD) && { [ -e $(BUILD)/werror ] || touch $(BUILD)/werror; })
+endif
+
+$(BUILD)/%.o: %.c Makefile $(if $(filter 1,$(WERROR)),$(BUILD)/werror)
 	$(say) CC $<
 	@mkdir -p $(@D)
+	$(if $(filter 1,$(WERROR)),,@rm -f $(BUILD)/werror)
 	$(Q)$(CC) $(cflags) $(if $(filter report/% cli/%,$<),$(cli_cflags)) $(CFLAGS) -MMD -MP \
 		-c -o $@ $<
 
@@ -173,36 +199,41 @@ $(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(static_lib)
 
 demo:
 	$(Q)scripts/install-packages build
-	$(Q)$(MAKE) --no-print-directory $(BUILD)/heapgraph
+	$(Q)$(MAKE) --no-print-directory $(parallel_build) $(BUILD)/heapgraph
 	$(Q)scripts/demo $(BUILD)/heapgraph
 
 test:
 	$(Q)scripts/install-packages build test
-	$(Q)$(MAKE) --no-print-directory check
-	$(Q)$(MAKE) --no-print-directory check-ocaml
+	$(Q)$(MAKE) --no-print-directory $(parallel_build) test-programs
+	$(Q)$(run_tests)
+	$(Q)BUILD=$(BUILD) tests/ocaml/all ocamlopt
 
-check: all $(unit_tests) $(fuzz_replays)
-	$(Q)tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
+check: test-programs
+	$(Q)$(run_tests)
 
 # Real programs: with Debian's OCaml, and with versions that are built once and kept elsewhere.
 check-ocaml: all
-	$(Q)BUILD=$(BUILD) tests/ocaml/run ocamlopt
-	$(Q)BUILD=$(BUILD) tests/ocaml/prof ocamlopt
-	$(Q)BUILD=$(BUILD) tests/ocaml/types ocamlopt
-	$(Q)BUILD=$(BUILD) tests/ocaml/printed ocamlopt
+	$(Q)BUILD=$(BUILD) tests/ocaml/all ocamlopt
 
 OCAML_VERSIONS_TESTED := 4.14.1 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21
 
-test-ocaml-all: $(OCAML_VERSIONS_TESTED:%=test-ocaml-%)
-
 $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)scripts/install-packages build test ocaml
-	$(Q)$(MAKE) --no-print-directory all
-	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/run "$$prefix" && \
-		BUILD=$(BUILD) tests/ocaml/prof "$$prefix" && \
-		BUILD=$(BUILD) tests/ocaml/types "$$prefix" && \
-		BUILD=$(BUILD) tests/ocaml/printed "$$prefix" && \
+	$(Q)$(MAKE) --no-print-directory $(parallel_build) all
+	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/all "$$prefix" && \
 		OCAML_PREFIX=$$prefix TESTS=ocaml_library tests/run $(BUILD)
+
+test-ocaml-all:
+	$(Q)for version in $(OCAML_VERSIONS_TESTED); do \
+		$(MAKE) --no-print-directory "test-ocaml-$$version" || exit 1; \
+	done
+
+# All that there is but stress, benches and new inputs for fuzzers: an hour.
+test-all: test
+	$(Q)$(MAKE) --no-print-directory test-ocaml-all
+	$(Q)$(MAKE) --no-print-directory lint
+	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
+	$(Q)DEEP_BLOCKS=10000000 TESTS=deep tests/run $(BUILD)
 
 stress-ocaml:
 	$(Q)scripts/install-packages build test ocaml
@@ -236,16 +267,25 @@ lint:
 asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
 asan_cflags += -fno-sanitize-recover=undefined
 
+# Scripts about what was tested just so and reads no input.
+ASAN_SKIPPED ?= install readme manual ocaml_library
+
 asan:
 	$(Q)scripts/install-packages build test
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan ARENA=system ASSERTS=1 \
-		CFLAGS='$(asan_cflags)' check
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) $(parallel_build) test-programs
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) check
+
+asan_make = ARENA=system ASSERTS=1 CFLAGS='$(asan_cflags)' SKIPPED='$(ASAN_SKIPPED)'
 
 fuzz:
 	$(Q)scripts/install-packages build lint
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz ARENA=system ASSERTS=1 CC=clang \
-		CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
-		-fsanitize=fuzzer-no-link,address,undefined' run-fuzzers
+	$(Q)$(MAKE) --no-print-directory $(fuzz_make) $(parallel_build) \
+		$(FUZZ_TARGETS:%=$(BUILD)/fuzz/fuzz_%)
+	$(Q)$(MAKE) --no-print-directory $(fuzz_make) run-fuzzers
+
+fuzz_make = BUILD=$(BUILD)/fuzz ARENA=system ASSERTS=1 CC=clang \
+	CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
+	-fsanitize=fuzzer-no-link,address,undefined'
 
 run-fuzzers: $(FUZZ_TARGETS:%=$(BUILD)/fuzz_%)
 	$(Q)tests/fuzz/run $(BUILD) $(FUZZ_SECONDS) $(FUZZ_TARGETS)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # A sample of make stress-capture: nothing happens to programs whose capturer is killed.
+# Alone: it kills captures at chosen moments.
 . tests/cli/lib.sh
 
 # stress TABLE NAME=VALUE...: tests/stress/capture with these variables; what it says is in TABLE

@@ -76,10 +76,42 @@ use_compiler() {
 	case $1 in
 	*-reserved21) name=$name-reserved21 ;;
 	esac
-	folder=$BUILD/ocaml/$name
+}
+
+# use_programs CASE: a folder of its own with the sources, as others may compile at the same time.
+use_programs() {
+	folder=$BUILD/ocaml/run-$name/$1
+	rm -rf "$folder"
 	mkdir -p "$folder"
 	cp "$here"/programs/*.ml "$here"/programs/*.c "$folder"
-	rm -f "$folder"/*.cm* "$folder"/*.o
+}
+
+# build_ocaml FOLDER TARGET...: what ocaml/Makefile makes with this compiler, in
+# BUILD/ocaml/FOLDER-VERSION; once, whoever asks first.
+build_ocaml() {
+	local target=$BUILD/ocaml/$1-$name
+	shift
+	mkdir -p "$target"
+	flock "$target.lock" make -s -C "$here/../../ocaml" BUILD="$target/heapgraph" \
+		OCAMLC="$(dirname "$ocamlopt")/ocamlc" OCAMLOPT="$ocamlopt" "$@" >"$work/make" 2>&1 || {
+		not_ok "build $*" "$(gist "$work/make" 20)"
+		return 1
+	}
+	! grep -q 'Warning\|Alert' "$work/make" || not_ok "warnings of $*" "$(gist "$work/make" 20)"
+}
+
+# build_exporter: heapgraph-prof, in $exporter.
+build_exporter() {
+	build_ocaml prof prof || return 1
+	exporter=$BUILD/ocaml/prof-$name/heapgraph/heapgraph-prof
+}
+
+# say_cases ARGUMENT CASE...: all that a script can do, if that is asked with --cases.
+say_cases() {
+	[ "$1" = --cases ] || return 0
+	shift
+	echo "$*"
+	exit
 }
 
 # compile PROGRAM SOURCE...

@@ -1,0 +1,78 @@
+# Runs programs of tests as many at a time as there are processors (JOBS=1: one after the other), and
+# shows what they say in a stable order.  For scripts that say, in functions,
+#
+#     run_by_name NAME    how one is run: with run_one NAME COMMAND...
+#     show_one NAME       what is shown of it, from $work/NAME.output, .status and .times
+#
+# and then call run_all.
+# shellcheck shell=bash
+jobs=${JOBS:-$(nproc)}
+# What make says to its children is not meant for those that tests start.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+
+work=$(mktemp -d)
+declare -A running=()
+
+# Only what was started here is ended.
+clean_up() {
+	local process
+	for process in "${!running[@]}"; do
+		kill "$process" 2>/dev/null || true
+	done
+	rm -rf "$work"
+}
+trap clean_up EXIT
+
+# run_one NAME COMMAND...: with a TMPDIR of its own; .times has seconds, of the user, of the system.
+run_one() {
+	local name=$1 status=0
+	shift
+	mkdir "$work/$name.tmp"
+	{
+		TIMEFORMAT='%R %U %S'
+		time TMPDIR=$work/$name.tmp "$@" >"$work/$name.output" 2>&1 </dev/null || status=$?
+	} 2>"$work/$name.times"
+	rm -rf "$work/$name.tmp"
+	echo "$status" >"$work/$name.status"
+}
+
+# show_finished NAME...: those at the beginning of this list that have not been shown.
+show_finished() {
+	local name
+	while [ "$shown" -lt $# ]; do
+		name=${*:shown+1:1}
+		[ -e "$work/$name.status" ] || return 0
+		shown=$((shown + 1))
+		show_one "$name"
+	done
+}
+
+# Until one of those that run has ended.
+wait_for_one() {
+	local ended
+	wait -n -p ended || true
+	unset "running[$ended]"
+}
+
+# run_all JOBS FIRST NAME...: begins with those in the list of words FIRST, which take longest, so
+# that none is left over at the end.
+run_all() {
+	local most=$1 first=" $2 " shown=0 name order=()
+	shift 2
+	for name; do
+		case $first in *" $name "*) order+=("$name") ;; esac
+	done
+	for name; do
+		case $first in *" $name "*) ;; *) order+=("$name") ;; esac
+	done
+	for name in "${order[@]}"; do
+		[ ${#running[@]} -lt "$most" ] || wait_for_one
+		show_finished "$@"
+		run_by_name "$name" &
+		running[$!]=$name
+	done
+	while [ ${#running[@]} -gt 0 ]; do
+		wait_for_one
+		show_finished "$@"
+	done
+}
