@@ -1,3 +1,4 @@
+/* Memory for Capstone, taken before it asks for any. */
 #include "snapshot/arch/disassembler.h"
 
 #include <pthread.h>
@@ -13,7 +14,7 @@ enum { MEMORY = 128 << 10, HEADER = 16 };
 static _Thread_local struct snap_disassembler *current;
 
 /* The size stands before each piece, for realloc. */
-static void *take(size_t size)
+static void *take_piece(size_t size)
 {
 	struct snap_disassembler *d = current;
 	if (!d)
@@ -35,41 +36,41 @@ static bool is_piece(const void *bytes)
 	return false;
 }
 
-static void *take_zeroed(size_t count, size_t size)
+static void *take_zeroed_piece(size_t count, size_t size)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, size, &bytes))
 		return NULL;
-	void *taken = take(bytes);
+	void *taken = take_piece(bytes);
 	return taken ? memset(taken, 0, bytes) : NULL;
 }
 
-static void give_back(void *bytes)
+static void free_piece(void *bytes)
 {
 	if (!is_piece(bytes))
 		free(bytes);
 }
 
-static void *take_again(void *bytes, size_t size)
+static void *resize_piece(void *bytes, size_t size)
 {
 	if (!bytes || !is_piece(bytes))
 		return realloc(bytes, size);
 	size_t before;
 	memcpy(&before, (char *)bytes - HEADER, sizeof(before));
-	void *taken = take(size);
+	void *taken = take_piece(size);
 	return taken ? memcpy(taken, bytes, before < size ? before : size) : NULL;
 }
 
-static void install(void)
+static void install_allocator(void)
 {
-	cs_opt_mem functions = {take, take_zeroed, take_again, give_back, vsnprintf};
+	cs_opt_mem functions = {take_piece, take_zeroed_piece, resize_piece, free_piece, vsnprintf};
 	cs_option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
 }
 
 enum hg_status snap_disassembler_open(struct snap_disassembler *d, struct hg_error *error)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, install);
+	pthread_once(&once, install_allocator);
 	*d = (struct snap_disassembler){.outer = current, .memory = malloc(MEMORY)};
 	if (!d->memory)
 		return base_no_memory(error, MEMORY);

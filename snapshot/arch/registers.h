@@ -53,4 +53,33 @@ enum snap_user_register {
 		SNAP_USER_REGISTERS
 };
 
+/* Numbers in DWARF. */
+enum snap_register {
+#define SNAP_NUMBERED(name, number) SNAP_##name = number,
+#define SNAP_PLAIN(name)
+	SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
+#undef SNAP_NUMBERED
+#undef SNAP_PLAIN
+};
+
+/* The most that any processor has with a number: arrays have this size. */
+enum { SNAP_REGISTERS = 17 };
+
+/*
+ * What those of the machine are for on which a capture runs, as it is of a process beside us; their
+ * places.  Arguments of a system call are in order.
+ */
+enum {
+	SNAP_NATIVE_MACHINE = 62, /* EM_X86_64 of <elf.h> */
+	SNAP_NATIVE_PC = SNAP_USER_RIP,
+	SNAP_NATIVE_SP = SNAP_USER_RSP,
+	SNAP_NATIVE_THREAD = SNAP_USER_FS_BASE, /* where the thread's own data are */
+	SNAP_NATIVE_NUMBER = SNAP_USER_RAX,     /* of the system call to make */
+	SNAP_NATIVE_RESULT = SNAP_USER_RAX,
+	SNAP_NATIVE_CALLED = SNAP_USER_ORIG_RAX, /* number of the one it is in; -1: none */
+	SNAP_NATIVE_ARGUMENTS = 5
+};
+__attribute__((unused)) static const unsigned char snap_native_arguments[SNAP_NATIVE_ARGUMENTS] = {
+	SNAP_USER_RDI, SNAP_USER_RSI, SNAP_USER_RDX, SNAP_USER_R10, SNAP_USER_R8};
+
 #endif

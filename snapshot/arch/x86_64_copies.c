@@ -4,6 +4,7 @@
  */
 #include "snapshot/arch/x86_64.h"
 
+#include "base/bits.h"
 #include "snapshot/arch/disassembler.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ struct content {
 /* Of a word that is written: by which instructions. */
 struct writer {
 	uint32_t writes;     /* that were seen */
-	uint32_t first, end; /* in the function: what led to the last of them, and behind it */
+	uint32_t first, end; /* in the function: what led to the last of them, and its end */
 };
 
 struct copies {
@@ -28,51 +29,37 @@ struct copies {
 	uint64_t initialize;
 	uint64_t *sources;
 	struct writer *writers;
-	uint8_t *targets; /* bits by byte of the code: jumps lead there */
-	uint64_t entries; /* of tables of jumps, that may still be read */
-	bool has_table;   /* the table of the jump to come was read */
-	bool goes_astray; /* jumps lead to where nobody knows */
+	uint64_t *targets; /* bits by byte of the code: jumps lead there */
+	uint64_t entries;  /* of tables of jumps, that may still be read */
+	bool has_table;    /* the table of the jump to come was read */
+	bool goes_astray;  /* jumps lead to where nobody knows */
 	struct content registers[SNAP_RIP];
 	csh handle;
 };
 
 static enum snap_register register_of(unsigned reg)
 {
-	static const struct {
-		x86_reg theirs;
-		enum snap_register ours;
-	} names[] = {
-		{X86_REG_RAX, SNAP_RAX},
-		{X86_REG_RBX, SNAP_RBX},
-		{X86_REG_RCX, SNAP_RCX},
-		{X86_REG_RDX, SNAP_RDX},
-		{X86_REG_RSI, SNAP_RSI},
-		{X86_REG_RDI, SNAP_RDI},
-		{X86_REG_RBP, SNAP_RBP},
-		{X86_REG_RSP, SNAP_RSP},
-		{X86_REG_R8, SNAP_R8},
-		{X86_REG_R9, SNAP_R9},
-		{X86_REG_R10, SNAP_R10},
-		{X86_REG_R11, SNAP_R11},
-		{X86_REG_R12, SNAP_R12},
-		{X86_REG_R13, SNAP_R13},
-		{X86_REG_R14, SNAP_R14},
-		{X86_REG_R15, SNAP_R15},
-	};
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (names[i].theirs == reg)
-			return names[i].ours;
-	return SNAP_REGISTERS;
+	switch (reg) {
+#define SNAP_NUMBERED(name, number)                                                                \
+	case X86_REG_##name:                                                                       \
+		return (enum snap_register)number;
+#define SNAP_PLAIN(name)
+		SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
+#undef SNAP_NUMBERED
+#undef SNAP_PLAIN
+	default:
+		return (enum snap_register)SNAP_REGISTERS;
+	}
 }
 
 static struct content *content_of(struct copies *c, const cs_x86_op *op)
 {
-	enum snap_register r =
-		op->type == X86_OP_REG ? register_of((unsigned)op->reg) : SNAP_REGISTERS;
+	enum snap_register r = op->type == X86_OP_REG ? register_of((unsigned)op->reg)
+						      : (enum snap_register)SNAP_REGISTERS;
 	return r < SNAP_RIP ? &c->registers[r] : NULL;
 }
 
-static void forget(struct copies *c)
+static void forget_registers(struct copies *c)
 {
 	memset(c->registers, 0, sizeof(c->registers));
 	c->has_table = false;
@@ -82,17 +69,12 @@ static void mark_target(struct copies *c, uint64_t address)
 {
 	if (address - c->code.start >= c->code.end - c->code.start)
 		return;
-	uint64_t offset = address - c->code.start;
-	c->targets[offset / 8] |= (uint8_t)(1u << offset % 8);
-}
-
-static bool is_target(const struct copies *c, uint64_t offset)
-{
-	return c->targets[offset / 8] >> offset % 8 & 1;
+	base_bit_set(c->targets, address - c->code.start);
 }
 
 /* Where an operand in memory is, if that is known. */
-static struct content place_of(const struct copies *c, const cs_insn *insn, const cs_x86_op *op)
+static struct content operand_address(
+	const struct copies *c, const cs_insn *insn, const cs_x86_op *op)
 {
 	struct content place = {.kind = ADDRESS, .since = insn->address};
 	const struct content unknown = {.kind = UNKNOWN};
@@ -112,7 +94,7 @@ static struct content place_of(const struct copies *c, const cs_insn *insn, cons
 }
 
 /* A write of one word, or of 'bytes' that nothing is known of, to an address that is known. */
-static void write_to(struct copies *c, const cs_insn *insn, const struct content *to,
+static void note_write(struct copies *c, const cs_insn *insn, const struct content *to,
 	const struct content *what, uint64_t bytes)
 {
 	int64_t size = (int64_t)(c->to.end - c->to.start);
@@ -137,7 +119,7 @@ static void write_to(struct copies *c, const cs_insn *insn, const struct content
 }
 
 /* The offsets of a table of jumps, up to one that leads out of the function. */
-static void read_table(struct copies *c, uint64_t table)
+static void read_jump_table(struct copies *c, uint64_t table)
 {
 	uint32_t offset;
 	for (uint64_t at = table; c->entries; at += 4, c->entries--) {
@@ -152,7 +134,8 @@ static void read_table(struct copies *c, uint64_t table)
 }
 
 /* True: it leaves all registers but the one it names as they were. */
-static bool move(struct copies *c, const cs_insn *insn, const cs_x86_op *to, const cs_x86_op *from)
+static bool follow_move(
+	struct copies *c, const cs_insn *insn, const cs_x86_op *to, const cs_x86_op *from)
 {
 	struct content what = {.kind = UNKNOWN}, *place = content_of(c, to);
 	if (from->type == X86_OP_REG && from->size == 8) {
@@ -160,16 +143,16 @@ static bool move(struct copies *c, const cs_insn *insn, const cs_x86_op *to, con
 		if (other)
 			what = *other;
 	} else if (from->type == X86_OP_MEM && from->size == 8) {
-		what = place_of(c, insn, from);
+		what = operand_address(c, insn, from);
 		if (what.kind == ADDRESS)
 			what.kind = WORD;
 	} else if (from->type == X86_OP_IMM) {
 		what = (struct content){ADDRESS, (uint64_t)from->imm, insn->address};
 	}
 	if (to->type == X86_OP_MEM) {
-		struct content address = place_of(c, insn, to);
+		struct content address = operand_address(c, insn, to);
 		if (address.kind == ADDRESS)
-			write_to(c, insn, &address, &what, to->size);
+			note_write(c, insn, &address, &what, to->size);
 		return true;
 	}
 	if (!place)
@@ -178,7 +161,7 @@ static bool move(struct copies *c, const cs_insn *insn, const cs_x86_op *to, con
 	return true;
 }
 
-static bool add(struct copies *c, const cs_x86_op *to, const cs_x86_op *what)
+static bool follow_add(struct copies *c, const cs_x86_op *to, const cs_x86_op *what)
 {
 	struct content *place = content_of(c, to);
 	if (!place)
@@ -190,13 +173,13 @@ static bool add(struct copies *c, const cs_x86_op *to, const cs_x86_op *what)
 	return true;
 }
 
-static bool take_address(
+static bool follow_lea(
 	struct copies *c, const cs_insn *insn, const cs_x86_op *to, const cs_x86_op *from)
 {
 	struct content *place = content_of(c, to);
 	if (!place)
 		return false;
-	*place = place_of(c, insn, from);
+	*place = operand_address(c, insn, from);
 	/* Exception handlers are entered so. */
 	if (place->kind == ADDRESS)
 		mark_target(c, place->address);
@@ -204,7 +187,7 @@ static bool take_address(
 }
 
 /* "movslq (table,index,4), register" before "jmp *register". */
-static bool extend(
+static bool follow_extension(
 	struct copies *c, const cs_insn *insn, const cs_x86_op *to, const cs_x86_op *from)
 {
 	struct content *place = content_of(c, to);
@@ -213,15 +196,15 @@ static bool extend(
 	if (from->type == X86_OP_MEM && from->mem.scale == 4) {
 		cs_x86_op table = *from;
 		table.mem.index = X86_REG_INVALID;
-		struct content address = place_of(c, insn, &table);
+		struct content address = operand_address(c, insn, &table);
 		if (address.kind == ADDRESS)
-			read_table(c, address.address);
+			read_jump_table(c, address.address);
 	}
 	place->kind = UNKNOWN;
 	return true;
 }
 
-static void jump(struct copies *c, const cs_insn *insn, const cs_x86_op *to)
+static void follow_jump(struct copies *c, const cs_insn *insn, const cs_x86_op *to)
 {
 	bool is_call = cs_insn_group(c->handle, insn, CS_GRP_CALL);
 	if (to->type == X86_OP_IMM)
@@ -231,7 +214,7 @@ static void jump(struct copies *c, const cs_insn *insn, const cs_x86_op *to)
 	const struct content *address = &c->registers[SNAP_RDI], *what = &c->registers[SNAP_RSI];
 	if (is_call && to->type == X86_OP_IMM && (uint64_t)to->imm == c->initialize &&
 		address->kind == ADDRESS)
-		write_to(c, insn, address, what, 8);
+		note_write(c, insn, address, what, 8);
 }
 
 /* Other instructions may write to memory, too; Capstone does not know that of all of them. */
@@ -243,32 +226,32 @@ static void note_writes(struct copies *c, const cs_insn *insn)
 		const cs_x86_op *op = &x86->operands[i];
 		if (op->type != X86_OP_MEM || op->size == 0)
 			continue;
-		struct content address = place_of(c, insn, op);
+		struct content address = operand_address(c, insn, op);
 		if (address.kind == ADDRESS)
-			write_to(c, insn, &address, &unknown, op->size);
+			note_write(c, insn, &address, &unknown, op->size);
 	}
 }
 
-static void follow(struct copies *c, const cs_insn *insn)
+static void follow_instruction(struct copies *c, const cs_insn *insn)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 	const cs_x86_op *first = &x86->operands[0], *second = &x86->operands[1];
 	bool is_known = false;
 	if (x86->op_count == 2 && (insn->id == X86_INS_MOV || insn->id == X86_INS_MOVABS))
-		is_known = move(c, insn, first, second);
+		is_known = follow_move(c, insn, first, second);
 	else if (x86->op_count == 2 && insn->id == X86_INS_ADD)
-		is_known = add(c, first, second);
+		is_known = follow_add(c, first, second);
 	else if (x86->op_count == 2 && insn->id == X86_INS_LEA)
-		is_known = take_address(c, insn, first, second);
+		is_known = follow_lea(c, insn, first, second);
 	else if (x86->op_count == 2 && insn->id == X86_INS_MOVSXD)
-		is_known = extend(c, insn, first, second);
+		is_known = follow_extension(c, insn, first, second);
 	else if (x86->op_count == 1 && (cs_insn_group(c->handle, insn, CS_GRP_JUMP) ||
 					       cs_insn_group(c->handle, insn, CS_GRP_CALL)))
-		jump(c, insn, first);
+		follow_jump(c, insn, first);
 	if (is_known)
 		return;
 	note_writes(c, insn);
-	forget(c);
+	forget_registers(c);
 }
 
 /* Compilers put the instructions of a copy side by side. */
@@ -279,13 +262,13 @@ static bool is_straight(const struct copies *c, const struct writer *writer)
 	if (writer->end - writer->first > MOST_BYTES)
 		return false;
 	for (uint32_t at = writer->first + 1; at < writer->end; at++)
-		if (is_target(c, at))
+		if (base_bit(c->targets, at))
 			return false;
 	return true;
 }
 
 /* Leaves the sources of words that one copy was seen of, into which no jump leads. */
-static void keep_certain(struct copies *c, bool is_whole)
+static void keep_certain_sources(struct copies *c, bool is_whole)
 {
 	for (uint64_t i = 0; i < (c->to.end - c->to.start) / 8; i++) {
 		const struct writer *writer = &c->writers[i];
@@ -294,7 +277,7 @@ static void keep_certain(struct copies *c, bool is_whole)
 	}
 }
 
-static enum hg_status follow_all(struct copies *c, const uint8_t *code, struct hg_error *error)
+static enum hg_status follow_code(struct copies *c, const uint8_t *code, struct hg_error *error)
 {
 	uint64_t address = c->code.start;
 	size_t left = (size_t)(c->code.end - c->code.start);
@@ -302,13 +285,13 @@ static enum hg_status follow_all(struct copies *c, const uint8_t *code, struct h
 	BASE_TRY(snap_disassembler_open(&d, error));
 	c->handle = d.handle;
 	while (left && cs_disasm_iter(d.handle, &code, &left, &address, d.insn))
-		follow(c, d.insn);
-	keep_certain(c, left == 0);
+		follow_instruction(c, d.insn);
+	keep_certain_sources(c, left == 0);
 	snap_disassembler_close(&d);
 	return HG_OK;
 }
 
-enum hg_status snap_copied_from(const struct snap_image *image, struct snap_range code,
+enum hg_status snap_x86_64_copied_from(const struct snap_image *image, struct snap_range code,
 	struct snap_range to, uint64_t initialize, uint64_t *sources, struct hg_error *error)
 {
 	uint64_t words = (to.end - to.start) / 8, size = code.end - code.start;
@@ -327,9 +310,9 @@ enum hg_status snap_copied_from(const struct snap_image *image, struct snap_rang
 	if (got < size)
 		return HG_OK;
 	c.writers = calloc(words, sizeof(*c.writers));
-	c.targets = calloc(size / 8 + 1, 1);
+	c.targets = calloc(base_bit_words(size), sizeof(*c.targets));
 	enum hg_status status = c.writers && c.targets
-					? follow_all(&c, bytes, error)
+					? follow_code(&c, bytes, error)
 					: base_no_memory(error, words * sizeof(*c.writers));
 	free(c.writers);
 	free(c.targets);

@@ -219,7 +219,7 @@ static int write_headers(struct snap_core *core, uint64_t notes_size)
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			EV_CURRENT},
 		.e_type = ET_CORE,
-		.e_machine = EM_X86_64,
+		.e_machine = SNAP_NATIVE_MACHINE,
 		.e_version = EV_CURRENT,
 		.e_phoff = sizeof(header) + sizeof(section),
 		.e_ehsize = sizeof(header),

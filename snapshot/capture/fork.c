@@ -43,7 +43,7 @@ static bool is_amid_sequence(pid_t process, const struct snap_core_thread *threa
 		uint32_t version, flags;
 		uint64_t start, size, abort;
 	} sequence;
-	uint64_t address, rip = thread->registers[SNAP_USER_RIP];
+	uint64_t address, rip = thread->registers[SNAP_NATIVE_PC];
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, (pid_t)thread->id, (void *)sizeof(where),
 		    &where) != (long)sizeof(where) ||
 		where.rseq_abi_pointer == 0)
@@ -157,7 +157,7 @@ enum outcome {
 
 struct request {
 	uint64_t number;
-	uint64_t arguments[4];
+	uint64_t arguments[SNAP_NATIVE_ARGUMENTS];
 };
 
 static enum outcome restore(struct call *call, enum outcome outcome)
@@ -221,7 +221,7 @@ static enum outcome run(struct call *call, struct snap_patience patience)
 			continue;
 		if (!snap_thread_registers(call->thread, registers))
 			return CALL_LEFT;
-		call->result = registers[SNAP_USER_RAX];
+		call->result = registers[SNAP_NATIVE_RESULT];
 		if (!will_begin_anew(call))
 			return CALL_DONE;
 	}
@@ -232,15 +232,12 @@ static bool set(struct call *call, const struct request *request, uint64_t stack
 {
 	uint64_t registers[SNAP_USER_REGISTERS];
 	memcpy(registers, call->registers, sizeof(registers));
-	registers[SNAP_USER_RAX] = request->number;
-	registers[SNAP_USER_RDI] = request->arguments[0];
-	registers[SNAP_USER_RSI] = request->arguments[1];
-	registers[SNAP_USER_RDX] = request->arguments[2];
-	registers[SNAP_USER_R10] = request->arguments[3];
-	registers[SNAP_USER_R8] = 0;
-	registers[SNAP_USER_RIP] = call->code->call;
-	registers[SNAP_USER_RSP] = stack;
-	registers[SNAP_USER_ORIG_RAX] = UINT64_MAX; /* no system call to restart */
+	registers[SNAP_NATIVE_NUMBER] = request->number;
+	for (size_t i = 0; i < SNAP_NATIVE_ARGUMENTS; i++)
+		registers[snap_native_arguments[i]] = request->arguments[i];
+	registers[SNAP_NATIVE_PC] = call->code->call;
+	registers[SNAP_NATIVE_SP] = stack;
+	registers[SNAP_NATIVE_CALLED] = UINT64_MAX; /* no system call to restart */
 	return snap_thread_set_registers(call->thread, registers) &&
 	       snap_thread_set_mask(call->thread, UINT64_MAX);
 }

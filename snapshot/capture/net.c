@@ -219,24 +219,12 @@ enum { FRAME_FLAGS = 1 | 2 | 4 };
 static const struct {
 	uint8_t frame, user;
 } same_registers[] = {
-	{REG_R8, SNAP_USER_R8},
-	{REG_R9, SNAP_USER_R9},
-	{REG_R10, SNAP_USER_R10},
-	{REG_R11, SNAP_USER_R11},
-	{REG_R12, SNAP_USER_R12},
-	{REG_R13, SNAP_USER_R13},
-	{REG_R14, SNAP_USER_R14},
-	{REG_R15, SNAP_USER_R15},
-	{REG_RDI, SNAP_USER_RDI},
-	{REG_RSI, SNAP_USER_RSI},
-	{REG_RBP, SNAP_USER_RBP},
-	{REG_RBX, SNAP_USER_RBX},
-	{REG_RDX, SNAP_USER_RDX},
-	{REG_RAX, SNAP_USER_RAX},
-	{REG_RCX, SNAP_USER_RCX},
-	{REG_RSP, SNAP_USER_RSP},
-	{REG_RIP, SNAP_USER_RIP},
-	{REG_EFL, SNAP_USER_EFLAGS},
+#define SNAP_NUMBERED(name, number) {REG_##name, SNAP_USER_##name},
+#define SNAP_PLAIN(name)
+	SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
+#undef SNAP_NUMBERED
+#undef SNAP_PLAIN
+		{REG_EFL, SNAP_USER_EFLAGS},
 };
 
 static struct frame frame_of(

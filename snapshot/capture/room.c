@@ -50,7 +50,7 @@ static bool find_map(pid_t process, uint64_t address, uint64_t *start, uint64_t 
 static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uint64_t address)
 {
 	struct base_proc_stat stat;
-	uint64_t start, end, above = thread->registers[SNAP_USER_FS_BASE];
+	uint64_t start, end, above = thread->registers[SNAP_NATIVE_THREAD];
 	if ((pid_t)thread->id == process)
 		above = base_proc_stat(process, 0, &stat) ? stat.start_stack : 0;
 	return address < above && find_map(process, address, &start, &end) && above < end &&
@@ -75,8 +75,8 @@ static bool is_on_fiber(
 uint64_t snap_room_below(
 	pid_t process, const struct snap_core_thread *thread, const struct snap_fibers *fibers)
 {
-	uint64_t rsp = thread->registers[SNAP_USER_RSP], state = 0;
-	uint64_t own = thread->registers[SNAP_USER_FS_BASE] + (uint64_t)fibers->state;
+	uint64_t rsp = thread->registers[SNAP_NATIVE_SP], state = 0;
+	uint64_t own = thread->registers[SNAP_NATIVE_THREAD] + (uint64_t)fibers->state;
 	if (fibers->are_used && read_word(process, own, &state) && state != 0 &&
 		is_on_fiber(process, fibers, state, rsp) &&
 		!read_word(process, state + fibers->c_stack, &rsp))

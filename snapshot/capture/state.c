@@ -1,7 +1,7 @@
 #include "snapshot/capture/state.h"
 
 #include "base/proc.h"
-#include "snapshot/image/image.h"
+#include "snapshot/arch/arch.h"
 #include "snapshot/runtime/layout.h"
 
 #include <errno.h>
@@ -154,23 +154,19 @@ static const struct snap_layout *layout_of(struct snap_live *live)
 	return snap_layout_of(version);
 }
 
-/*
- * Caml_state of 5.x is a variable of each thread, in the block of the executable, which ends where
- * fs_base points (ELF Handling For Thread-Local Storage, variant II).
- */
+/* Caml_state of 5.x is a variable of each thread. */
 static void find_fibers(struct snap_live *live)
 {
 	struct snap_elf_symbol symbol;
-	Elf64_Phdr tls;
+	int64_t state;
 	const struct snap_layout *layout = layout_of(live);
 	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
 		!snap_elf_symbol(&live->executable, "caml_state", &symbol) ||
-		symbol.type != STT_TLS || !snap_elf_segment(&live->executable.view, PT_TLS, &tls))
+		symbol.type != STT_TLS ||
+		!snap_thread_local_offset(&live->executable.view, symbol.value, &state))
 		return;
-	uint64_t align = tls.p_align ? tls.p_align : 1;
-	uint64_t block = (tls.p_memsz + align - 1) & ~(align - 1);
 	live->fibers = (struct snap_fibers){.are_used = true,
-		.state = (int64_t)(symbol.value - block),
+		.state = state,
 		.c_stack = layout->caml_domain_state_c_stack,
 		.current_stack = layout->caml_domain_state_current_stack,
 		.handler = layout->stack_info_handler};
@@ -257,9 +253,9 @@ static enum snap_moment thread_moment(struct snap_live *live, const struct snap_
 	enum { WORDS = 256, LEAF_WORDS = 4 };
 	uint64_t words[WORDS] = {0};
 	pid_t process = live->process;
-	enum snap_moment moment = amid_address(live, thread->registers[SNAP_USER_RIP]);
+	enum snap_moment moment = amid_address(live, thread->registers[SNAP_NATIVE_PC]);
 	size_t got = snap_core_read_process(
-		&process, thread->registers[SNAP_USER_RSP], words, sizeof(words));
+		&process, thread->registers[SNAP_NATIVE_SP], words, sizeof(words));
 	/* A function that fills a block does so itself, or calls memcpy to do it. */
 	for (size_t i = 0; !moment && i < got / sizeof(*words); i++) {
 		moment = amid_address(live, words[i]);

@@ -2,7 +2,6 @@
  * Cores of native OCaml programs: an address space (image.h), what the runtime in it knows
  * (runtime.h), and the blocks between.
  */
-#include "snapshot/arch/x86_64.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/image.h"
 #include "snapshot/core/parts.h"

@@ -220,26 +220,6 @@ bool snap_image_symbol_at(
 	return true;
 }
 
-/*
- * Variant II of the thread-local storage ABI: the block of the executable ends at the thread
- * pointer, rounded up to its alignment.
- */
-bool snap_image_tls(const struct snap_image *image, const struct snap_thread *thread,
-	const struct snap_symbol *symbol, uint64_t *address)
-{
-	Elf64_Phdr tls;
-	if (!symbol->is_tls || symbol->file != image->main ||
-		!snap_elf_segment(&image->main->elf.view, PT_TLS, &tls))
-		return false;
-	uint64_t align = tls.p_align ? tls.p_align : 1;
-	if (align & (align - 1) || tls.p_memsz > UINT64_MAX - align ||
-		symbol->address >= tls.p_memsz)
-		return false;
-	uint64_t block = (tls.p_memsz + align - 1) & ~(align - 1);
-	*address = thread->registers[SNAP_USER_FS_BASE] - block + symbol->address;
-	return true;
-}
-
 /* Lines of the source, from the files of the process themselves: cores hold no DWARF */
 
 /* The file that a copy in the core is of, if it is still there and has the same build-id. */

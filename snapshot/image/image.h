@@ -195,13 +195,6 @@ bool snap_image_symbol_at(
 bool snap_image_line(
 	struct snap_image *image, uint64_t address, const char **source, uint32_t *line);
 
-/*
- * Address of a thread's instance of a TLS symbol of the executable; false for those of libraries,
- * which only the dynamic linker can tell.
- */
-bool snap_image_tls(const struct snap_image *image, const struct snap_thread *thread,
-	const struct snap_symbol *symbol, uint64_t *address);
-
 /* Between the files of this module: image_open.c reads the core, image_files.c finds its files. */
 
 static inline bool snap_map_holds(const struct snap_file_map *map, uint64_t address)

@@ -118,20 +118,21 @@ static enum hg_status find_first(const struct snap_runtime *runtime, const struc
 	return HG_OK;
 }
 
-/* OCaml code keeps the pointer in r15, and what is saved lags behind. */
+/* OCaml code keeps the pointer in a register, and what is saved lags behind. */
 static uint64_t used_from(
 	const struct snap_runtime *runtime, const struct snap_domain *domain, uint64_t young_ptr)
 {
 	const struct snap_innermost *inner = domain->innermost;
-	if (!inner || !inner->is_repaired || !snap_frame_knows(&inner->frame, SNAP_R15))
+	if (!inner || !inner->is_repaired ||
+		!snap_frame_knows(&inner->frame, inner->frame.arch->young_pointer))
 		return young_ptr;
-	uint64_t r15 = inner->frame.registers[SNAP_R15];
-	if (r15 % 8 || r15 > young_ptr || r15 + 8 * MOST_SKIPPED_WORDS < domain->minor.start)
+	uint64_t moved = inner->frame.registers[inner->frame.arch->young_pointer];
+	if (moved % 8 || moved > young_ptr || moved + 8 * MOST_SKIPPED_WORDS < domain->minor.start)
 		return young_ptr;
-	uint64_t taken = inner->c_frames ? 0
-					 : snap_taken_by_code(runtime->image,
-						   inner->frame.registers[SNAP_RIP]);
-	return taken % 8 == 0 && taken <= young_ptr - r15 ? r15 + taken : r15;
+	uint64_t taken = inner->c_frames
+				 ? 0
+				 : snap_taken_by_code(runtime->image, snap_frame_pc(&inner->frame));
+	return taken % 8 == 0 && taken <= young_ptr - moved ? moved + taken : moved;
 }
 
 /*

@@ -5,7 +5,7 @@
  */
 #include "snapshot/runtime/reader.h"
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 
 /*
  * In 'function', an operand that uses an address in writable data in this way, with this many bytes

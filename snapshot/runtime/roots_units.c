@@ -5,7 +5,7 @@
 #include "snapshot/runtime/roots.h"
 
 #include "snapshot/runtime/reader.h"
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 
 #include <string.h>
 

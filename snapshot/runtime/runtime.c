@@ -1,7 +1,7 @@
 /* Which OCaml a program is of, and opening its runtime part by part. */
 #include "snapshot/runtime/runtime.h"
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>

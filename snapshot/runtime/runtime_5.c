@@ -62,7 +62,8 @@ static enum hg_status domains_of_threads(
 	if (!snap_image_main_symbol(runtime->image, "caml_state", &symbol))
 		return HG_OK;
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++)
-		if (snap_image_tls(runtime->image, &runtime->image->threads[i], &symbol, &address))
+		if (snap_thread_variable(
+			    runtime->image, &runtime->image->threads[i], &symbol, &address))
 			BASE_TRY(add_state(runtime, states, snap_word(runtime, address), error));
 	return HG_OK;
 }

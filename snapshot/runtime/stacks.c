@@ -219,10 +219,11 @@ static enum hg_status add_word(struct snap_runtime *runtime, struct snap_stack_w
 enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct snap_innermost *inner, struct hg_error *error)
 {
-	const char *name = name_of(runtime, walk, inner->frame.registers[SNAP_RIP]);
+	const char *name = name_of(runtime, walk, snap_frame_pc(&inner->frame));
 	uint64_t value;
-	for (enum snap_register r = 0; r < SNAP_RIP; r++)
-		if (r != SNAP_RSP && r != SNAP_R14 && r != SNAP_R15 &&
+	const struct snap_arch *arch = inner->frame.arch;
+	for (unsigned r = 0; r < arch->general_count; r++)
+		if (r != arch->sp && r != arch->domain_state && r != arch->young_pointer &&
 			snap_frame_knows(inner->registers, r))
 			BASE_TRY(add_word(runtime, walk, inner->registers->registers[r], HG_UNKNOWN,
 				name, error));

@@ -4,7 +4,7 @@
 #ifndef SNAPSHOT_RUNTIME_STACKS_H
 #define SNAPSHOT_RUNTIME_STACKS_H
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 #include "snapshot/runtime/state.h"
 
 /* What a thread of the image was doing. */

@@ -15,7 +15,6 @@ enum {
 	MOST_ODD_FRAMES = 64,
 	/* About, and what unwinding one costs: many threads may be made to stand on one stack. */
 	C_FRAME_WORDS = 16,
-	SAVED_REGISTERS = 13, /* besides those for floats */
 	MOST_PUSHED_WORDS = 64
 };
 
@@ -36,16 +35,16 @@ static void find_innermost(struct snap_runtime *runtime, const struct snap_threa
 	struct snap_innermost *inner)
 {
 	struct snap_frame frame, caller;
-	snap_frame_of_thread(thread, &inner->stopped);
+	snap_frame_of_thread(runtime->image, thread, &inner->stopped);
 	frame = inner->stopped;
 	for (unsigned n = 0; n < MOST_C_FRAMES; n++) {
-		if (snap_runtime_is_code(runtime, frame.registers[SNAP_RIP])) {
+		if (snap_runtime_is_code(runtime, snap_frame_pc(&frame))) {
 			inner->has_ocaml = true;
 			inner->c_frames = n;
 			inner->frame = frame;
 			return;
 		}
-		look_at_function(runtime, frame.registers[SNAP_RIP]);
+		look_at_function(runtime, snap_frame_pc(&frame));
 		if (!snap_spend(runtime, C_FRAME_WORDS) ||
 			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return;
@@ -58,15 +57,15 @@ static bool find_start(struct snap_runtime *runtime, struct snap_innermost *inne
 {
 	struct snap_frame frame = inner->frame, caller;
 	struct snap_descriptor descriptor;
-	inner->words_start = frame.registers[SNAP_RSP];
+	inner->words_start = snap_frame_sp(&frame);
 	for (unsigned n = 0; n < MOST_ODD_FRAMES; n++) {
 		if (!snap_spend(runtime, C_FRAME_WORDS) ||
 			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return false;
 		inner->words_end = frame.cfa - 8;
-		if (snap_find_descriptor(runtime, caller.registers[SNAP_RIP], &descriptor)) {
-			inner->start_sp = caller.registers[SNAP_RSP];
-			inner->start_return = caller.registers[SNAP_RIP];
+		if (snap_find_descriptor(runtime, snap_frame_pc(&caller), &descriptor)) {
+			inner->start_sp = snap_frame_sp(&caller);
+			inner->start_return = snap_frame_pc(&caller);
 			return true;
 		}
 		frame = caller;
@@ -94,7 +93,7 @@ static bool left_by_call(struct snap_runtime *runtime, const struct snap_innermo
 	struct snap_descriptor *descriptor)
 {
 	return inner->c_frames > 0 &&
-	       snap_find_descriptor(runtime, inner->frame.registers[SNAP_RIP], descriptor);
+	       snap_find_descriptor(runtime, snap_frame_pc(&inner->frame), descriptor);
 }
 
 /*
@@ -106,15 +105,16 @@ static bool left_by_call(struct snap_runtime *runtime, const struct snap_innermo
 static void start_at_call(struct snap_runtime *runtime, const struct snap_domain *domain,
 	struct snap_innermost *inner)
 {
-	uint64_t sp = inner->frame.registers[SNAP_RSP];
-	uint64_t pushed = inner->stopped.registers[runtime->is_5 ? SNAP_R15 : SNAP_RSP];
-	uint64_t end = runtime->is_5 ? pushed + 8 * SAVED_REGISTERS : sp - 8;
+	uint64_t sp = snap_frame_sp(&inner->frame);
+	const struct snap_arch *arch = inner->frame.arch;
+	uint64_t pushed = inner->stopped.registers[runtime->is_5 ? arch->young_pointer : arch->sp];
+	uint64_t end = runtime->is_5 ? pushed + 8 * (uint64_t)arch->gc_saved_words : sp - 8;
 	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
 	inner->is_repaired = true;
 	inner->is_leaving = inner->c_frames == 1;
 	inner->registers = &inner->stopped;
 	inner->start_sp = sp;
-	inner->start_return = inner->frame.registers[SNAP_RIP];
+	inner->start_return = snap_frame_pc(&inner->frame);
 	if (pushed % 8 || end < pushed || end - pushed > 8 * MOST_PUSHED_WORDS || is_young)
 		return;
 	inner->words_start = pushed;
@@ -148,7 +148,7 @@ static bool is_current4(struct snap_runtime *runtime, const struct snap_domain *
 		snap_word(runtime, domain->state + l->caml_domain_state_bottom_of_stack);
 	uint64_t saved_return =
 		snap_word(runtime, domain->state + l->caml_domain_state_last_return_address);
-	uint64_t sp = inner->frame.registers[SNAP_RSP];
+	uint64_t sp = snap_frame_sp(&inner->frame);
 	struct snap_descriptor descriptor;
 	if (on_waiting_stack(runtime, sp))
 		return false;
@@ -157,7 +157,7 @@ static bool is_current4(struct snap_runtime *runtime, const struct snap_domain *
 		return true;
 	}
 	/* caml_c_call jumps to the C function; only caml_call_gc saves registers, too. */
-	bool is_saved = sp == saved_sp && inner->frame.registers[SNAP_RIP] == saved_return;
+	bool is_saved = sp == saved_sp && snap_frame_pc(&inner->frame) == saved_return;
 	bool by_gc = descriptor.frame_size & SNAP_FRAME_ALLOCATIONS;
 	if (!is_saved || (by_gc && inner->c_frames == 1))
 		start_at_call(runtime, domain, inner);
@@ -173,8 +173,8 @@ static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *
 	struct snap_innermost *inner, uint64_t stack, uint64_t handler)
 {
 	const struct snap_layout *l = runtime->layout;
-	enum snap_register keeper = (enum snap_register)l->noalloc_register;
-	uint64_t sp = inner->frame.registers[SNAP_RSP];
+	const unsigned keeper = l->noalloc_register;
+	uint64_t sp = snap_frame_sp(&inner->frame);
 	if (sp > stack && sp <= handler)
 		return true;
 	if (inner->c_frames == 0 ||
@@ -184,7 +184,7 @@ static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *
 	sp = inner->frame.registers[keeper];
 	if (sp <= stack || sp > handler)
 		return false;
-	inner->frame.registers[SNAP_RSP] = sp;
+	inner->frame.registers[inner->frame.arch->sp] = sp;
 	return true;
 }
 
@@ -201,12 +201,12 @@ static bool is_current5(struct snap_runtime *runtime, const struct snap_domain *
 	/* Behind the return address is where the saved frame begins. */
 	if (!left_by_call(runtime, inner, &descriptor))
 		repair(runtime, inner);
-	else if (inner->c_frames == 1 || inner->frame.registers[SNAP_RSP] != saved_sp + 8)
+	else if (inner->c_frames == 1 || snap_frame_sp(&inner->frame) != saved_sp + 8)
 		start_at_call(runtime, domain, inner);
 	return true;
 }
 
-/* OCaml code keeps the address of its domain's state in r14. */
+/* OCaml code keeps the address of its domain's state in a register. */
 static enum hg_status find_domain_frames(
 	struct snap_runtime *runtime, struct base_map *by_state, struct hg_error *error)
 {
@@ -218,8 +218,10 @@ static enum hg_status find_domain_frames(
 	for (uint64_t i = 0; i < runtime->image->thread_count; i++) {
 		struct snap_innermost *inner = &runtime->innermost[i];
 		uint64_t d;
-		if (!inner->has_ocaml || !snap_frame_knows(&inner->frame, SNAP_R14) ||
-			!base_map_get(by_state, inner->frame.registers[SNAP_R14], &d))
+		if (!inner->has_ocaml ||
+			!snap_frame_knows(&inner->frame, inner->frame.arch->domain_state) ||
+			!base_map_get(by_state,
+				inner->frame.registers[inner->frame.arch->domain_state], &d))
 			continue;
 		struct snap_domain *domain = &runtime->domains[d];
 		if (!domain->innermost && (runtime->is_5 ? is_current5(runtime, domain, inner)

@@ -7,7 +7,7 @@
 
 #include <dwarf.h>
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 #include "tests/unit/core.h"
 
 static void must_open(struct snap_image *image, const char *core, const char *executable)
@@ -88,7 +88,7 @@ static void simple_rules(void **state)
 	p.registers[SNAP_USER_R15] = 0xf0f0;
 	p.registers[SNAP_USER_RAX] = 0xa0a0;
 	stop_in(&p, &image, leaf, stack, LENGTH(stack));
-	snap_frame_of_thread(image.threads, &frame);
+	snap_frame_of_thread(&image, image.threads, &frame);
 	assert_int_equal(frame.registers[SNAP_RAX], 0xa0a0);
 	assert_true(frame.interrupted);
 	assert_int_equal(snap_frame_caller(&image, &frame, &caller), SNAP_CALLER);
@@ -136,7 +136,7 @@ static void expressions(void **state)
 	const uint64_t stack[] = {
 		0x12345678, CORE_STACK + 0x100 + 24, 0xcccc, CORE_BIAS + leaf + 8};
 	stop_in(&p, &image, leaf, stack, LENGTH(stack));
-	snap_frame_of_thread(image.threads, &frame);
+	snap_frame_of_thread(&image, image.threads, &frame);
 	assert_int_equal(snap_frame_caller(&image, &frame, &caller), SNAP_CALLER);
 	assert_int_equal(frame.cfa, CORE_STACK + 0x120);
 	assert_int_equal(caller.registers[SNAP_RIP], CORE_BIAS + leaf + 8);
@@ -182,13 +182,13 @@ static void bad_tables(void **state)
 	};
 	for (size_t i = 0; i < LENGTH(functions); i++) {
 		stop_in(&p, &image, functions[i], NULL, 0);
-		snap_frame_of_thread(image.threads, &frame);
+		snap_frame_of_thread(&image, image.threads, &frame);
 		if (snap_frame_caller(&image, &frame, &caller) != SNAP_BAD_TABLE)
 			fail_msg("function %zu", i);
 		snap_image_close(&image);
 	}
 	stop_in(&p, &image, EXE_TEXT + 0x800, NULL, 0);
-	snap_frame_of_thread(image.threads, &frame);
+	snap_frame_of_thread(&image, image.threads, &frame);
 	assert_int_equal(snap_frame_caller(&image, &frame, &caller), SNAP_NO_TABLE);
 	frame.registers[SNAP_RIP] = 0;
 	assert_int_equal(snap_frame_caller(&image, &frame, &caller), SNAP_NO_TABLE);
@@ -215,7 +215,7 @@ static void flipped_bits_of_tables(void **state)
 		for (unsigned bit = 0; bit < 8; bit++) {
 			p.exe.data[i] ^= (uint8_t)(1u << bit);
 			stop_in(&p, &image, leaf, NULL, 0);
-			snap_frame_of_thread(image.threads, &frame);
+			snap_frame_of_thread(&image, image.threads, &frame);
 			for (unsigned n = 0; n < 8; n++) {
 				if (snap_frame_caller(&image, &frame, &caller) != SNAP_CALLER)
 					break;
@@ -431,7 +431,7 @@ static bool walk(struct snap_image *image, const struct snap_thread *thread,
 	struct snap_frame frame, caller;
 	bool found = false;
 	enum snap_unwinding result = SNAP_CALLER;
-	snap_frame_of_thread(thread, &frame);
+	snap_frame_of_thread(image, thread, &frame);
 	for (unsigned i = 0; result == SNAP_CALLER && i < 1000; i++) {
 		result = snap_frame_caller(image, &frame, &caller);
 		if (!found && is_ocaml(image, &frame)) {
@@ -558,7 +558,7 @@ static void switched_stack_of_53(void **state)
 		snprintf(core, sizeof(core), "%s/53-gt/%s.core.zst", CORES, cores[i]);
 		must_open(&image, core, NULL);
 		assert_true(snap_image_main_symbol(&image, "caml_state", &symbol));
-		assert_true(snap_image_tls(&image, image.threads, &symbol, &place));
+		assert_true(snap_thread_variable(&image, image.threads, &symbol, &place));
 		uint64_t domain = word(&image, place), stack = word(&image, domain + 40);
 		assert_true(walk(&image, image.threads, &ocaml, &steps));
 		assert_int_equal(steps, i + 1);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 #include "tests/unit/core.h"
 
 #define CODE (CORE_BIAS + EXE_TEXT + 0x100)

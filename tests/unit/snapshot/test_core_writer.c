@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "snapshot/arch/x86_64.h"
+#include "snapshot/arch/arch.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_note.h"
 #include "snapshot/image/image.h"
@@ -290,7 +290,7 @@ static void test_deleted_program(void **state)
 	assert_int_equal(value, 4711);
 	/* Through libc, whose tables are in the core too, to where the program began. */
 	enum snap_unwinding result = SNAP_CALLER;
-	snap_frame_of_thread(&image.threads[0], &caller);
+	snap_frame_of_thread(&image, &image.threads[0], &caller);
 	for (int i = 0; i < 20 && result == SNAP_CALLER; i++) {
 		frame = caller;
 		result = snap_frame_caller(&image, &frame, &caller);

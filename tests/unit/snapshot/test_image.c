@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "snapshot/arch/arch.h"
 #include "snapshot/image/image.h"
 #include "tests/unit/core.h"
 
@@ -248,7 +249,7 @@ static void symbols(void **state)
 	assert_false(snap_image_main_symbol(&image, "nowhere", &symbol));
 	assert_true(snap_image_main_symbol(&image, "own_state", &symbol));
 	assert_true(symbol.is_tls);
-	assert_true(snap_image_tls(&image, image.threads, &symbol, &address));
+	assert_true(snap_thread_variable(&image, image.threads, &symbol, &address));
 	assert_int_equal(address, CORE_TLS - 0x20 + 0x10);
 
 	assert_true(snap_image_symbol_at(&image, CORE_BIAS + EXE_TEXT + 0x3f, &symbol, &offset));
@@ -492,7 +493,7 @@ static void poke(const char *core, bool partial)
 	snap_image_symbol(&image, "twice", &symbol);
 	snap_image_symbol_at(&image, CORE_BIAS + EXE_TEXT + 0x48, &symbol, &value);
 	if (snap_image_main_symbol(&image, "own_state", &symbol))
-		snap_image_tls(&image, image.threads, &symbol, &value);
+		snap_thread_variable(&image, image.threads, &symbol, &value);
 	snap_image_close(&image);
 }
 
@@ -644,7 +645,8 @@ static unsigned threads_with_domain(struct snap_image *image, unsigned major)
 	for (uint64_t i = 0; i < image->thread_count; i++) {
 		uint64_t place = symbol.address, domain, young;
 		if (major == 5)
-			assert_true(snap_image_tls(image, &image->threads[i], &symbol, &place));
+			assert_true(
+				snap_thread_variable(image, &image->threads[i], &symbol, &place));
 		assert_true(snap_image_u64(image, place, &domain));
 		if (domain == 0)
 			continue;
