@@ -46,7 +46,7 @@ uint64_t base_hash_bytes(const struct base_secret *with, const void *bytes, size
 /* The slot of a key, or the free one where it would be; the map has slots. */
 static struct base_map_slot *slot_of(const struct base_map *map, uint64_t key, uint64_t *probes)
 {
-	uint64_t at = base_hash(base_secret(), key) & map->mask;
+	uint64_t at = base_hash(&map->secret, key) & map->mask;
 	for (; map->slots[at].value && map->slots[at].key != key; at = (at + 1) & map->mask)
 		++*probes;
 	return &map->slots[at];
@@ -57,6 +57,7 @@ static enum hg_status grow(struct base_map *map, struct hg_error *error)
 	struct base_map larger = *map;
 	uint64_t size = map->slots ? 2 * (map->mask + 1) : FIRST_SLOTS;
 	larger.mask = size - 1;
+	larger.secret = *base_secret();
 	larger.slots = calloc(size, sizeof(*larger.slots));
 	if (!larger.slots)
 		return base_no_memory(error, size * sizeof(*larger.slots));
@@ -68,22 +69,27 @@ static enum hg_status grow(struct base_map *map, struct hg_error *error)
 	return HG_OK;
 }
 
-bool base_map_get(const struct base_map *map, uint64_t key, uint64_t *value)
+static enum hg_status reserve_slot(struct base_map *map, struct hg_error *error)
 {
-	uint64_t probes = 0;
-	const struct base_map_slot *slot = map->slots ? slot_of(map, key, &probes) : NULL;
-	if (!slot || !slot->value)
-		return false;
-	*value = slot->value - 1;
-	return true;
+	bool is_full = !map->slots || 2 * (map->count + 1) > map->mask + 1;
+	return is_full ? grow(map, error) : HG_OK;
+}
+
+enum hg_status base_map_set(
+	struct base_map *map, uint64_t key, uint64_t value, struct hg_error *error)
+{
+	BASE_TRY(reserve_slot(map, error));
+	struct base_map_slot *slot = slot_of(map, key, &map->probes);
+	map->count += slot->value == 0;
+	*slot = (struct base_map_slot){key, value + 1};
+	return HG_OK;
 }
 
 enum hg_status base_map_add(
 	struct base_map *map, uint64_t key, uint64_t *value, bool *added, struct hg_error *error)
 {
 	*added = false;
-	if (!map->slots || 2 * (map->count + 1) > map->mask + 1)
-		BASE_TRY(grow(map, error));
+	BASE_TRY(reserve_slot(map, error));
 	struct base_map_slot *slot = slot_of(map, key, &map->probes);
 	*added = slot->value == 0;
 	if (*added) {

@@ -53,11 +53,37 @@ struct base_map {
 		uint64_t key, value; /* value + 1; 0: free */
 	} * slots;
 	uint64_t mask, count;
+	struct base_secret secret; /* a copy, so that looking a key up is no call */
 	uint64_t probes; /* of slots taken by other keys, by all calls that change the map */
 };
 
 /* False, and *value as it was, if the key has none. */
-bool base_map_get(const struct base_map *map, uint64_t key, uint64_t *value);
+static inline bool base_map_get(const struct base_map *map, uint64_t key, uint64_t *value)
+{
+	if (!map->slots)
+		return false;
+	uint64_t at = base_hash(&map->secret, key) & map->mask;
+	while (map->slots[at].value && map->slots[at].key != key)
+		at = (at + 1) & map->mask;
+	if (!map->slots[at].value)
+		return false;
+	*value = map->slots[at].value - 1;
+	return true;
+}
+
+/* The same for values of 32 bits. */
+static inline bool base_map_number(const struct base_map *map, uint64_t key, uint32_t *number)
+{
+	uint64_t value;
+	if (!base_map_get(map, key, &value))
+		return false;
+	*number = (uint32_t)value;
+	return true;
+}
+
+/* Sets the value of a key, whether it has one or not. */
+enum hg_status base_map_set(
+	struct base_map *map, uint64_t key, uint64_t value, struct hg_error *error);
 
 /* Sets the value of a key that has none; else false, with the value it has at *value. */
 enum hg_status base_map_add(
