@@ -1,6 +1,7 @@
+/* Where types come from, and what is said of them if they are missing or of another program. */
 #include "retype/retype.h"
 
-#include "retype/infer/parts.h"
+#include "retype/infer/seeds/seeds.h"
 #include "retype/legacy/cmt400.h"
 #include "retype/profile/agree.h"
 #include "retype/profile/distrust.h"
@@ -8,6 +9,7 @@
 #include "retype/profile/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* How notes begin if there are no types. */
@@ -30,7 +32,7 @@ static enum hg_status forget_types(struct retype *retype, struct hg_error *error
 }
 
 /* The bytes of the profile, which must be of the program. */
-static enum hg_status read_profile(
+static enum hg_status read_types(
 	struct retype *retype, const struct snap *snap, struct hg_error *error)
 {
 	char note[512];
@@ -44,19 +46,19 @@ static enum hg_status read_profile(
 	return set_note(retype, note, error);
 }
 
-static enum hg_status open_named(
+static enum hg_status open_named_profile(
 	struct retype *retype, const struct snap *snap, const char *named, struct hg_error *error)
 {
 	BASE_TRY(retype_open_profile(snap, named, &retype->file, error));
 	BASE_TRY(base_pool_string(&retype->types.pool, named, strlen(named), &retype->path, error));
-	enum hg_status status = read_profile(retype, snap, error);
+	enum hg_status status = read_types(retype, snap, error);
 	if (status != HG_OK)
 		base_error_file(error, named);
 	return status;
 }
 
 /* A file that nobody named must not keep the snapshot from being analysed. */
-static enum hg_status open_found(
+static enum hg_status open_found_profile(
 	struct retype *retype, const struct snap *snap, struct hg_error *error)
 {
 	char text[sizeof(error->message) + 4200];
@@ -66,7 +68,7 @@ static enum hg_status open_found(
 	if (!retype->path[0])
 		return HG_OK;
 	base_error_clear(&trouble);
-	enum hg_status status = read_profile(retype, snap, &trouble);
+	enum hg_status status = read_types(retype, snap, &trouble);
 	if (status == HG_OK)
 		return HG_OK;
 	if (status != HG_ERROR_INPUT) {
@@ -79,7 +81,7 @@ static enum hg_status open_found(
 }
 
 /* Of dumps of 4.00.1: what the compiler left beside the program. */
-static enum hg_status open_trees(struct retype *retype, struct snap *snap,
+static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
 	BASE_TRY(retype_cmt400_read(&retype->types, options->directories, options->directory_count,
@@ -113,11 +115,11 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	BASE_TRY(base_arena_init(&retype->arena, &snap->session->budget, "types", error));
 	BASE_TRY(retype_types_init(&retype->types, error));
 	if (options->profile)
-		BASE_TRY(open_named(retype, snap, options->profile, error));
+		BASE_TRY(open_named_profile(retype, snap, options->profile, error));
 	else if (is_of_400(snap))
-		BASE_TRY(open_trees(retype, snap, options, error));
+		BASE_TRY(open_typed_trees(retype, snap, options, error));
 	else
-		BASE_TRY(open_found(retype, snap, error));
+		BASE_TRY(open_found_profile(retype, snap, error));
 	if (options->required && (!retype->has_types || is_stale(retype))) {
 		const char *why = retype->note;
 		const char *reason =
@@ -164,57 +166,22 @@ void retype_release(struct retype *retype)
 	*retype = (struct retype){.path = "", .note = ""};
 }
 
-/* One closure may well be a function of several types: it is polymorphic. */
-static enum hg_status count_conflicts(struct retyping *r)
-{
-	uint32_t terms = retype_term_count(r->types);
-	bool *is_set;
-	BASE_TRY(base_arena_alloc(&r->arena, terms, sizeof(*is_set), (void **)&is_set, r->error));
-	for (uint32_t i = 0; i < terms; i++)
-		is_set[i] = retyping_is_set(r, (struct retype_term){i});
-	for (uint32_t rank = 0; rank < r->snap->block_count; rank++) {
-		const struct retype_block *block = &r->blocks[rank];
-		if (!is_set[block->type] || (block->shape & 255) == SNAP_TAG_CLOSURE)
-			continue;
-		struct snap_header_address header =
-			snap_ranks_header(&r->snap->ranks, (struct snap_rank){rank});
-		if (retyping_is_static(r, header))
-			r->counts.static_conflicts++;
-		else
-			r->counts.type_conflicts++;
-	}
-	return HG_OK;
-}
-
-/* Another stratum may have given them a type, or their tag tells. */
-static void count_given_up(struct retyping *r)
-{
-	for (uint32_t rank = 0; r->given_up && rank < r->snap->block_count; rank++) {
-		const struct retype_block *block = &r->blocks[rank];
-		r->counts.given_up += retyping_bit(r->given_up, rank) && !block->type &&
-				      !r->retype->by_tag[block->shape & 255];
-	}
-}
-
-static enum hg_status propagate(struct retyping *r)
-{
-	BASE_TRY(retyping_run_strata(r));
-	BASE_TRY(retyping_name_objects(r));
-	BASE_TRY(count_conflicts(r));
-	count_given_up(r);
-	r->retype->counts = r->counts;
-	return r->types->status;
-}
-
 enum hg_status retype_run(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
-	struct retyping r;
 	if (!retype->has_types)
 		return HG_OK;
-	enum hg_status status = retyping_init(&r, retype, snap, options, error);
+	const struct infer_input in = {.snap = snap,
+		.types = &retype->types,
+		.by_tag = retype->by_tag,
+		.reversed = options->reversed,
+		.shuffled = options->shuffled};
+	struct infer_result result = {0};
+	enum hg_status status = infer_run(&in, &seeds_plan, &retype->arena, &result, error);
+	retype->blocks = result.blocks;
+	retype->clashes = result.clashes;
+	retype->clash_count = result.clash_count;
 	if (status == HG_OK)
-		status = propagate(&r);
-	retyping_release(&r);
+		retype->counts = result.counts;
 	return status;
 }

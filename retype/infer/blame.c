@@ -1,102 +1,186 @@
-/*
- * Whose fault a clash is: from the origins of seeds in order of their numbers, each block that the
- * stratum changed is reached by the first origin that leads to it; what its fields then run into is
- * the fault of that origin.  So an origin that led to the same is found only when the stratum is
- * run again; when that has been too often, it is given up with the first one.
- */
-#include "retype/infer/parts.h"
+/* Follows the types of a stratum once more, from the seeds of one origin after the other. */
+#include "retype/infer/blame.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
+#include "retype/infer/fields.h"
 
-bool retyping_is_conflict(
-	const struct retyping *r, uint32_t rank, struct snap_header_address header)
+void infer_blame_init(struct infer_blame *b, struct infer_work *work, struct infer_blocks *blocks,
+	struct infer_undo *undo, struct base_arena *arena)
 {
-	const struct retype_block *block = &r->blocks[rank];
-	/* One closure may well be a function of several types: it is polymorphic. */
-	if (!retyping_bit(r->changed, rank) || (block->shape & 255) == SNAP_TAG_CLOSURE ||
-		!retyping_is_set(r, (struct retype_term){block->type}))
-		return false;
-	struct retype_term before = {retyping_type_before(r, rank)};
-	return !(before.n && retyping_is_set(r, before)) && !retyping_is_static(r, header);
+	*b = (struct infer_blame){.work = work,
+		.blocks = blocks,
+		.undo = undo,
+		.failure = work->failure,
+		.arena = arena};
 }
 
-static void accuse(struct retyping *r)
+void infer_blame_release(struct infer_blame *b)
 {
-	struct retype_stratum *s = r->stratum;
-	if (r->status == HG_OK)
-		r->status = retype_map_set(&s->guilty, s->origin, 1, r->error);
+	retype_map_clear(&b->guilty);
+	free(b->seeds);
+	free(b->queue);
+	b->seeds = b->queue = NULL;
+	b->guilty_count = b->seed_count = b->seed_capacity = b->queue_count = b->queue_capacity = 0;
+	b->gave_up = false;
 }
 
-static bool is_guilty(const struct retype_stratum *s, uint32_t origin)
+bool infer_is_guilty(const struct infer_blame *b, uint32_t origin)
 {
 	uint64_t guilty;
-	return retype_map_get(&s->guilty, origin, &guilty);
+	return retype_map_get(&b->guilty, origin, &guilty);
 }
 
-static void reach(struct retyping *r, uint32_t rank, struct snap_header_address header)
+/* Whether a block has become several types at once in this stratum, and is no constant. */
+static bool is_conflict(
+	const struct infer_blame *b, uint32_t rank, struct snap_header_address header)
 {
-	struct retype_stratum *s = r->stratum;
-	if (retyping_is_conflict(r, rank, header))
-		accuse(r);
-	if (s->is_strict && s->origins[rank] && is_guilty(s, s->origins[rank]) &&
-		!is_guilty(s, s->origin)) {
-		s->gave_up = true;
-		accuse(r);
-	}
-	if (!retyping_bit(r->changed, rank) || s->origins[rank] || r->status != HG_OK)
+	const struct infer_input *in = b->work->in;
+	const struct retype_block *block = &b->work->blocks[rank];
+	/* One closure may well be a function of several types: it is polymorphic. */
+	if (!infer_is_changed(b->undo, rank) || (block->shape & 255) == SNAP_TAG_CLOSURE ||
+		!infer_is_set(in->types, (struct retype_term){block->type}))
+		return false;
+	struct retype_term before = {infer_type_before(b->undo, rank)};
+	return !(before.n && infer_is_set(in->types, before)) && !infer_is_static(in->snap, header);
+}
+
+bool infer_any_conflict(const struct infer_blame *b)
+{
+	const struct infer_undo *undo = b->undo;
+	const struct infer_input *in = b->work->in;
+	for (uint64_t i = 0; i < base_bit_words(undo->block_count); i++)
+		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
+			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
+			struct retype_term type = {undo->blocks[rank].type};
+			if (!infer_is_set(in->types, type))
+				continue;
+			struct snap_header_address header =
+				snap_ranks_header(&in->snap->ranks, (struct snap_rank){rank});
+			if (is_conflict(b, rank, header))
+				return true;
+		}
+	return false;
+}
+
+void infer_gather_seed(
+	struct infer_blame *b, uint32_t origin, uint32_t rank, struct snap_header_address header)
+{
+	struct infer_failure *failure = b->failure;
+	base_assert(origin != 0);
+	if (failure->status == HG_OK)
+		failure->status = base_grow(&b->seeds, b->seed_count, &b->seed_capacity,
+			sizeof(*b->seeds), failure->error);
+	if (failure->status == HG_OK)
+		b->seeds[b->seed_count++] = (struct infer_gathered){origin, rank, header};
+}
+
+static void accuse(struct infer_blame *b)
+{
+	if (b->failure->status != HG_OK || infer_is_guilty(b, b->origin))
 		return;
-	s->origins[rank] = s->origin;
-	r->status = base_grow(
-		&s->queue, s->queue_count, &s->queue_capacity, sizeof(*s->queue), r->error);
-	if (r->status == HG_OK)
-		s->queue[s->queue_count++] = (struct retype_seed){s->origin, rank, header};
+	b->failure->status = retype_map_set(&b->guilty, b->origin, 1, b->failure->error);
+	b->guilty_count++;
 }
 
-static void watch(struct retyping *r, uint32_t rank, struct snap_header_address header, bool fits)
+/* Who leads to what a guilty one leads to. */
+static void accuse_follower(struct infer_blame *b, uint32_t rank)
 {
-	if (fits)
-		reach(r, rank, header);
+	uint32_t first = b->origins[rank];
+	if (!first || !infer_is_guilty(b, first) || infer_is_guilty(b, b->origin))
+		return;
+	b->gave_up = true;
+	accuse(b);
+}
+
+/* The origin leads to the block; the first one that does is followed from there. */
+static void reach(
+	struct infer_blame *b, uint32_t rank, struct snap_header_address header, bool strictly)
+{
+	struct infer_failure *failure = b->failure;
+	if (is_conflict(b, rank, header))
+		accuse(b);
+	if (strictly)
+		accuse_follower(b, rank);
+	if (!infer_is_changed(b->undo, rank) || b->origins[rank] || failure->status != HG_OK)
+		return;
+	b->origins[rank] = b->origin;
+	failure->status = base_grow(
+		&b->queue, b->queue_count, &b->queue_capacity, sizeof(*b->queue), failure->error);
+	if (failure->status == HG_OK)
+		b->queue[b->queue_count++] = (struct infer_gathered){b->origin, rank, header};
+}
+
+struct look {
+	struct infer_blame *blame;
+	bool strictly;
+};
+
+/* What was refused is not in the type that the block has. */
+static void look_at_field(void *context, uint64_t value, struct retype_term type)
+{
+	const struct look *look = context;
+	struct infer_blame *b = look->blame;
+	struct infer_work *work = b->work;
+	struct infer_target to;
+	if (!infer_resolve(work->in->snap, value, &to))
+		return;
+	if (to.is_infix)
+		type = infer_any_function(work->in);
+	const struct infer_fit *fit = infer_weigh_proposal(work, to.rank, to.header, type);
+	if (!fit)
+		return;
+	struct retype_term old = {work->blocks[to.rank].type};
+	if (fit->fit.match != RETYPE_MISFIT &&
+		retype_is(infer_join(work->fits, old, fit->narrowed), old))
+		reach(b, to.rank, to.header, look->strictly);
 	else
-		accuse(r);
+		accuse(b);
 }
 
-static int by_origin(const void *a, const void *b)
+/* From the blocks that the origin has reached first. */
+static void follow_origin(struct infer_blame *b, bool strictly)
 {
-	const struct retype_seed *x = a, *y = b;
+	struct infer_work *work = b->work;
+	struct look look = {b, strictly};
+	struct snap_cell cell;
+	while (b->queue_count && b->failure->status == HG_OK) {
+		struct infer_gathered at = b->queue[--b->queue_count];
+		struct retype_term type = {work->blocks[at.rank].type};
+		if (!snap_find(&work->heap->finder, (struct snap_rank){at.rank}, at.header, &cell))
+			continue;
+		const struct retype_fit fit =
+			infer_fit(work->fits, type, cell.tag, cell.wosize)->fit;
+		infer_take_block(
+			(struct infer_taker){look_at_field, &look}, b->blocks, &fit, type, &cell);
+	}
+}
+
+static int compare_origins(const void *a, const void *b)
+{
+	const struct infer_gathered *x = a, *y = b;
 	if (x->origin != y->origin)
 		return x->origin < y->origin ? -1 : 1;
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void follow(struct retyping *r)
+enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly)
 {
-	struct retype_stratum *s = r->stratum;
-	struct snap_cell cell;
-	while (s->queue_count && r->status == HG_OK) {
-		struct retype_seed at = s->queue[--s->queue_count];
-		struct retype_term type = {r->blocks[at.rank].type};
-		if (snap_find(&r->finder, (struct snap_rank){at.rank}, at.header, &cell))
-			retyping_spread(r, at.rank, type, &cell);
+	const struct infer_failure *failure = b->failure;
+	BASE_TRY(base_arena_zalloc(b->arena, b->undo->block_count, sizeof(*b->origins),
+		(void **)&b->origins, failure->error));
+	if (b->seed_count)
+		qsort(b->seeds, b->seed_count, sizeof(*b->seeds), compare_origins);
+	base_assert(BASE_IS_SORTED(b->seeds, b->seed_count, origin));
+	infer_forget_walk(&b->work->heap->finder);
+	for (uint64_t i = 0; i < b->seed_count && failure->status == HG_OK; i++) {
+		b->origin = b->seeds[i].origin;
+		reach(b, b->seeds[i].rank, b->seeds[i].header, strictly);
+		if (i + 1 == b->seed_count || b->seeds[i + 1].origin != b->origin)
+			follow_origin(b, strictly);
 	}
-}
-
-enum hg_status retyping_blame(struct retyping *r)
-{
-	struct retype_stratum *s = r->stratum;
-	BASE_TRY(base_arena_zalloc(&r->arena, r->snap->block_count, sizeof(*s->origins),
-		(void **)&s->origins, r->error));
-	if (s->seed_count)
-		qsort(s->seeds, s->seed_count, sizeof(*s->seeds), by_origin);
-	r->finder.count = 0;
-	r->watch = watch;
-	for (uint64_t i = 0; i < s->seed_count && r->status == HG_OK; i++) {
-		s->origin = s->seeds[i].origin;
-		reach(r, s->seeds[i].rank, s->seeds[i].header);
-		if (i + 1 == s->seed_count || s->seeds[i + 1].origin != s->origin)
-			follow(r);
-	}
-	r->watch = NULL;
-	base_arena_free(&r->arena, s->origins);
-	s->origins = NULL;
-	return r->status;
+	base_arena_free(b->arena, b->origins);
+	b->origins = NULL;
+	b->seed_count = 0;
+	return failure->status;
 }

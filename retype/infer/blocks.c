@@ -1,46 +1,60 @@
-/* What blocks tell of themselves: extension constructors by name, objects by their methods, and
- * whether what fields hold has the shape that a type says. */
-#include "retype/infer/parts.h"
+/* Slots of extension constructors, tables of methods, and fields beside the types they should have.
+ */
+#include "retype/infer/blocks.h"
+
+#include "base/assert.h"
 
 #include <string.h>
 
-/* The block a value leads to, through the finder for such questions. */
-static bool find_value(struct retyping *r, uint64_t value, uint32_t *rank, struct snap_cell *cell)
+void infer_blocks_init(struct infer_blocks *b, const struct infer_input *in,
+	struct infer_heap *heap, struct infer_fits *fits, struct infer_failure *failure)
 {
-	struct snap_header_address header;
-	bool is_infix;
-	return retyping_resolve(r, value, rank, &header, &is_infix) &&
-	       snap_find(&r->aside, (struct snap_rank){*rank}, header, cell);
+	*b = (struct infer_blocks){.in = in, .heap = heap, .fits = fits, .failure = failure};
 }
 
-/* Slots have tag 248 and two fields; in 4.00.1 tag 0 and one. */
-static bool looks_like_slot(struct retyping *r, uint64_t value)
+void infer_blocks_release(struct infer_blocks *b)
 {
-	uint32_t rank;
-	struct snap_header_address header;
-	bool is_infix;
-	if (!retyping_resolve(r, value, &rank, &header, &is_infix))
+	retype_map_clear(&b->extensions);
+	retype_map_clear(&b->classes);
+}
+
+static void keep_number(
+	struct infer_blocks *b, struct retype_map *map, uint64_t key, uint64_t number)
+{
+	if (b->failure->status == HG_OK)
+		b->failure->status = retype_map_set(map, key, number, b->failure->error);
+}
+
+/* Extension constructors */
+
+/* Slots have tag 248 and two fields; in 4.00.1 tag 0 and one. */
+static bool looks_like_slot(struct infer_blocks *b, uint64_t value)
+{
+	struct infer_target target;
+	if (!infer_resolve(b->in->snap, value, &target))
 		return false;
-	return r->blocks[rank].shape == (r->types->is_400 ? 1 << 8 : 2 << 8 | SNAP_TAG_OBJECT);
+	return b->heap->blocks[target.rank].shape ==
+	       (b->in->types->is_400 ? 1 << 8 : 2 << 8 | SNAP_TAG_OBJECT);
 }
 
 /* The string in field 0 of a slot. */
-static bool slot_name(struct retyping *r, uint64_t slot, uint32_t *name, uint64_t *bytes)
+static bool find_slot_name(
+	struct infer_blocks *b, uint64_t slot, struct infer_target *name, uint64_t *bytes)
 {
 	struct snap_cell cell;
-	uint32_t rank;
-	if (!looks_like_slot(r, slot) || !find_value(r, slot, &rank, &cell) ||
-		!find_value(r, cell.fields[0], name, &cell))
+	struct infer_target target;
+	if (!looks_like_slot(b, slot) || !infer_find(&b->heap->aside, slot, &target, &cell) ||
+		!infer_find(&b->heap->aside, cell.fields[0], name, &cell))
 		return false;
 	*bytes = 8 * cell.wosize;
 	return cell.tag == SNAP_TAG_STRING;
 }
 
-bool retyping_is_slot(struct retyping *r, uint64_t value)
+bool infer_is_extension_slot(struct infer_blocks *b, uint64_t value)
 {
-	uint32_t name;
+	struct infer_target name;
 	uint64_t bytes;
-	return slot_name(r, value, &name, &bytes);
+	return find_slot_name(b, value, &name, &bytes);
 }
 
 /*
@@ -59,41 +73,45 @@ static void simplify_path(const uint8_t *from, size_t size, char *to)
 		depth -= from[i] == ')' && depth > 0;
 		i += joint;
 	}
+	base_assert(length <= size);
 	to[length] = '\0';
 }
 
-static const struct retype_extension *extension_named(
-	struct retyping *r, uint32_t rank, uint64_t bytes)
+static const struct retype_extension *find_extension_named(
+	struct infer_blocks *b, uint32_t rank, uint64_t bytes)
 {
+	const struct snap *snap = b->in->snap;
 	const uint8_t *content;
 	char name[1024];
 	bool cut;
-	size_t size =
-		r->snap->format->content(r->snap, (struct snap_rank){rank}, bytes, &content, &cut);
+	size_t size = snap->format->content(snap, (struct snap_rank){rank}, bytes, &content, &cut);
 	if (size == 0 || cut || size >= sizeof(name) || memchr(content, 0, size))
 		return NULL;
 	memcpy(name, content, size);
 	name[size] = '\0';
-	const struct retype_extension *extension = retype_extension_named(r->types, name);
+	const struct retype_extension *extension = retype_extension_named(b->in->types, name);
 	if (extension)
 		return extension;
 	simplify_path(content, size, name);
-	return retype_extension_named(r->types, name);
+	return retype_extension_named(b->in->types, name);
 }
 
-const struct retype_extension *retyping_extension(struct retyping *r, uint64_t slot)
+const struct retype_extension *infer_extension(struct infer_blocks *b, uint64_t slot)
 {
+	const struct retype_types *types = b->in->types;
 	uint64_t known, bytes;
-	uint32_t name;
-	if (!looks_like_slot(r, slot) || !r->snap->format->content)
+	struct infer_target name;
+	if (!looks_like_slot(b, slot) || !b->in->snap->format->content)
 		return NULL;
-	if (retype_map_get(&r->extensions, slot, &known))
-		return known ? &r->types->extensions[known - 1] : NULL;
+	if (retype_map_get(&b->extensions, slot, &known)) {
+		base_assert(known <= types->extension_count);
+		return known ? &types->extensions[known - 1] : NULL;
+	}
 	const struct retype_extension *extension =
-		slot_name(r, slot, &name, &bytes) ? extension_named(r, name, bytes) : NULL;
-	uint64_t number = extension ? (uint64_t)(extension - r->types->extensions) + 1 : 0;
-	if (r->status == HG_OK)
-		r->status = retype_map_set(&r->extensions, slot, number, r->error);
+		find_slot_name(b, slot, &name, &bytes) ? find_extension_named(b, name.rank, bytes)
+						       : NULL;
+	keep_number(b, &b->extensions, slot,
+		extension ? (uint64_t)(extension - types->extensions) + 1 : 0);
 	return extension;
 }
 
@@ -124,28 +142,24 @@ static bool may_be_immediate(const struct retype_types *types, struct retype_ter
 	}
 }
 
-bool retyping_is_immediate(const struct retyping *r, struct retype_term type)
+bool infer_is_immediate(const struct retype_types *types, struct retype_term type)
 {
-	struct retype_view view = retype_view(r->types, type);
+	struct retype_view view = retype_view(types, type);
 	return view.kind == RETYPE_CONSTRUCTED &&
-	       r->types->declarations[view.number].form == RETYPE_IMMEDIATE;
+	       types->declarations[view.number].form == RETYPE_IMMEDIATE;
 }
 
-bool retyping_may_be(struct retyping *r, uint64_t value, struct retype_term type)
+bool infer_may_be(struct infer_blocks *b, uint64_t value, struct retype_term type)
 {
-	uint32_t rank;
-	struct snap_header_address header;
-	uint64_t wosize;
-	unsigned tag;
-	bool is_infix;
+	struct infer_target target;
 	if (value & 1)
-		return may_be_immediate(r->types, type);
-	if (retyping_is_immediate(r, type))
+		return may_be_immediate(b->in->types, type);
+	if (infer_is_immediate(b->in->types, type))
 		return false;
-	if (!retyping_resolve(r, value, &rank, &header, &is_infix))
+	if (!infer_resolve(b->in->snap, value, &target))
 		return true;
-	retyping_shape(r, rank, header, &tag, &wosize);
-	return !type.n || retyping_fit(r, &type, tag, wosize).match != RETYPE_MISFIT;
+	struct infer_shape shape = infer_shape(b->heap, target.rank, target.header);
+	return !type.n || !infer_is_misfit(b->fits, type, shape.tag, shape.wosize);
 }
 
 /* Of what the fields of a block have as types, NOTHING where that is not known. */
@@ -157,18 +171,18 @@ static struct retype_term type_of_field(const struct retype_fit *fit, uint64_t f
 	return is_known ? fit->fields[field].type : RETYPE_NOTHING;
 }
 
-unsigned retyping_misfits(struct retyping *r, uint32_t rank, struct snap_header_address header,
-	struct retype_term type)
+unsigned infer_count_misfits(struct infer_blocks *b, uint32_t rank,
+	struct snap_header_address header, struct retype_term type)
 {
 	enum { MOST_FIELDS = 32 };
 	struct snap_cell cell;
 	unsigned misfits = 0;
-	if (!snap_find(&r->inside, (struct snap_rank){rank}, header, &cell))
+	if (!snap_find(&b->heap->inside, (struct snap_rank){rank}, header, &cell))
 		return 0;
-	struct retype_fit fit = retyping_fit(r, &type, cell.tag, cell.wosize);
+	struct retype_fit fit = infer_fit_copy(b->fits, &type, cell.tag, cell.wosize);
 	for (uint64_t i = 0; i < cell.field_count && i < MOST_FIELDS; i++) {
 		struct retype_term inner = type_of_field(&fit, i);
-		if (inner.n && !retyping_may_be(r, cell.fields[i], inner))
+		if (inner.n && !infer_may_be(b, cell.fields[i], inner))
 			misfits++;
 	}
 	return misfits;
@@ -182,14 +196,14 @@ unsigned retyping_misfits(struct retyping *r, uint32_t rank, struct snap_header_
  */
 enum { METHODS = 2, MOST_METHODS = 4096 };
 
-static int by_hash(const void *a, const void *b)
+static int compare_method_hashes(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 	return (x > y) - (x < y);
 }
 
 static const struct retype_class *class_of_table(
-	struct retyping *r, const struct snap_cell *table, uint64_t variables)
+	const struct retype_types *types, const struct snap_cell *table, uint64_t variables)
 {
 	int32_t hashes[MOST_METHODS];
 	if (table->tag != 0 || table->field_count < METHODS || !(table->fields[0] & 1))
@@ -199,28 +213,32 @@ static const struct retype_class *class_of_table(
 		return NULL;
 	for (uint64_t i = 0; i < count; i++)
 		hashes[i] = (int32_t)((int64_t)table->fields[METHODS + 2 * i + 1] >> 1);
-	qsort(hashes, count, sizeof(*hashes), by_hash);
-	return retype_class_of(r->types, hashes, (uint32_t)count, variables);
+	qsort(hashes, count, sizeof(*hashes), compare_method_hashes);
+	return retype_class_of(types, hashes, (uint32_t)count, variables);
 }
 
-const struct retype_class *retyping_class(struct retyping *r, const struct snap_cell *object)
+const struct retype_class *infer_class(struct infer_blocks *b, const struct snap_cell *object)
 {
 	enum { VARIABLES = 2 };
+	const struct retype_types *types = b->in->types;
 	struct snap_cell table;
+	struct infer_target target;
 	uint64_t known;
-	uint32_t rank;
 	if (object->tag != SNAP_TAG_OBJECT || object->field_count < VARIABLES)
 		return NULL;
 	uint64_t methods = object->fields[0];
 	uint64_t variables = object->field_count - VARIABLES;
 	/* Objects of a class have the same table and the same size. */
 	uint64_t key = methods ^ variables << 48;
-	if (retype_map_get(&r->classes, key, &known))
-		return known ? &r->types->classes[known - 1] : NULL;
-	const struct retype_class *class =
-		find_value(r, methods, &rank, &table) ? class_of_table(r, &table, variables) : NULL;
-	uint64_t number = class ? (uint64_t)(class - r->types->classes) + 1 : 0;
-	if (key && r->status == HG_OK)
-		r->status = retype_map_set(&r->classes, key, number, r->error);
+	if (retype_map_get(&b->classes, key, &known)) {
+		base_assert(known <= types->class_count);
+		return known ? &types->classes[known - 1] : NULL;
+	}
+	const struct retype_class *class = infer_find(&b->heap->aside, methods, &target, &table)
+						   ? class_of_table(types, &table, variables)
+						   : NULL;
+	if (key)
+		keep_number(
+			b, &b->classes, key, class ? (uint64_t)(class - types->classes) + 1 : 0);
 	return class;
 }

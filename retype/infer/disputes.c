@@ -1,46 +1,59 @@
-/*
- * Blocks that get types of which neither says all that the other does.
- *
- * They wait until the round ends, with all types that the block got in it, so that the order in
- * which it got them does not matter.  What the block holds decides: types that it contradicts were
- * lies (Obj.magic) or came from such, and count only if there are no others.
- */
-#include "retype/infer/parts.h"
+/* The types of disputed blocks are weighed, those of one block at a time. */
+#include "retype/infer/disputes.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 
 /* More types of one block at once are joined as they are. */
 enum { MOST_WEIGHED = 32 };
 
-struct retype_dispute {
-	struct snap_header_address header;
-	uint32_t rank;
-	struct retype_term type;
-};
-
-static void add(struct retyping *r, uint32_t rank, struct snap_header_address header,
-	struct retype_term type)
+enum hg_status infer_disputes_init(struct infer_disputes *d, struct infer_work *work,
+	struct infer_blocks *blocks, struct base_arena *arena)
 {
-	if (r->status == HG_OK)
-		r->status = base_grow(&r->disputes, r->dispute_count, &r->dispute_capacity,
-			sizeof(*r->disputes), r->error);
-	if (r->status == HG_OK)
-		r->disputes[r->dispute_count++] = (struct retype_dispute){header, rank, type};
+	*d = (struct infer_disputes){.work = work, .blocks = blocks, .failure = work->failure};
+	return base_arena_zalloc(arena, base_bit_words(work->in->snap->block_count),
+		sizeof(*d->disputed), (void **)&d->disputed, d->failure->error);
 }
 
-void retyping_dispute(struct retyping *r, uint32_t rank, struct snap_header_address header,
+void infer_disputes_release(struct infer_disputes *d)
+{
+	retype_map_clear(&d->lied);
+	retype_map_clear(&d->lies);
+	free(d->disputes);
+}
+
+void infer_forget_lies(struct infer_disputes *d)
+{
+	base_assert(d->count == 0);
+	retype_map_clear(&d->lies);
+}
+
+static void add_dispute(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
 	struct retype_term type)
 {
-	if (!retyping_bit(r->disputed, rank)) {
-		retyping_set_bit(r->disputed, rank);
-		add(r, rank, header, (struct retype_term){r->blocks[rank].type});
+	struct infer_failure *failure = d->failure;
+	if (failure->status == HG_OK)
+		failure->status = base_grow(
+			&d->disputes, d->count, &d->capacity, sizeof(*d->disputes), failure->error);
+	if (failure->status == HG_OK)
+		d->disputes[d->count++] = (struct infer_dispute){header, rank, type};
+}
+
+void infer_dispute(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
+	struct retype_term type)
+{
+	struct retype_term old = {d->work->blocks[rank].type};
+	base_assert(old.n);
+	if (!base_bit(d->disputed, rank)) {
+		base_bit_set(d->disputed, rank);
+		add_dispute(d, rank, header, old);
 	}
-	add(r, rank, header, type);
+	add_dispute(d, rank, header, type);
 }
 
-static int by_rank_and_type(const void *a, const void *b)
+static int compare_disputes(const void *a, const void *b)
 {
-	const struct retype_dispute *x = a, *y = b;
+	const struct infer_dispute *x = a, *y = b;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
 	return (x->type.n > y->type.n) - (x->type.n < y->type.n);
@@ -50,21 +63,22 @@ static int by_rank_and_type(const void *a, const void *b)
  * Whether what a block holds contradicts a type.  Of the types of a block the one that it
  * contradicts most counts, so that those which say less of the same count nothing more.
  */
-static bool lies(struct retyping *r, uint32_t rank, struct snap_header_address header,
+static bool is_lie(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
 	struct retype_term type)
 {
+	struct infer_failure *failure = d->failure;
 	uint64_t counted = 0;
 	uint32_t lie;
-	if (retype_map_number(&r->lied, rank, &lie) && lie == type.n)
+	if (retype_map_number(&d->lied, rank, &lie) && lie == type.n)
 		return true;
-	unsigned misfits = retyping_misfits(r, rank, header, type);
+	unsigned misfits = infer_count_misfits(d->blocks, rank, header, type);
 	if (misfits == 0)
 		return false;
-	if (!retype_map_get(&r->lies, rank, &counted))
+	if (!retype_map_get(&d->lies, rank, &counted))
 		counted = 0;
-	if (misfits > counted && r->status == HG_OK) {
-		retyping_clash(r, rank, type, rank, misfits - (unsigned)counted);
-		r->status = retype_map_set(&r->lies, rank, misfits, r->error);
+	if (misfits > counted && failure->status == HG_OK) {
+		infer_clash(d->work, rank, type, rank, misfits - (unsigned)counted);
+		failure->status = retype_map_set(&d->lies, rank, misfits, failure->error);
 	}
 	return true;
 }
@@ -77,12 +91,12 @@ struct weighed {
 	struct retype_term joined; /* of all */
 };
 
-static void weigh(struct retyping *r, struct weighed *w, struct retype_term type)
+static void weigh(struct infer_fits *fits, struct weighed *w, struct retype_term type)
 {
 	unsigned kept = 0;
-	w->joined = retyping_join(r, w->joined, type);
+	w->joined = infer_join(fits, w->joined, type);
 	for (unsigned i = 0; i < w->count; i++) {
-		struct retype_term joined = retyping_join(r, w->types[i], type);
+		struct retype_term joined = infer_join(fits, w->types[i], type);
 		if (retype_is(joined, w->types[i]))
 			return;
 		if (!retype_is(joined, type))
@@ -93,38 +107,44 @@ static void weigh(struct retyping *r, struct weighed *w, struct retype_term type
 		w->too_many = true;
 	else
 		w->types[w->count++] = type;
+	base_assert(w->count <= MOST_WEIGHED);
 }
 
-/* The types of one block. */
-static void settle(struct retyping *r, const struct retype_dispute *disputes, uint64_t count)
+/* All types that one block got. */
+static void resolve_dispute(
+	struct infer_disputes *d, const struct infer_dispute *disputes, uint64_t count)
 {
+	struct infer_fits *fits = d->work->fits;
+	struct infer_failure *failure = d->failure;
 	uint32_t rank = disputes->rank;
 	struct weighed w = {.joined = RETYPE_NOTHING};
 	struct retype_term believed = RETYPE_NOTHING;
+	base_assert(base_bit(d->disputed, rank));
 	for (uint64_t i = 0; i < count; i++)
 		if (i == 0 || disputes[i].type.n != disputes[i - 1].type.n)
-			weigh(r, &w, disputes[i].type);
+			weigh(fits, &w, disputes[i].type);
 	bool is_weighed = w.count > 1 && !w.too_many;
 	for (unsigned i = 0; i < w.count && is_weighed; i++)
-		if (!lies(r, rank, disputes->header, w.types[i]))
-			believed = retyping_join(r, believed, w.types[i]);
-	if (!believed.n && is_weighed && r->status == HG_OK)
-		r->status = retype_map_set(&r->lied, rank, w.joined.n, r->error);
-	retyping_clear_bit(r->disputed, rank);
-	retyping_change(r, rank, disputes->header, believed.n ? believed : w.joined);
+		if (!is_lie(d, rank, disputes->header, w.types[i]))
+			believed = infer_join(fits, believed, w.types[i]);
+	if (!believed.n && is_weighed && failure->status == HG_OK)
+		failure->status = retype_map_set(&d->lied, rank, w.joined.n, failure->error);
+	base_bit_clear(d->disputed, rank);
+	infer_change(d->work, rank, disputes->header, believed.n ? believed : w.joined);
 }
 
-void retyping_settle_disputes(struct retyping *r)
+void infer_resolve_disputes(struct infer_disputes *d)
 {
 	uint64_t end;
-	if (r->dispute_count == 0)
+	if (d->count == 0)
 		return;
-	qsort(r->disputes, r->dispute_count, sizeof(*r->disputes), by_rank_and_type);
-	for (uint64_t first = 0; first < r->dispute_count; first = end) {
+	qsort(d->disputes, d->count, sizeof(*d->disputes), compare_disputes);
+	base_assert(BASE_IS_SORTED(d->disputes, d->count, rank));
+	for (uint64_t first = 0; first < d->count; first = end) {
 		for (end = first + 1;
-			end < r->dispute_count && r->disputes[end].rank == r->disputes[first].rank;)
+			end < d->count && d->disputes[end].rank == d->disputes[first].rank;)
 			end++;
-		settle(r, r->disputes + first, end - first);
+		resolve_dispute(d, d->disputes + first, end - first);
 	}
-	r->dispute_count = 0;
+	d->count = 0;
 }

@@ -1,227 +1,111 @@
-/*
- * Strata: seeds of one sureness are proposed and followed to the end before less sure ones are.
- *
- * Seeds that are not exact are undone when they lead to a block of another shape, or make a block
- * of the heap two types at once: the stratum is run again without what they are from.  After many
- * runs whatever leads to the same blocks as what is wrong is given up with it, and counted.
- */
-#include "retype/infer/parts.h"
+/* Runs of strata, until nobody is found guilty. */
+#include "retype/infer/strata.h"
 
-#include "base/grow.h"
+#include "base/assert.h"
 
-#include <string.h>
+enum { MOST_RUNS = 16, MOST_STRICT_RUNS = 4 };
 
-enum { MOST_RUNS = 16, MOST_STRICT_RUNS = 4, FAMILY_SHIFT = 27 };
-
-struct family {
-	const char *name;
-	enum hg_status (*propose)(struct retyping *r);
-};
-
-static const struct family globals = {"globals", retyping_seed_globals};
-static const struct family definitions = {"definitions", retyping_seed_definitions};
-static const struct family recognised = {"recognised units", retyping_seed_recognised};
-static const struct family places = {"places", retyping_seed_places};
-static const struct family closures = {"captured variables", retyping_seed_closures};
-static const struct family objects = {"objects", retyping_seed_objects};
-static const struct family exceptions = {"exceptions", retyping_seed_exceptions};
-static const struct family slots = {"extension constructors", retyping_seed_slots};
-static const struct family customs = {"boxed integers", retyping_seed_customs};
-
-/*
- * Exceptions come late, to blocks that have no type: a module's block that begins with an exception
- * looks like a value of it.
- */
-enum { FAMILIES_MOST = 5 };
-static const struct {
-	enum hg_confidence sure;
-	const struct family *families[FAMILIES_MOST];
-} strata[] = {
-	{HG_EXACT, {&globals, &places}},
-	{HG_INFERRED, {&closures, &places, &objects, &definitions, &recognised}},
-	{HG_GUESSED, {&globals, &places}},
-	{HG_INFERRED, {&exceptions}},
-	{HG_EXACT, {&slots, &customs}},
-};
-
-static void gather(
-	struct retyping *r, uint32_t origin, uint32_t rank, struct snap_header_address header)
-{
-	struct retype_stratum *s = r->stratum;
-	if (r->status == HG_OK)
-		r->status = base_grow(
-			&s->seeds, s->seed_count, &s->seed_capacity, sizeof(*s->seeds), r->error);
-	if (r->status == HG_OK)
-		s->seeds[s->seed_count++] = (struct retype_seed){origin, rank, header};
-}
-
-void retyping_seed(struct retyping *r, enum hg_confidence sure, uint32_t origin, uint32_t rank,
+static void take_seed(void *taker, uint32_t origin, uint32_t rank,
 	struct snap_header_address header, struct retype_term type)
 {
-	struct retype_stratum *s = r->stratum;
-	uint64_t guilty, wosize;
-	unsigned tag;
-	origin = (s->family + 1) << FAMILY_SHIFT | (origin & ((1u << FAMILY_SHIFT) - 1));
-	if (sure != s->sure || !type.n || retype_map_get(&s->guilty, origin, &guilty))
-		return;
-	type = retype_instance(r->types, type, NULL, 0);
-	retyping_shape(r, rank, header, &tag, &wosize);
-	struct retype_term shape = type;
-	if (r->undoable && retyping_fit(r, &shape, tag, wosize).match == RETYPE_MISFIT)
-		return;
-	if (s->gathering) {
-		gather(r, origin, rank, header);
-		return;
+	struct infer_propagation *propagation = taker;
+	(void)origin;
+	propagation->work->result->counts.seeds++;
+	infer_propose_seed(propagation, rank, header, type);
+}
+
+static void take_suspect(void *taker, uint32_t origin, uint32_t rank,
+	struct snap_header_address header, struct retype_term type)
+{
+	(void)type;
+	infer_gather_seed(taker, origin, rank, header);
+}
+
+static enum hg_status ask_families(struct infer_seeder *seeder, const struct infer_stratum *stratum)
+{
+	for (unsigned i = 0; i < INFER_MOST_FAMILIES && stratum->families[i]; i++) {
+		seeder->family = i;
+		BASE_TRY(stratum->families[i]->propose(seeder));
+		BASE_TRY(seeder->failure->status);
 	}
-	r->counts.seeds++;
-	retyping_propose(r, rank, header, type);
+	return seeder->in->types->status;
 }
 
-void retyping_seed_value(struct retyping *r, enum hg_confidence sure, uint32_t origin,
-	uint64_t value, struct retype_term type)
+static enum hg_status propose_seeds(struct infer_strata *s, const struct infer_stratum *stratum)
 {
-	uint32_t rank;
-	struct snap_header_address header;
-	bool is_infix;
-	if (retyping_resolve(r, value, &rank, &header, &is_infix))
-		retyping_seed(r, sure, origin, rank, header, is_infix ? r->any_function : type);
-}
-
-/* Changed blocks, by their bits */
-
-static void accept_changes(struct retyping *r, enum hg_confidence sure)
-{
-	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
-		for (uint64_t left = r->changed[i]; left; left &= left - 1)
-			r->blocks[64 * i + (uint64_t)__builtin_ctzll(left)].confidence =
-				(uint8_t)sure;
-	retype_map_clear(&r->types_before);
-	memset(r->changed, 0, retyping_bit_words(r) * sizeof(*r->changed));
-}
-
-static void undo_changes(struct retyping *r)
-{
-	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
-		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
-			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
-			r->blocks[rank].type = retyping_type_before(r, (uint32_t)rank);
-		}
-	retype_map_clear(&r->lies);
-	retype_map_clear(&r->types_before);
-	memset(r->changed, 0, retyping_bit_words(r) * sizeof(*r->changed));
-}
-
-/* What changed is undone although nobody may be wrong who led there. */
-static enum hg_status give_up_changes(struct retyping *r)
-{
-	if (!r->given_up)
-		BASE_TRY(base_arena_zalloc(&r->arena, retyping_bit_words(r), sizeof(*r->given_up),
-			(void **)&r->given_up, r->error));
-	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
-		r->given_up[i] |= r->changed[i];
-	return HG_OK;
-}
-
-static bool any_conflict(struct retyping *r)
-{
-	for (uint64_t i = 0; i < retyping_bit_words(r); i++)
-		for (uint64_t left = r->changed[i]; left; left &= left - 1) {
-			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
-			if (!retyping_is_set(r, (struct retype_term){r->blocks[rank].type}))
-				continue;
-			struct snap_header_address header =
-				snap_ranks_header(&r->snap->ranks, (struct snap_rank){rank});
-			if (retyping_is_conflict(r, rank, header))
-				return true;
-		}
-	return false;
-}
-
-/* Runs */
-
-static enum hg_status propose_all(struct retyping *r, unsigned stratum)
-{
-	for (unsigned i = 0; i < FAMILIES_MOST && strata[stratum].families[i]; i++) {
-		r->stratum->family = i;
-		BASE_TRY(strata[stratum].families[i]->propose(r));
-		BASE_TRY(r->status);
-	}
-	return r->types->status;
+	s->seeder->take = take_seed;
+	s->seeder->taker = s->propagation;
+	BASE_TRY(ask_families(s->seeder, stratum));
+	return infer_propagate(s->propagation);
 }
 
 /* Finds out which origins were wrong; *more if there are any. */
-static enum hg_status find_guilty(struct retyping *r, unsigned stratum, bool *more)
+static enum hg_status find_guilty(
+	struct infer_strata *s, const struct infer_stratum *stratum, bool strictly, bool *more)
 {
-	struct retype_stratum *s = r->stratum;
-	uint64_t known = s->guilty.count, seeds = r->counts.seeds, edges = r->counts.edges;
-	s->seed_count = 0;
-	s->gathering = true;
-	enum hg_status status = propose_all(r, stratum);
-	s->gathering = false;
-	BASE_TRY(status);
-	BASE_TRY(retyping_blame(r));
-	r->counts.seeds = seeds;
-	r->counts.edges = edges;
-	*more = s->guilty.count > known;
+	uint64_t known = s->blame->guilty_count;
+	s->seeder->take = take_suspect;
+	s->seeder->taker = s->blame;
+	BASE_TRY(ask_families(s->seeder, stratum));
+	BASE_TRY(infer_find_guilty(s->blame, strictly));
+	*more = s->blame->guilty_count > known;
 	return HG_OK;
 }
 
-static enum hg_status run_undoable(struct retyping *r, unsigned stratum)
+/* What a run has counted is taken back with its changes. */
+static void undo_run(
+	struct infer_strata *s, const struct retype_counts *before, uint64_t clash_count)
 {
-	const struct retype_counts before = r->counts;
-	const uint64_t clashes = r->retype->clash_count;
+	struct infer_result *result = s->propagation->work->result;
+	base_assert(result->clash_count >= clash_count);
+	infer_undo_changes(s->undo);
+	infer_forget_lies(s->propagation->disputes);
+	result->counts.shape_clashes = before->shape_clashes;
+	result->clash_count = clash_count;
+	result->counts.seeds = before->seeds;
+	result->counts.undone_seeds = before->undone_seeds + s->blame->guilty_count;
+}
+
+static enum hg_status run_undoable(struct infer_strata *s, const struct infer_stratum *stratum)
+{
 	enum { RUNS = MOST_RUNS + MOST_STRICT_RUNS };
+	const struct infer_result *result = s->propagation->work->result;
+	const struct retype_counts before = result->counts;
+	const uint64_t clash_count = result->clash_count;
 	for (unsigned run = 0; run < RUNS; run++) {
-		bool more = false;
-		r->stratum->is_strict = run + 1 >= MOST_RUNS;
-		r->stratum->gave_up = run + 1 == RUNS;
-		BASE_TRY(propose_all(r, stratum));
-		BASE_TRY(retyping_settle(r));
-		if (r->counts.shape_clashes != before.shape_clashes || any_conflict(r))
-			BASE_TRY(find_guilty(r, stratum, &more));
+		bool more = false, strictly = run + 1 >= MOST_RUNS;
+		s->blame->gave_up = run + 1 == RUNS;
+		BASE_TRY(propose_seeds(s, stratum));
+		if (result->counts.shape_clashes != before.shape_clashes ||
+			infer_any_conflict(s->blame))
+			BASE_TRY(find_guilty(s, stratum, strictly, &more));
 		if (!more) {
-			accept_changes(r, strata[stratum].sure);
+			infer_accept_changes(s->undo, stratum->sure);
 			return HG_OK;
 		}
-		if (r->stratum->gave_up)
-			BASE_TRY(give_up_changes(r));
-		undo_changes(r);
-		r->counts.shape_clashes = before.shape_clashes;
-		r->retype->clash_count = clashes;
-		r->counts.seeds = before.seeds;
-		r->counts.undone_seeds = before.undone_seeds + r->stratum->guilty.count;
+		if (s->blame->gave_up)
+			BASE_TRY(infer_give_up_changes(s->undo, s->blame->failure->error));
+		undo_run(s, &before, clash_count);
 	}
 	return HG_OK;
 }
 
-static void release_stratum(struct retype_stratum *s)
+static enum hg_status run_stratum(
+	struct infer_strata *s, const struct infer_stratum *stratum, bool undoable)
 {
-	retype_map_clear(&s->guilty);
-	free(s->seeds);
-	free(s->queue);
-}
-
-static enum hg_status run_stratum(struct retyping *r, unsigned stratum)
-{
-	struct retype_stratum s = {.sure = strata[stratum].sure};
 	enum hg_status status;
-	r->stratum = &s;
-	r->undoable = stratum > 0;
-	if (r->undoable) {
-		status = run_undoable(r, stratum);
-	} else {
-		status = propose_all(r, stratum);
-		if (status == HG_OK)
-			status = retyping_settle(r);
-	}
-	release_stratum(&s);
-	r->stratum = NULL;
+	s->seeder->sure = stratum->sure;
+	s->seeder->refuses_misfits = undoable;
+	s->propagation->work->undo = undoable ? s->undo : NULL;
+	status = undoable ? run_undoable(s, stratum) : propose_seeds(s, stratum);
+	infer_blame_release(s->blame);
 	return status;
 }
 
-enum hg_status retyping_run_strata(struct retyping *r)
+enum hg_status infer_run_strata(
+	struct infer_strata *s, const struct infer_stratum *first, unsigned count)
 {
-	for (unsigned i = 0; i < sizeof(strata) / sizeof(strata[0]); i++)
-		BASE_TRY(run_stratum(r, i));
+	for (unsigned i = 0; i < count; i++)
+		BASE_TRY(run_stratum(s, &first[i], i > 0));
 	return HG_OK;
 }

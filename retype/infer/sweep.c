@@ -1,10 +1,21 @@
-/*
- * Sweeps: every block of a snapshot, or some by their bits, in order of addresses; and the shapes
- * of all, which are noted first, so that few proposals have to go to the heap.
- */
-#include "retype/infer/parts.h"
+/* Sweeps by ranks where a block is found by its address, else by walks. */
+#include "retype/infer/sweep.h"
+
+#include "base/assert.h"
 
 enum { GRANULES_PER_REPORT = 1 << 13 };
+
+enum hg_status infer_sweeper_init(struct infer_sweeper *sweeper, const struct infer_input *in,
+	struct infer_heap *heap, const struct infer_undo *undo, const struct infer_failure *failure,
+	struct base_arena *arena)
+{
+	uint64_t words = base_bit_words(in->snap->block_count);
+	*sweeper = (struct infer_sweeper){.in = in, .heap = heap, .undo = undo, .failure = failure};
+	BASE_TRY(base_arena_zalloc(arena, words, sizeof(*sweeper->candidates),
+		(void **)&sweeper->candidates, failure->error));
+	return base_arena_zalloc(arena, words, sizeof(*sweeper->described),
+		(void **)&sweeper->described, failure->error);
+}
 
 /* Blocks that are looked for by their tag. */
 static bool is_described(unsigned tag)
@@ -26,19 +37,20 @@ static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
 	return false;
 }
 
-static void sweep_stretch(struct retyping *r, uint64_t number, const uint64_t *bits,
-	retyping_visit_fn *visit, void *context)
+static void sweep_stretch(struct infer_sweeper *s, uint64_t number, const uint64_t *bits,
+	infer_visit_fn *visit, void *context)
 {
-	struct snap_walk *walk = &r->finder.walk;
-	uint32_t rank = r->snap->stretches[number].first_rank;
+	struct snap_walk *walk = &s->heap->finder.walk;
+	const struct snap *snap = s->in->snap;
+	uint32_t rank = snap->stretches[number].first_rank;
 	struct snap_run run;
 	snap_walk_range(walk, number, number + 1);
 	while (snap_walk_next(walk, &run)) {
-		struct snap_scan scan = snap_scan_run(r->snap, &run);
+		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		while (rank < r->snap->block_count && snap_scan_next(&scan, &cell)) {
-			if (!bits || retyping_bit(bits, rank))
-				visit(r, rank, &cell, context);
+		while (rank < snap->block_count && snap_scan_next(&scan, &cell)) {
+			if (!bits || base_bit(bits, rank))
+				visit(context, rank, &cell);
 			rank++;
 		}
 	}
@@ -54,13 +66,14 @@ static uint64_t divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-uint64_t retyping_step(const struct retyping *r, uint64_t i, uint64_t count)
+uint64_t infer_reorder(const struct infer_input *in, uint64_t i, uint64_t count)
 {
-	if (r->options->reversed)
+	base_assert(i < count);
+	if (in->reversed)
 		i = count - 1 - i;
-	if (r->options->shuffled) {
+	if (in->shuffled) {
 		/* Steps of a length without a common divisor come by all. */
-		uint64_t step = r->options->shuffled;
+		uint64_t step = in->shuffled;
 		while (divisor(count, step) != 1)
 			step++;
 		i = (uint64_t)((unsigned __int128)i * step % count);
@@ -70,31 +83,39 @@ uint64_t retyping_step(const struct retyping *r, uint64_t i, uint64_t count)
 
 /* Blocks of a sweep, found while their memory is fetched. */
 enum { SWEEP_AHEAD = 8 };
-struct sweeping {
-	struct retyping *r;
-	retyping_visit_fn *visit;
+struct sweep {
+	struct snap_finder *finder;
+	infer_visit_fn *visit;
 	void *context;
-	struct retype_front ahead[SWEEP_AHEAD];
+	struct {
+		struct snap_header_address header; /* 0: none */
+		uint32_t rank;
+	} ahead[SWEEP_AHEAD];
 	unsigned count;
 };
 
-static void visit_next(struct sweeping *s, struct retype_front later)
+/* Looks at the block that has waited longest, for which another one comes; address 0: none. */
+static void visit_next(struct sweep *s, uint32_t rank, struct snap_header_address header)
 {
-	struct retype_front *place = &s->ahead[s->count++ % SWEEP_AHEAD], now = *place;
 	struct snap_cell cell;
-	*place = later;
-	if (now.header.a &&
-		snap_find(&s->r->finder, (struct snap_rank){now.rank}, now.header, &cell))
-		s->visit(s->r, now.rank, &cell, s->context);
+	unsigned at = s->count++ % SWEEP_AHEAD;
+	uint32_t now_rank = s->ahead[at].rank;
+	struct snap_header_address now = s->ahead[at].header;
+	s->ahead[at].rank = rank;
+	s->ahead[at].header = header;
+	if (now.a && snap_find(s->finder, (struct snap_rank){now_rank}, now, &cell))
+		s->visit(s->context, now_rank, &cell);
 }
 
 /* The blocks that begin in one line of the ranks. */
 static void sweep_line(
-	struct sweeping *s, const struct snap_line *line, uint64_t word, const uint64_t *bits)
+	struct sweep *s, const struct snap_line *line, uint64_t word, const uint64_t *bits)
 {
 	uint64_t headers = line->header & line->kept;
 	uint32_t rank = line->blocks_before, shift = rank & 63;
 	unsigned count = (unsigned)__builtin_popcountll(headers);
+	if (count == 0)
+		return;
 	uint64_t chosen = bits[rank >> 6] >> shift;
 	if (count + shift > 64)
 		chosen |= bits[(rank >> 6) + 1] << (64 - shift);
@@ -105,139 +126,160 @@ static void sweep_line(
 			snap_word_header(word + (uint64_t)__builtin_ctzll(headers));
 		if (!(chosen & 1))
 			continue;
-		snap_find_soon(&s->r->finder, at);
-		visit_next(s, (struct retype_front){.rank = rank, .header = at});
+		snap_find_soon(s->finder, at);
+		visit_next(s, rank, at);
 	}
 }
 
 /* Some blocks, where each is found by its address: the ranks tell that without the heap. */
 static enum hg_status sweep_lines(
-	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
+	struct infer_sweeper *sweeper, const uint64_t *bits, infer_visit_fn *visit, void *context)
 {
-	struct sweeping s = {.r = r, .visit = visit, .context = context};
-	const struct snap_ranks *ranks = &r->snap->ranks;
+	const struct infer_input *in = sweeper->in;
+	struct sweep s = {.finder = &sweeper->heap->finder, .visit = visit, .context = context};
+	const struct snap_ranks *ranks = &in->snap->ranks;
 	uint64_t count = ranks->granule_count - 1;
-	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
-		uint64_t granule = 1 + retyping_in_order(r, i, count);
+	for (uint64_t i = 0; i < count && sweeper->failure->status == HG_OK; i++) {
+		uint64_t granule = 1 + (infer_is_reordered(in) ? infer_reorder(in, i, count) : i);
 		uint64_t word = (uint64_t)ranks->numbers[granule] << (SNAP_GRANULE_SHIFT - 3);
 		const struct snap_line *lines = ranks->lines + granule * SNAP_GRANULE_LINES;
 		if (i % GRANULES_PER_REPORT == 0)
-			BASE_TRY(base_progress(r->snap->session, "typing", i, count));
+			BASE_TRY(base_progress(in->snap->session, "typing", i, count));
 		for (unsigned l = 0; l < SNAP_GRANULE_LINES; l++)
 			if (lines[l].header)
 				sweep_line(&s, &lines[l], word + 64 * l, bits);
 	}
 	for (unsigned i = 0; i < SWEEP_AHEAD; i++)
-		visit_next(&s, (struct retype_front){0});
-	return r->status;
+		visit_next(&s, 0, (struct snap_header_address){0});
+	return sweeper->failure->status;
 }
 
-enum hg_status retyping_sweep(
-	struct retyping *r, const uint64_t *bits, retyping_visit_fn *visit, void *context)
+enum hg_status infer_sweep(
+	struct infer_sweeper *sweeper, const uint64_t *bits, infer_visit_fn *visit, void *context)
 {
 	enum { STRETCHES_PER_REPORT = 1 << 14 };
-	const struct snap *snap = r->snap;
+	const struct infer_input *in = sweeper->in;
+	const struct snap *snap = in->snap;
 	uint64_t count = snap->stretch_count;
 	if (bits && snap->format->extent)
-		return sweep_lines(r, bits, visit, context);
-	/* What the finder keeps is of a walk that is used here. */
-	r->finder.count = 0;
-	for (uint64_t i = 0; i < count && r->status == HG_OK; i++) {
-		uint64_t number = retyping_in_order(r, i, count);
+		return sweep_lines(sweeper, bits, visit, context);
+	infer_forget_walk(&sweeper->heap->finder);
+	for (uint64_t i = 0; i < count && sweeper->failure->status == HG_OK; i++) {
+		uint64_t number = infer_is_reordered(in) ? infer_reorder(in, i, count) : i;
 		const struct snap_stretch *stretch = &snap->stretches[number];
 		if (i % STRETCHES_PER_REPORT == 0)
 			BASE_TRY(base_progress(snap->session, "typing", i, count));
 		uint64_t end = (uint64_t)stretch->first_rank + stretch->blocks;
+		base_assert(end <= snap->block_count);
 		if (stretch->blocks && (!bits || any_bit(bits, stretch->first_rank, end)))
-			sweep_stretch(r, number, bits, visit, context);
+			sweep_stretch(sweeper, number, bits, visit, context);
 	}
-	return r->status;
+	return sweeper->failure->status;
 }
 
 /* Shapes */
 
-static inline void note(struct retyping *r, uint32_t rank, unsigned tag, uint64_t wosize)
+/* Where shapes are noted. */
+struct shapes {
+	struct snap_finder *finder;
+	struct retype_block *blocks;
+	uint64_t *described;
+};
+
+static inline void note_shape(struct shapes *s, uint32_t rank, unsigned tag, uint64_t wosize)
 {
 	uint64_t size = wosize < RETYPE_LONG ? wosize : RETYPE_LONG;
-	r->blocks[rank].shape = (uint16_t)(size << 8 | tag);
+	s->blocks[rank].shape = (uint16_t)(size << 8 | tag);
 	if (is_described(tag))
-		retyping_set_bit(r->described, rank);
+		base_bit_set(s->described, rank);
 }
 
-static void note_shape(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+static void note_cell(void *context, uint32_t rank, const struct snap_cell *cell)
 {
-	(void)context;
-	note(r, rank, cell->tag, cell->wosize);
+	note_shape(context, rank, cell->tag, cell->wosize);
 }
 
 /* The blocks that begin in one line of the ranks. */
-static void note_line(struct retyping *r, const struct snap_line *line, uint64_t word)
+static void note_line(struct shapes *s, const struct snap_line *line, uint64_t word)
 {
 	uint64_t left = line->header & line->kept;
 	uint32_t rank = line->blocks_before;
-	unsigned reserved = r->snap->reserved;
+	unsigned reserved = s->finder->snap->reserved;
 	const snap_field *words =
-		left ? snap_find_words(&r->finder, snap_word_header(word).a, 64) : NULL;
+		left ? snap_find_words(s->finder, snap_word_header(word).a, 64) : NULL;
 	struct snap_cell cell;
 	for (; left; left &= left - 1, rank++) {
 		unsigned at = (unsigned)__builtin_ctzll(left);
 		if (words)
-			note(r, rank, snap_header_tag(words[at]),
+			note_shape(s, rank, snap_header_tag(words[at]),
 				snap_header_wosize(words[at], reserved));
-		else if (snap_find(&r->finder, (struct snap_rank){rank},
-				 snap_word_header(word + at), &cell))
-			note(r, rank, cell.tag, cell.wosize);
+		else if (snap_find(s->finder, (struct snap_rank){rank}, snap_word_header(word + at),
+				 &cell))
+			note_shape(s, rank, cell.tag, cell.wosize);
 	}
+	base_assert(rank <= s->finder->snap->block_count);
 }
 
-enum hg_status retyping_note_shapes(struct retyping *r)
+enum hg_status infer_note_shapes(struct infer_sweeper *sweeper, struct retype_block *blocks)
 {
-	const struct snap_ranks *ranks = &r->snap->ranks;
-	if (!r->snap->format->extent)
-		return retyping_sweep(r, NULL, note_shape, NULL);
+	const struct snap *snap = sweeper->in->snap;
+	const struct snap_ranks *ranks = &snap->ranks;
+	struct shapes s = {&sweeper->heap->finder, blocks, sweeper->described};
+	if (!snap->format->extent)
+		return infer_sweep(sweeper, NULL, note_cell, &s);
 	for (uint64_t granule = 1; granule < ranks->granule_count; granule++) {
 		uint64_t word = (uint64_t)ranks->numbers[granule] << (SNAP_GRANULE_SHIFT - 3);
 		const struct snap_line *lines = ranks->lines + granule * SNAP_GRANULE_LINES;
 		if (granule % GRANULES_PER_REPORT == 0)
 			BASE_TRY(base_progress(
-				r->snap->session, "typing", granule, ranks->granule_count));
+				snap->session, "typing", granule, ranks->granule_count));
 		for (unsigned l = 0; l < SNAP_GRANULE_LINES; l++)
-			note_line(r, &lines[l], word + 64 * l);
+			note_line(&s, &lines[l], word + 64 * l);
 	}
 	return HG_OK;
 }
 
-/* Those of 64 blocks that have a tag; untyped ones, or that had no type before the stratum. */
-static uint64_t with_tag(const struct retyping *r, unsigned tag, bool untyped_only, uint64_t first)
+/* Those of 64 blocks that have a tag. */
+static uint64_t choose_tag(const struct infer_sweeper *s, unsigned tag, uint64_t first)
 {
-	const struct retype_block *blocks = r->blocks + first;
-	uint64_t count = r->snap->block_count - first, bits = 0;
-	uint64_t may_be = is_described(tag) ? r->described[first / 64] : UINT64_MAX;
-	if (count > 64)
-		count = 64;
-	for (uint64_t i = 0; may_be && i < count; i++) {
-		bool fits = (blocks[i].shape & 255) == tag;
-		bits |= (uint64_t)(fits & (!untyped_only | (blocks[i].type == 0))) << i;
-	}
-	for (uint64_t left = untyped_only ? may_be & r->changed[first / 64] : 0; left;
-		left &= left - 1) {
-		uint64_t i = (uint64_t)__builtin_ctzll(left);
-		bool fits = (blocks[i].shape & 255) == tag;
-		if (fits && retyping_type_before(r, (uint32_t)(first + i)) == 0)
-			bits |= (uint64_t)1 << i;
-	}
+	const struct retype_block *blocks = s->heap->blocks + first;
+	uint64_t count = s->in->snap->block_count - first, bits = 0;
+	uint64_t may_be = is_described(tag) ? s->described[first / 64] : UINT64_MAX;
+	for (uint64_t i = 0; may_be && i < count && i < 64; i++)
+		bits |= (uint64_t)((blocks[i].shape & 255) == tag) << i;
 	return bits;
 }
 
-enum hg_status retyping_sweep_tag(struct retyping *r, unsigned tag, bool untyped_only,
-	retyping_visit_fn *visit, void *context)
+/* Those of them that have no type, or had none before the stratum. */
+static uint64_t choose_untyped(const struct infer_sweeper *s, unsigned tag, uint64_t first)
+{
+	const struct retype_block *blocks = s->heap->blocks + first;
+	uint64_t count = s->in->snap->block_count - first, bits = 0;
+	uint64_t tagged = choose_tag(s, tag, first);
+	for (uint64_t i = 0; tagged && i < count && i < 64; i++)
+		bits |= (uint64_t)(blocks[i].type == 0) << i;
+	for (uint64_t left = tagged & s->undo->changed[first / 64]; left; left &= left - 1) {
+		uint64_t i = (uint64_t)__builtin_ctzll(left);
+		if (infer_type_before(s->undo, (uint32_t)(first + i)) == 0)
+			bits |= (uint64_t)1 << i;
+	}
+	return bits & tagged;
+}
+
+enum hg_status infer_sweep_tag(
+	struct infer_sweeper *s, unsigned tag, infer_visit_fn *visit, void *context)
 {
 	uint64_t any = 0;
-	for (uint64_t first = 0; first < r->snap->block_count; first += 64) {
-		uint64_t bits = with_tag(r, tag, untyped_only, first);
-		r->candidates[first / 64] = bits;
-		any |= bits;
-	}
-	return any ? retyping_sweep(r, r->candidates, visit, context) : HG_OK;
+	for (uint64_t first = 0; first < s->in->snap->block_count; first += 64)
+		any |= s->candidates[first / 64] = choose_tag(s, tag, first);
+	return any ? infer_sweep(s, s->candidates, visit, context) : HG_OK;
+}
+
+enum hg_status infer_sweep_untyped(
+	struct infer_sweeper *s, unsigned tag, infer_visit_fn *visit, void *context)
+{
+	uint64_t any = 0;
+	for (uint64_t first = 0; first < s->in->snap->block_count; first += 64)
+		any |= s->candidates[first / 64] = choose_untyped(s, tag, first);
+	return any ? infer_sweep(s, s->candidates, visit, context) : HG_OK;
 }

@@ -4,28 +4,34 @@
  * A value of an exception is its slot followed by its arguments.  A block that looks so and that
  * nothing has typed is one, if the profile knows as many arguments.
  */
-#include "retype/infer/parts.h"
+#include "retype/infer/seeds/seeds.h"
 
 #include <string.h>
 
-static void seed_exception(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+struct described {
+	struct infer_seeder *seeder;
+	struct retype_term type; /* of those that are looked for, if they are all of one */
+};
+
+static void seed_exception(void *context, uint32_t rank, const struct snap_cell *cell)
 {
-	const struct retype_term *exception = context;
+	struct described *d = context;
 	if (cell->field_count < 2 || cell->fields[0] & 7)
 		return;
-	const struct retype_extension *extension = retyping_extension(r, cell->fields[0]);
+	const struct retype_extension *extension =
+		infer_extension(d->seeder->blocks, cell->fields[0]);
 	if (extension && extension->field_count == cell->field_count - 1)
-		retyping_seed(r, HG_INFERRED, (uint32_t)(extension - r->types->extensions), rank,
-			cell->address, *exception);
+		infer_seed(d->seeder, HG_INFERRED,
+			(uint32_t)(extension - d->seeder->in->types->extensions), rank,
+			cell->address, d->type);
 }
 
-static void seed_slot(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+static void seed_slot(void *context, uint32_t rank, const struct snap_cell *cell)
 {
-	const struct retype_term *slot = context;
-	if (cell->field_count == 2 && retyping_is_slot(r, snap_block_of(cell->address).a))
-		retyping_seed(r, HG_EXACT, 0, rank, cell->address, *slot);
+	struct described *d = context;
+	if (cell->field_count == 2 &&
+		infer_is_extension_slot(d->seeder->blocks, snap_block_of(cell->address).a))
+		infer_seed(d->seeder, HG_EXACT, 0, rank, cell->address, d->type);
 }
 
 /* Kinds of custom blocks that have a type of their own, by the identifiers of their operations. */
@@ -33,36 +39,42 @@ static const struct {
 	const char *identifier, *base;
 } customs[] = {{"_i", "int32"}, {"_j", "int64"}, {"_n", "nativeint"}};
 
-static void seed_custom(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+static void seed_custom(void *context, uint32_t rank, const struct snap_cell *cell)
 {
 	char name[64];
-	(void)context;
-	if (!r->snap->format->custom_name(r->snap, (struct snap_rank){rank}, name, sizeof(name)))
+	struct described *d = context;
+	const struct snap *snap = d->seeder->in->snap;
+	if (!snap->format->custom_name(snap, (struct snap_rank){rank}, name, sizeof(name)))
 		return;
 	for (unsigned i = 0; i < sizeof(customs) / sizeof(customs[0]); i++)
 		if (strcmp(name, customs[i].identifier) == 0)
-			retyping_seed(r, HG_EXACT, i, rank, cell->address,
-				retype_base(r->types, customs[i].base));
+			infer_seed(d->seeder, HG_EXACT, i, rank, cell->address,
+				retype_base(d->seeder->in->types, customs[i].base));
 }
 
-enum hg_status retyping_seed_customs(struct retyping *r)
+static enum hg_status seed_customs(struct infer_seeder *seeder)
 {
-	if (!r->snap->format->custom_name)
+	if (!seeder->in->snap->format->custom_name)
 		return HG_OK;
-	return retyping_sweep_tag(r, SNAP_TAG_CUSTOM, true, seed_custom, NULL);
+	struct described d = {.seeder = seeder};
+	return infer_sweep_untyped(seeder->sweeper, SNAP_TAG_CUSTOM, seed_custom, &d);
 }
 
-enum hg_status retyping_seed_exceptions(struct retyping *r)
+static enum hg_status seed_exceptions(struct infer_seeder *seeder)
 {
-	struct retype_term exception = retype_base(r->types, "exn");
-	if (!exception.n || r->types->extension_count == 0)
+	struct described d = {seeder, retype_base(seeder->in->types, "exn")};
+	if (!d.type.n || seeder->in->types->extension_count == 0)
 		return HG_OK;
-	return retyping_sweep_tag(r, 0, true, seed_exception, &exception);
+	return infer_sweep_untyped(seeder->sweeper, 0, seed_exception, &d);
 }
 
-enum hg_status retyping_seed_slots(struct retyping *r)
+static enum hg_status seed_slots(struct infer_seeder *seeder)
 {
-	struct retype_term slot = retype_base(r->types, "extcon");
-	return slot.n ? retyping_sweep_tag(r, SNAP_TAG_OBJECT, true, seed_slot, &slot) : HG_OK;
+	struct described d = {seeder, retype_base(seeder->in->types, "extcon")};
+	return d.type.n ? infer_sweep_untyped(seeder->sweeper, SNAP_TAG_OBJECT, seed_slot, &d)
+			: HG_OK;
 }
+
+const struct infer_family seeds_exceptions = {"exceptions", seed_exceptions};
+const struct infer_family seeds_slots = {"extension constructors", seed_slots};
+const struct infer_family seeds_customs = {"boxed integers", seed_customs};

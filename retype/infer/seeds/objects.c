@@ -1,32 +1,33 @@
 /* Objects: the class is told by the set of methods in their table. */
-#include "retype/infer/parts.h"
+#include "retype/infer/seeds/seeds.h"
+#include "retype/infer/work.h"
 
 #include <string.h>
 
-static struct retype_term type_of_class(struct retyping *r, const struct retype_class *class)
+static struct retype_term type_of_class(
+	struct retype_types *types, const struct retype_class *class)
 {
 	/* Of the methods only the names are known here. */
 	struct retype_term unknown[64] = {{0}};
 	if (class->method_count > sizeof(unknown) / sizeof(unknown[0]))
 		return RETYPE_NOTHING;
-	return retype_object(r->types, class->methods, unknown, class->method_count);
+	return retype_object(types, class->methods, unknown, class->method_count);
 }
 
-static void seed_object(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+static void seed_object(void *context, uint32_t rank, const struct snap_cell *cell)
 {
-	(void)context;
-	const struct retype_class *class = retyping_class(r, cell);
+	struct infer_seeder *seeder = context;
+	const struct retype_class *class = infer_class(seeder->blocks, cell);
 	if (class)
-		retyping_seed(r, HG_INFERRED, (uint32_t)(class - r->types->classes), rank,
-			cell->address, type_of_class(r, class));
+		infer_seed(seeder, HG_INFERRED, (uint32_t)(class - seeder->in->types->classes),
+			rank, cell->address, type_of_class(seeder->in->types, class));
 }
 
-enum hg_status retyping_seed_objects(struct retyping *r)
+static enum hg_status seed_objects(struct infer_seeder *seeder)
 {
-	if (r->types->class_count == 0)
+	if (seeder->in->types->class_count == 0)
 		return HG_OK;
-	return retyping_sweep_tag(r, SNAP_TAG_OBJECT, true, seed_object, NULL);
+	return infer_sweep_untyped(seeder->sweeper, SNAP_TAG_OBJECT, seed_object, seeder);
 }
 
 /* The declared type of a class without parameters, or nothing. */
@@ -42,38 +43,47 @@ static struct retype_term declared_type(
 	return RETYPE_NOTHING;
 }
 
+struct naming {
+	struct infer_seeder *seeder;
+	struct infer_work *work;
+	struct retype_map names; /* types by class */
+};
+
 /*
  * An object that was reached as of its class and as of one that the class inherits from, too, has
  * the methods of both for a type: those of its class.
  */
-static void name_object(
-	struct retyping *r, uint32_t rank, const struct snap_cell *cell, void *context)
+static void name_object(void *context, uint32_t rank, const struct snap_cell *cell)
 {
-	struct retype_map *names = context;
-	struct retype_term type = {r->blocks[rank].type};
+	struct naming *n = context;
+	struct infer_seeder *seeder = n->seeder;
+	struct retype_term type = {n->work->blocks[rank].type};
 	uint64_t known;
-	if (retype_view(r->types, type).kind != RETYPE_OBJECT)
+	if (retype_view(seeder->in->types, type).kind != RETYPE_OBJECT)
 		return;
-	const struct retype_class *class = retyping_class(r, cell);
-	if (!class || r->status != HG_OK)
+	const struct retype_class *class = infer_class(seeder->blocks, cell);
+	if (!class || seeder->failure->status != HG_OK)
 		return;
-	uint64_t key = (uint64_t)(class - r->types->classes) + 1;
-	if (!retype_map_get(names, key, &known)) {
-		known = declared_type(r->types, class).n;
-		r->status = retype_map_set(names, key, known, r->error);
+	uint64_t key = (uint64_t)(class - seeder->in->types->classes) + 1;
+	if (!retype_map_get(&n->names, key, &known)) {
+		known = declared_type(seeder->in->types, class).n;
+		seeder->failure->status =
+			retype_map_set(&n->names, key, known, seeder->failure->error);
 	}
 	struct retype_term named = {(uint32_t)known};
-	if (named.n && retype_is(retype_expand(r->types, named, RETYPE_DEEPEST),
-			       retype_expand(r->types, type, RETYPE_DEEPEST)))
-		r->blocks[rank].type = named.n;
+	if (named.n && retype_is(retype_expand(seeder->in->types, named, RETYPE_DEEPEST),
+			       retype_expand(seeder->in->types, type, RETYPE_DEEPEST)))
+		infer_rename(n->work, rank, named);
 }
 
-enum hg_status retyping_name_objects(struct retyping *r)
+enum hg_status seeds_name_objects(struct infer_seeder *seeder, struct infer_work *work)
 {
-	struct retype_map names = {0};
-	if (r->types->class_count == 0)
+	struct naming n = {.seeder = seeder, .work = work};
+	if (seeder->in->types->class_count == 0)
 		return HG_OK;
-	enum hg_status status = retyping_sweep_tag(r, SNAP_TAG_OBJECT, false, name_object, &names);
-	retype_map_clear(&names);
-	return status != HG_OK ? status : r->status;
+	enum hg_status status = infer_sweep_tag(seeder->sweeper, SNAP_TAG_OBJECT, name_object, &n);
+	retype_map_clear(&n.names);
+	return status != HG_OK ? status : seeder->failure->status;
 }
+
+const struct infer_family seeds_objects = {"objects", seed_objects};

@@ -1,0 +1,38 @@
+/* Which seeds are taken: those that are as sure as the stratum, and whose origins are not guilty.
+ */
+#include "retype/infer/seed.h"
+
+#include "base/assert.h"
+
+/* Numbers of origins within a family. */
+enum { FAMILY_SHIFT = 27 };
+
+static uint32_t origin_of(const struct infer_seeder *seeder, uint32_t number)
+{
+	base_assert(seeder->family < INFER_MOST_FAMILIES);
+	return (seeder->family + 1) << FAMILY_SHIFT | (number & ((1u << FAMILY_SHIFT) - 1));
+}
+
+void infer_seed(struct infer_seeder *seeder, enum hg_confidence sure, uint32_t origin,
+	uint32_t rank, struct snap_header_address header, struct retype_term type)
+{
+	origin = origin_of(seeder, origin);
+	if (sure != seeder->sure || !type.n || infer_is_guilty(seeder->blame, origin))
+		return;
+	type = retype_instance(seeder->in->types, type, NULL, 0);
+	struct infer_shape shape = infer_shape(seeder->heap, rank, header);
+	if (seeder->refuses_misfits && infer_is_misfit(seeder->fits, type, shape.tag, shape.wosize))
+		return;
+	seeder->take(seeder->taker, origin, rank, header, type);
+}
+
+void infer_seed_value(struct infer_seeder *seeder, enum hg_confidence sure, uint32_t origin,
+	uint64_t value, struct retype_term type)
+{
+	struct infer_target to;
+	if (!infer_resolve(seeder->in->snap, value, &to))
+		return;
+	if (to.is_infix)
+		type = infer_any_function(seeder->in);
+	infer_seed(seeder, sure, origin, to.rank, to.header, type);
+}

@@ -1,0 +1,207 @@
+/*
+ * Seeds from the locations where blocks were allocated: location ids in their headers, and samples
+ * of Gc.Memprof.
+ *
+ * A location may make blocks of several types; those that fit the block are considered.  A
+ * primitive or a call may make many blocks at its one location, of which only the one that holds
+ * the others has its type (input_value).
+ */
+#include "retype/infer/seeds/seeds.h"
+
+#include <string.h>
+
+/* Of how many blocks the type of a location is. */
+enum makes {
+	MAKES_EACH,  /* of each */
+	MAKES_FIRST, /* of the one that holds the others, if there are any */
+	MAKES_VALUE, /* the same, and there are as many as anybody likes */
+};
+
+/* What a location says of blocks of one shape. */
+struct verdict {
+	struct retype_term type;
+	enum hg_confidence sure;
+	enum makes makes;
+};
+
+struct locations {
+	struct infer_seeder *seeder;
+	struct retype_map verdicts;
+	uint64_t *held;    /* bits by rank: in a block from a location that makes many; or NULL */
+	bool second_sweep; /* for the blocks that are not */
+	bool sampled;
+};
+
+static bool is_call(const char *kind)
+{
+	return strcmp(kind, "call") == 0;
+}
+
+static enum makes makes_of(const char *kind)
+{
+	if (is_call(kind))
+		return MAKES_FIRST;
+	if (strncmp(kind, "prim.", 5) != 0)
+		return MAKES_EACH;
+	bool reads = strstr(kind, "input_value") || strstr(kind, "unmarshal");
+	return reads ? MAKES_VALUE : MAKES_FIRST;
+}
+
+/* Takes one of the types that a location makes, if a block of this shape can be of it. */
+static void consider_made(struct infer_seeder *seeder, const struct retype_made *made, unsigned tag,
+	uint64_t wosize, struct verdict *out, bool *untold)
+{
+	struct retype_term type = retype_instance(seeder->in->types, made->type, NULL, 0);
+	struct retype_term shape = type;
+	if (!type.n)
+		return;
+	struct retype_fit fit = infer_fit_copy(seeder->fits, &shape, tag, wosize);
+	if (fit.match == RETYPE_MISFIT || !shape.n)
+		return;
+	if (out->type.n && fit.match == RETYPE_UNTOLD)
+		return;
+	if (!out->type.n || *untold) {
+		*out = (struct verdict){type, HG_EXACT, MAKES_EACH};
+		*untold = fit.match == RETYPE_UNTOLD;
+	} else if (!retype_is(out->type, type)) {
+		out->type = retype_join(seeder->in->types, out->type, type, NULL);
+		out->sure = HG_INFERRED;
+	}
+	enum makes makes = makes_of(made->kind);
+	if (is_call(made->kind) || makes == MAKES_VALUE)
+		out->sure = HG_INFERRED;
+	if (makes > out->makes)
+		out->makes = makes;
+}
+
+static struct verdict judge_location(
+	struct infer_seeder *seeder, const struct snap_location *at, unsigned tag, uint64_t wosize)
+{
+	struct verdict verdict = {.sure = HG_EXACT};
+	uint32_t places, count;
+	bool untold = false;
+	const struct retype_location *place = retype_locations_at(seeder->in->types, at->file,
+		(uint32_t)at->line, at->start, at->end, seeder->in->snap->clamped_places, &places);
+	/* What a call returns was made elsewhere, unless C code made it. */
+	for (unsigned calls = 0; calls < 2 && !verdict.type.n; calls++)
+		for (uint32_t i = 0; i < places; i++) {
+			const struct retype_made *made =
+				retype_location_made(seeder->in->types, &place[i], &count);
+			for (uint32_t j = 0; j < count; j++)
+				if (is_call(made[j].kind) == (calls == 1))
+					consider_made(
+						seeder, &made[j], tag, wosize, &verdict, &untold);
+		}
+	if (verdict.type.n && infer_is_set(seeder->in->types, verdict.type))
+		verdict.type = RETYPE_NOTHING;
+	return verdict;
+}
+
+/* The verdict on blocks of a location and shape, which is kept. */
+static struct verdict verdict_of(struct locations *l, uint32_t site, unsigned tag, uint64_t wosize)
+{
+	struct infer_seeder *seeder = l->seeder;
+	struct verdict verdict;
+	uint64_t known, key = (uint64_t)site << 32 | (wosize & 0xffffff) << 8 | tag;
+	bool keep = wosize <= 0xffffff;
+	if (keep && retype_map_get(&l->verdicts, key, &known))
+		return (struct verdict){{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255),
+			(enum makes)(known >> 40)};
+	const struct snap_location *at = &seeder->in->snap->sites.locations[site];
+	verdict = at->file && at->line > 0 ? judge_location(seeder, at, tag, wosize)
+					   : (struct verdict){.sure = HG_EXACT};
+	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.makes << 40;
+	if (keep && seeder->failure->status == HG_OK)
+		seeder->failure->status =
+			retype_map_set(&l->verdicts, key, known, seeder->failure->error);
+	return verdict;
+}
+
+static void hold_fields(struct locations *l, const struct snap_cell *cell)
+{
+	struct infer_seeder *seeder = l->seeder;
+	struct infer_target to;
+	if (!l->held && seeder->failure->status == HG_OK)
+		seeder->failure->status = base_arena_zalloc(seeder->arena,
+			base_bit_words(seeder->in->snap->block_count), sizeof(*l->held),
+			(void **)&l->held, seeder->failure->error);
+	for (uint64_t i = 0; i < cell->field_count && seeder->failure->status == HG_OK; i++)
+		if (infer_resolve(seeder->in->snap, cell->fields[i], &to))
+			base_bit_set(l->held, to.rank);
+}
+
+static void seed_located(struct locations *l, uint32_t rank, const struct snap_cell *cell,
+	uint32_t site, enum hg_confidence located)
+{
+	struct infer_seeder *seeder = l->seeder;
+	struct verdict verdict = verdict_of(l, site, cell->tag, cell->wosize);
+	enum hg_confidence sure = verdict.sure < located ? verdict.sure : located;
+	if (!verdict.type.n)
+		return;
+	if (verdict.makes != MAKES_EACH && !l->sampled) {
+		if (!l->second_sweep) {
+			hold_fields(l, cell);
+			return;
+		}
+		if (l->held && base_bit(l->held, rank))
+			return;
+	} else if (l->second_sweep) {
+		return;
+	}
+	infer_seed(seeder, sure, site, rank, cell->address, verdict.type);
+}
+
+static void visit_located(void *context, uint32_t rank, const struct snap_cell *cell)
+{
+	struct locations *l = context;
+	const struct snap *snap = l->seeder->in->snap;
+	enum hg_confidence located;
+	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
+	uint32_t site = snap_sites_find(&snap->sites, id, cell->tag, &located);
+	if (site)
+		seed_located(l, rank, cell, site, located);
+}
+
+/* A sample may be of any block that a reader of values made. */
+static void seed_sampled(struct locations *l)
+{
+	struct infer_seeder *seeder = l->seeder;
+	const struct snap *snap = seeder->in->snap;
+	struct snap_cell cell;
+	l->sampled = true;
+	for (uint64_t i = 0; i < snap->sampled_count && seeder->failure->status == HG_OK; i++) {
+		struct snap_header_address header = snap->sampled[i].address;
+		uint32_t rank = infer_rank(snap, header);
+		if (!snap_find(&seeder->heap->finder, (struct snap_rank){rank}, header, &cell))
+			continue;
+		struct verdict verdict =
+			verdict_of(l, snap->sampled[i].site, cell.tag, cell.wosize);
+		if (verdict.makes == MAKES_VALUE)
+			continue;
+		seed_located(l, rank, &cell, snap->sampled[i].site, HG_EXACT);
+	}
+}
+
+static enum hg_status seed_locations(struct infer_seeder *seeder)
+{
+	struct locations l = {.seeder = seeder};
+	const struct snap *snap = seeder->in->snap;
+	enum hg_status status = HG_OK;
+	if (seeder->in->types->location_count == 0)
+		return HG_OK;
+	infer_forget_walk(&seeder->heap->finder);
+	if (snap->format->ids != SNAP_IDS_NONE && snap->sites.count > 1) {
+		status = infer_sweep(seeder->sweeper, NULL, visit_located, &l);
+		l.second_sweep = true;
+		if (status == HG_OK && l.held)
+			status = infer_sweep(seeder->sweeper, NULL, visit_located, &l);
+		l.second_sweep = false;
+	}
+	if (status == HG_OK)
+		seed_sampled(&l);
+	retype_map_clear(&l.verdicts);
+	base_arena_free(seeder->arena, l.held);
+	return status != HG_OK ? status : seeder->failure->status;
+}
+
+const struct infer_family seeds_locations = {"locations", seed_locations};

@@ -1,0 +1,26 @@
+/*
+ * The families of seeds and the order in which they are asked, as data: to add a family is to add a
+ * file here and a row to the table of seeds.c.
+ */
+#ifndef RETYPE_INFER_SEEDS_SEEDS_H
+#define RETYPE_INFER_SEEDS_SEEDS_H
+
+#include "retype/infer/infer.h"
+#include "retype/infer/seed.h"
+
+/* Fields of units: by the name of the unit, by single definitions' blocks, by what they hold. */
+extern const struct infer_family seeds_globals, seeds_definitions, seeds_recognised;
+/* Blocks whose allocation's location is known. */
+extern const struct infer_family seeds_locations;
+/* What closures have captured; objects by their methods. */
+extern const struct infer_family seeds_closures, seeds_objects;
+/* Blocks that say what they are. */
+extern const struct infer_family seeds_exceptions, seeds_slots, seeds_customs;
+
+/* Gives objects that are known by their methods the name of their class. */
+enum hg_status seeds_name_objects(struct infer_seeder *seeder, struct infer_work *work);
+
+/* All of it, in the order of its strata. */
+extern const struct infer_plan seeds_plan;
+
+#endif

@@ -1,0 +1,78 @@
+/* Bits and former types of the blocks that a stratum changes. */
+#include "retype/infer/undo.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+enum hg_status infer_undo_init(struct infer_undo *undo, struct retype_block *blocks,
+	uint64_t block_count, struct base_arena *arena, struct hg_error *error)
+{
+	*undo = (struct infer_undo){.blocks = blocks, .block_count = block_count, .arena = arena};
+	return base_arena_zalloc(arena, base_bit_words(block_count), sizeof(*undo->changed),
+		(void **)&undo->changed, error);
+}
+
+void infer_undo_release(struct infer_undo *undo)
+{
+	retype_map_clear(&undo->types_before);
+}
+
+enum hg_status infer_undo_note(struct infer_undo *undo, uint32_t rank, struct hg_error *error)
+{
+	base_assert(rank < undo->block_count);
+	if (base_bit(undo->changed, rank))
+		return HG_OK;
+	base_bit_set(undo->changed, rank);
+	if (!undo->blocks[rank].type)
+		return HG_OK;
+	return retype_map_set(&undo->types_before, rank, undo->blocks[rank].type, error);
+}
+
+uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank)
+{
+	uint32_t before = 0;
+	if (!infer_is_changed(undo, rank))
+		return undo->blocks[rank].type;
+	retype_map_number(&undo->types_before, rank, &before);
+	return before;
+}
+
+static void forget_changes(struct infer_undo *undo)
+{
+	retype_map_clear(&undo->types_before);
+	memset(undo->changed, 0, base_bit_words(undo->block_count) * sizeof(*undo->changed));
+}
+
+void infer_accept_changes(struct infer_undo *undo, enum hg_confidence sure)
+{
+	for (uint64_t i = 0; i < base_bit_words(undo->block_count); i++)
+		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
+			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
+			base_assert(rank < undo->block_count && undo->blocks[rank].type);
+			undo->blocks[rank].confidence = (uint8_t)sure;
+		}
+	forget_changes(undo);
+}
+
+void infer_undo_changes(struct infer_undo *undo)
+{
+	for (uint64_t i = 0; i < base_bit_words(undo->block_count); i++)
+		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
+			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
+			base_assert(rank < undo->block_count && undo->blocks[rank].type);
+			undo->blocks[rank].type = infer_type_before(undo, (uint32_t)rank);
+		}
+	forget_changes(undo);
+}
+
+enum hg_status infer_give_up_changes(struct infer_undo *undo, struct hg_error *error)
+{
+	uint64_t words = base_bit_words(undo->block_count);
+	if (!undo->given_up)
+		BASE_TRY(base_arena_zalloc(undo->arena, words, sizeof(*undo->given_up),
+			(void **)&undo->given_up, error));
+	for (uint64_t i = 0; i < words; i++)
+		undo->given_up[i] |= undo->changed[i];
+	return HG_OK;
+}
