@@ -12,7 +12,7 @@
 
 static inline uint64_t retype_map_hash(uint64_t hash, uint64_t number)
 {
-	return base_hash_join(base_secret(), hash, number);
+	return base_hash_join(base_secret(), base_hash(base_secret(), hash), number);
 }
 
 static inline uint64_t retype_map_hash_string(uint64_t hash, const void *bytes, uint64_t length)
