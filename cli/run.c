@@ -133,7 +133,7 @@ enum hg_status cli_usage_error(struct cli_run *run, const char *format, ...)
 	return base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s", message);
 }
 
-static void add_escaped(struct rep_text *line, const char *string)
+static void add_escaped_to_line(struct rep_text *line, const char *string)
 {
 	rep_text_escape_terminal(line, string, strlen(string));
 }
@@ -145,10 +145,10 @@ void cli_print_note(const char *file, const char *message)
 	struct rep_text line = rep_text_over(buffer, sizeof(buffer));
 	rep_text_put(&line, "heapgraph: ");
 	if (*file) {
-		add_escaped(&line, file);
+		add_escaped_to_line(&line, file);
 		rep_text_put(&line, ": ");
 	}
-	add_escaped(&line, message);
+	add_escaped_to_line(&line, message);
 	fprintf(stderr, "%s\n", rep_text_string(&line));
 }
 

@@ -402,6 +402,29 @@ HG_API enum hg_status hg_top_of_type(
 HG_API void hg_top_release(struct hg_top *top);
 
 /*
+ * Root slots: each with the block that it points to.  Several are one of the runtime's stacks that
+ * a continuation holds: 'target' is none then, 'targets' are its blocks.
+ */
+struct hg_root_slot {
+	hg_node node;            /* for hg_root_kind(), hg_root_name() */
+	hg_node target;          /* for hg_block(); HG_NO_NODE: an integer, code, out of the heap */
+	uint64_t targets, bytes; /* the reachable blocks it points to, 0 or 1 but of stacks */
+	uint64_t retained_bytes; /* of the slot: what it alone keeps */
+	bool reachable;          /* false of a stack that only garbage holds */
+};
+
+struct hg_root_slots {
+	size_t count;
+	struct hg_root_slot *rows; /* by retained bytes descending, then in order of the file */
+	uint64_t with_target;      /* of these, slots that point to a block */
+};
+
+/* 'type' as in hg_top_of_type(): only slots that point to such a block. */
+HG_API enum hg_status hg_root_slots(
+	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots *out);
+HG_API void hg_root_slots_release(struct hg_root_slots *slots);
+
+/*
  * Name of a class.  For HG_BY_ROOT use hg_root_kind() and hg_root_name() with the id as node; the
  * parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
  * hg_class_parts().

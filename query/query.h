@@ -68,6 +68,11 @@ static inline struct graph_position query_position(const struct hg_snapshot *sna
 	return snapshot->graph.position[node];
 }
 
+/* Root slot 'number' of the file; and whether it points to a block of one of these types. */
+struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t number);
+bool query_root_points_to(
+	struct hg_snapshot *snapshot, const struct hg_root_slot *slot, const bool *types);
+
 /* Fills 'out' for a block met in a walk. */
 void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
 	struct hg_block *out);

@@ -67,60 +67,25 @@ static enum hg_status class_rows(
 	return status;
 }
 
-static void add_target(const struct hg_snapshot *snapshot, uint32_t target, struct hg_class *row)
-{
-	const struct graph *g = &snapshot->graph;
-	if (target == HG_NO_NODE || !graph_reaches(g->position[target]))
-		return;
-	row->blocks++;
-	row->bytes += graph_shallow(g, g->position[target]);
-}
-
-/* A stack that a continuation holds has a link for each block; they come in order. */
-static void add_linked_targets(
-	const struct hg_snapshot *snapshot, uint32_t node, struct hg_class *row)
-{
-	const struct snap *snap = &snapshot->snap;
-	uint64_t first, end;
-	snap_links(snap, node, &first, &end);
-	for (uint64_t i = first; i < end; i++)
-		if (i == first || snap->links[i].to != snap->links[i - 1].to)
-			add_target(snapshot, snap->links[i].to, row);
-}
-
-static bool has_type(struct hg_snapshot *snapshot, uint32_t node, const bool *wanted)
-{
-	struct snap_cell cell;
-	enum hg_confidence confidence;
-	return node != HG_NO_NODE &&
-	       snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell) &&
-	       wanted[query_type(snapshot, node, cell.tag, &confidence).n];
-}
-
 /* Of a root: its direct targets, and what the root's node retains. */
 static enum hg_status root_rows(
 	struct hg_snapshot *snapshot, const bool *wanted, struct table *table)
 {
 	const struct snap *snap = &snapshot->snap;
-	const struct graph *g = &snapshot->graph;
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(query_alloc(
 		snapshot, snap->root_count, sizeof(*table->rows), (void **)&table->rows));
 	for (uint64_t i = 0; i < snap->root_count; i++) {
-		uint32_t node = snap_root_node(snap, i);
-		uint32_t target = snap_resolve_node(snap, snap->roots[i].value);
-		struct hg_class row = {.id = node,
+		struct hg_root_slot slot = query_root_slot(snapshot, i);
+		struct hg_class row = {.id = slot.node,
 			.confidence = HG_EXACT,
+			.blocks = slot.targets,
+			.bytes = slot.bytes,
+			.retained_bytes = slot.retained_bytes,
 			.estimated_bytes = HG_UNKNOWN,
 			.estimated_error = HG_UNKNOWN};
-		if (wanted && !has_type(snapshot, target, wanted))
+		if (wanted && !query_root_points_to(snapshot, &slot, wanted))
 			continue;
-		/* Else it is a fiber that only garbage holds. */
-		if (graph_reaches(g->position[node]))
-			row.retained_bytes = graph_retained(g, g->position[node]);
-		add_target(snapshot, target, &row);
-		if (graph_reaches(g->position[node]))
-			add_linked_targets(snapshot, node, &row);
 		BASE_TRY(add_row(snapshot, table, HG_BY_ROOT, &row));
 	}
 	return HG_OK;
@@ -194,16 +159,9 @@ enum hg_status hg_top_of_type(
 	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out)
 {
 	bool *wanted = NULL;
-	struct base_pattern pattern = {0};
 	*out = (struct hg_top){.key = key};
 	BASE_TRY(query_begin(snapshot));
-	if (type) {
-		BASE_TRY(query_pattern(snapshot, type, &pattern));
-		enum hg_status status = query_types_match(snapshot, &pattern, NULL, &wanted);
-		base_pattern_release(&pattern);
-		if (status != HG_OK)
-			return status;
-	}
+	BASE_TRY(query_types_of_pattern(snapshot, type, &wanted));
 	enum hg_status status = top(snapshot, key, wanted, out);
 	free(wanted);
 	return status;

@@ -89,3 +89,15 @@ enum hg_status query_pattern(
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "an empty pattern");
 	return base_pattern_compile(out, text, error);
 }
+
+enum hg_status query_types_of_pattern(struct hg_snapshot *snapshot, const char *pattern, bool **out)
+{
+	struct base_pattern compiled = {0};
+	*out = NULL;
+	if (!pattern)
+		return HG_OK;
+	BASE_TRY(query_pattern(snapshot, pattern, &compiled));
+	enum hg_status status = query_types_match(snapshot, &compiled, NULL, out);
+	base_pattern_release(&compiled);
+	return status;
+}

@@ -25,6 +25,10 @@ enum hg_status query_types_have(struct hg_snapshot *snapshot, const char *name, 
 /* For each of them the first one of the same name, which stands for all; 0 for 0 and the others. */
 enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out);
 
+/* Types that an expression of the user matches; *out is NULL if that is NULL. */
+enum hg_status query_types_of_pattern(
+	struct hg_snapshot *snapshot, const char *pattern, bool **out);
+
 /* Compiles an expression of the user; HG_ERROR_USAGE if it is none. */
 enum hg_status query_pattern(
 	struct hg_snapshot *snapshot, const char *text, struct base_pattern *out);

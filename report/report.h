@@ -50,6 +50,10 @@ struct rep_top_request {
 };
 enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request);
 
+/* Root slots with what they point to; 'type' as in hg_root_slots(). */
+enum hg_status rep_roots(
+	struct rep_context *context, const char *type, enum rep_sort sort, uint64_t limit);
+
 /* The table of types: 'pattern' NULL or what the name of a type must match. */
 enum hg_status rep_types(
 	struct rep_context *context, const char *pattern, bool unused, uint64_t limit);

@@ -31,6 +31,8 @@ header 'trend by type,location' index,type,location,blocks,bytes,retained_bytes 
 	trend --by type,location $cache0 $cache2
 header types type,kind,unit,blocks,bytes,layout types $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
+header roots \
+	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence roots $tiny
 header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
 header tree depth,address,type,location,bytes,retained_bytes,children tree $tiny
@@ -209,7 +211,7 @@ refuses '--as another format' 3 top --as ocp2014 $tiny
 check_run 'version' 0 --version
 check 'version names jemalloc or the system' grep -q '^heapgraph [0-9.]* (\(jemalloc\|system\)' \
 	"$work/out"
-for verb in summary info top tree why object objects dot types diff trend completion; do
+for verb in summary info top roots tree why object objects dot types diff trend completion; do
 	check_run "$verb --help" 0 $verb --help
 	cp "$work/out" "$work/once"
 	run help $verb

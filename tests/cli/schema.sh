@@ -58,7 +58,7 @@ check 'the schema is JSON' jq -e '.oneOf | length >= 10' docs/outputs.schema.jso
 native=$fixtures/v02/objs-opt/memprof.28958.0.dump
 ocp=$fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump
 for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
-	for verb in summary info tree objects types; do
+	for verb in summary info roots tree objects types; do
 		written $verb $verb "$dump"
 	done
 	for key in location tag module root type type,location callstack; do
@@ -75,6 +75,7 @@ for key in location tag module root type type,location callstack; do
 done
 written why why loc:cache.ml $cache0
 written why why loc:no-such-thing $cache0
+written roots roots --type no-such-type $cache0
 written info_refused info LICENSE
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"
@@ -82,7 +83,7 @@ written summary summary --partial "$work/heap.dump.8975.0"
 # With types.
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
-	for verb in summary 'summary --outside' tree objects types 'types --all' 'types --clashes' \
+	for verb in summary 'summary --outside' roots tree objects types 'types --all' 'types --clashes' \
 		'top --by type' 'top --by type,location' 'why type:option'; do
 		# shellcheck disable=SC2086 # words
 		written "${verb%% *}" $verb "${typed[@]}"
@@ -101,7 +102,7 @@ if has_cores; then
 	for name in 413-cache/cache 53-fib/fib 53-mprof/mprof; do
 		core=("$cores/${name%/*}/core.zst" --exe "$cores/$name.zst" --libraries "$cores/lib")
 		# Some thousand rows are enough of this slow check.
-		for verb in summary info 'tree --depth 3' 'objects --limit 2000'; do
+		for verb in summary info 'roots --limit 2000' 'tree --depth 3' 'objects --limit 2000'; do
 			# shellcheck disable=SC2086 # words
 			written "${verb%% *}" $verb "${core[@]}"
 		done

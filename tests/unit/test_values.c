@@ -165,6 +165,32 @@ static void fields_have_names_and_values(void **state)
 	assert_int_equal(hg_type_name(s->snapshot, UINT32_MAX, text, sizeof(text)), 0);
 }
 
+static void root_slots_point_to_matching_types(void **state)
+{
+	struct subject *s = *state;
+	struct hg_root_slots slots, all;
+	assert_int_equal(hg_root_slots(s->snapshot, "(", &slots), HG_ERROR_USAGE);
+	assert_int_equal(hg_root_slots(s->snapshot, "no such", &slots), HG_OK);
+	assert_int_equal(slots.count, 0);
+	hg_root_slots_release(&slots);
+	assert_int_equal(hg_root_slots(s->snapshot, NULL, &all), HG_OK);
+	assert_int_equal(hg_root_slots(s->snapshot, "Tiny[.]item", &slots), HG_OK);
+	assert_in_range(slots.count, 1, all.count - 1);
+	assert_int_equal(slots.with_target, slots.count);
+	for (size_t i = 0; i < slots.count; i++) {
+		struct hg_block block;
+		char name[256];
+		hg_block(s->snapshot, slots.rows[i].target, &block);
+		hg_type_name(s->snapshot, block.type, name, sizeof(name));
+		assert_non_null(strstr(name, "Tiny.item"));
+		assert_true(
+			i == 0 || slots.rows[i - 1].retained_bytes >= slots.rows[i].retained_bytes);
+	}
+	hg_root_slots_release(&slots);
+	hg_root_slots_release(&all);
+	hg_root_slots_release(&all);
+}
+
 static void classes_are_of_matching_types(void **state)
 {
 	struct subject *s = *state;
@@ -242,6 +268,7 @@ int main(void)
 		cmocka_unit_test(values_have_limits),
 		cmocka_unit_test(texts_are_cut_as_by_snprintf),
 		cmocka_unit_test(fields_have_names_and_values),
+		cmocka_unit_test(root_slots_point_to_matching_types),
 		cmocka_unit_test(classes_are_of_matching_types),
 		cmocka_unit_test(declared_types_are_all_typed_blocks),
 	};

@@ -1,0 +1,99 @@
+/*
+ * Root slots, each with the block that it points to.  Retained bytes are those of the slot's own
+ * node: what would be freed if this slot alone were cleared.
+ */
+#include "query/types.h"
+
+#include <stdlib.h>
+
+/* Adds a block that the slot points to, unless nothing reaches it. */
+static void add_root_target(
+	const struct hg_snapshot *snapshot, uint32_t target, struct hg_root_slot *slot)
+{
+	const struct graph *g = &snapshot->graph;
+	if (target == HG_NO_NODE || !graph_reaches(g->position[target]))
+		return;
+	slot->targets++;
+	slot->bytes += graph_shallow(g, g->position[target]);
+}
+
+/* A stack that a continuation holds has a link for each block; they come in order. */
+static void add_linked_targets(const struct hg_snapshot *snapshot, struct hg_root_slot *slot)
+{
+	const struct snap *snap = &snapshot->snap;
+	uint64_t first, end;
+	snap_links(snap, slot->node, &first, &end);
+	for (uint64_t i = first; i < end; i++)
+		if (i == first || snap->links[i].to != snap->links[i - 1].to)
+			add_root_target(snapshot, snap->links[i].to, slot);
+}
+
+struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t number)
+{
+	const struct snap *snap = &snapshot->snap;
+	const struct graph *g = &snapshot->graph;
+	struct hg_root_slot slot = {.node = snap_root_node(snap, number)};
+	slot.target = snap_resolve_node(snap, snap->roots[number].value);
+	/* Else it is a fiber that only garbage holds. */
+	slot.reachable = graph_reaches(g->position[slot.node]);
+	add_root_target(snapshot, slot.target, &slot);
+	if (slot.reachable) {
+		slot.retained_bytes = graph_retained(g, g->position[slot.node]);
+		add_linked_targets(snapshot, &slot);
+	}
+	return slot;
+}
+
+bool query_root_points_to(
+	struct hg_snapshot *snapshot, const struct hg_root_slot *slot, const bool *types)
+{
+	struct snap_cell cell;
+	enum hg_confidence confidence;
+	return slot->target != HG_NO_NODE &&
+	       snap_block(&snapshot->lookup, (struct snap_rank){slot->target}, &cell) &&
+	       types[query_type(snapshot, slot->target, cell.tag, &confidence).n];
+}
+
+/* By retained bytes, the largest first, then in the order of the file. */
+static int compare_root_slots(const void *left, const void *right)
+{
+	const struct hg_root_slot *a = left, *b = right;
+	if (a->retained_bytes != b->retained_bytes)
+		return a->retained_bytes > b->retained_bytes ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static enum hg_status collect_root_slots(
+	struct hg_snapshot *snapshot, const bool *types, struct hg_root_slots *out)
+{
+	uint64_t count = snapshot->snap.root_count;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	for (uint64_t i = 0; i < count; i++) {
+		struct hg_root_slot slot = query_root_slot(snapshot, i);
+		if (types && !query_root_points_to(snapshot, &slot, types))
+			continue;
+		out->rows[out->count++] = slot;
+		out->with_target += slot.target != HG_NO_NODE || slot.targets != 0;
+	}
+	if (out->count)
+		qsort(out->rows, out->count, sizeof(*out->rows), compare_root_slots);
+	return HG_OK;
+}
+
+enum hg_status hg_root_slots(
+	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots *out)
+{
+	bool *types = NULL;
+	*out = (struct hg_root_slots){0};
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(query_types_of_pattern(snapshot, type, &types));
+	enum hg_status status = collect_root_slots(snapshot, types, out);
+	free(types);
+	return status;
+}
+
+void hg_root_slots_release(struct hg_root_slots *slots)
+{
+	free(slots->rows);
+	*slots = (struct hg_root_slots){0};
+}
