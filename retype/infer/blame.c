@@ -17,18 +17,18 @@ void infer_blame_init(struct infer_blame *b, struct infer_work *work, struct inf
 
 void infer_blame_release(struct infer_blame *b)
 {
-	retype_map_clear(&b->guilty);
+	base_map_release(&b->guilty);
 	free(b->seeds);
 	free(b->queue);
 	b->seeds = b->queue = NULL;
-	b->guilty_count = b->seed_count = b->seed_capacity = b->queue_count = b->queue_capacity = 0;
+	b->seed_count = b->seed_capacity = b->queue_count = b->queue_capacity = 0;
 	b->gave_up = false;
 }
 
 bool infer_is_guilty(const struct infer_blame *b, uint32_t origin)
 {
 	uint64_t guilty;
-	return retype_map_get(&b->guilty, origin, &guilty);
+	return base_map_get(&b->guilty, origin, &guilty);
 }
 
 /* Whether a block has become several types at once in this stratum, and is no constant. */
@@ -79,8 +79,7 @@ static void accuse(struct infer_blame *b)
 {
 	if (b->failure->status != HG_OK || infer_is_guilty(b, b->origin))
 		return;
-	b->failure->status = retype_map_set(&b->guilty, b->origin, 1, b->failure->error);
-	b->guilty_count++;
+	b->failure->status = base_map_set(&b->guilty, b->origin, 1, b->failure->error);
 }
 
 /* Who leads to what a guilty one leads to. */

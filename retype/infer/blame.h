@@ -16,8 +16,7 @@ struct infer_blame {
 	struct infer_undo *undo; /* of the stratum */
 	struct infer_failure *failure;
 	struct base_arena *arena;
-	struct retype_map guilty; /* origins, in all runs of the stratum */
-	uint64_t guilty_count;
+	struct base_map guilty; /* origins: a set, of all runs of the stratum */
 	/* Seeds of the run, which are gathered for this; blocks to be looked at for one origin. */
 	struct infer_gathered {
 		uint32_t origin, rank;

@@ -14,15 +14,14 @@ void infer_blocks_init(struct infer_blocks *b, const struct infer_input *in,
 
 void infer_blocks_release(struct infer_blocks *b)
 {
-	retype_map_clear(&b->extensions);
-	retype_map_clear(&b->classes);
+	base_map_release(&b->extensions);
+	base_map_release(&b->classes);
 }
 
-static void keep_number(
-	struct infer_blocks *b, struct retype_map *map, uint64_t key, uint64_t number)
+static void keep_number(struct infer_blocks *b, struct base_map *map, uint64_t key, uint64_t number)
 {
 	if (b->failure->status == HG_OK)
-		b->failure->status = retype_map_set(map, key, number, b->failure->error);
+		b->failure->status = base_map_set(map, key, number, b->failure->error);
 }
 
 /* Extension constructors */
@@ -103,7 +102,7 @@ const struct retype_extension *infer_extension(struct infer_blocks *b, uint64_t 
 	struct infer_target name;
 	if (!looks_like_slot(b, slot) || !b->in->snap->format->content)
 		return NULL;
-	if (retype_map_get(&b->extensions, slot, &known)) {
+	if (base_map_get(&b->extensions, slot, &known)) {
 		base_assert(known <= types->extension_count);
 		return known ? &types->extensions[known - 1] : NULL;
 	}
@@ -230,7 +229,7 @@ const struct retype_class *infer_class(struct infer_blocks *b, const struct snap
 	uint64_t variables = object->field_count - VARIABLES;
 	/* Objects of a class have the same table and the same size. */
 	uint64_t key = methods ^ variables << 48;
-	if (retype_map_get(&b->classes, key, &known)) {
+	if (base_map_get(&b->classes, key, &known)) {
 		base_assert(known <= types->class_count);
 		return known ? &types->classes[known - 1] : NULL;
 	}

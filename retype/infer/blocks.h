@@ -5,18 +5,18 @@
 #ifndef RETYPE_INFER_BLOCKS_H
 #define RETYPE_INFER_BLOCKS_H
 
+#include "base/hash.h"
 #include "retype/infer/fits.h"
 #include "retype/infer/heap.h"
 #include "retype/infer/input.h"
-#include "retype/types/map.h"
 
 struct infer_blocks {
 	const struct infer_input *in;
 	struct infer_heap *heap;
 	struct infer_fits *fits;
 	struct infer_failure *failure;
-	struct retype_map extensions; /* by the value of the slot: number + 1; 0: none */
-	struct retype_map classes;    /* by table of methods and size, the same */
+	struct base_map extensions; /* by the value of the slot: number + 1; 0: none */
+	struct base_map classes;    /* by table of methods and size, the same */
 };
 
 void infer_blocks_init(struct infer_blocks *blocks, const struct infer_input *in,

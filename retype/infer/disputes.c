@@ -17,15 +17,15 @@ enum hg_status infer_disputes_init(struct infer_disputes *d, struct infer_work *
 
 void infer_disputes_release(struct infer_disputes *d)
 {
-	retype_map_clear(&d->lied);
-	retype_map_clear(&d->lies);
+	base_map_release(&d->lied);
+	base_map_release(&d->lies);
 	free(d->disputes);
 }
 
 void infer_forget_lies(struct infer_disputes *d)
 {
 	base_assert(d->count == 0);
-	retype_map_clear(&d->lies);
+	base_map_release(&d->lies);
 }
 
 static void add_dispute(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
@@ -69,16 +69,16 @@ static bool is_lie(struct infer_disputes *d, uint32_t rank, struct snap_header_a
 	struct infer_failure *failure = d->failure;
 	uint64_t counted = 0;
 	uint32_t lie;
-	if (retype_map_number(&d->lied, rank, &lie) && lie == type.n)
+	if (base_map_number(&d->lied, rank, &lie) && lie == type.n)
 		return true;
 	unsigned misfits = infer_count_misfits(d->blocks, rank, header, type);
 	if (misfits == 0)
 		return false;
-	if (!retype_map_get(&d->lies, rank, &counted))
+	if (!base_map_get(&d->lies, rank, &counted))
 		counted = 0;
 	if (misfits > counted && failure->status == HG_OK) {
 		infer_clash(d->work, rank, type, rank, misfits - (unsigned)counted);
-		failure->status = retype_map_set(&d->lies, rank, misfits, failure->error);
+		failure->status = base_map_set(&d->lies, rank, misfits, failure->error);
 	}
 	return true;
 }
@@ -128,7 +128,7 @@ static void resolve_dispute(
 		if (!is_lie(d, rank, disputes->header, w.types[i]))
 			believed = infer_join(fits, believed, w.types[i]);
 	if (!believed.n && is_weighed && failure->status == HG_OK)
-		failure->status = retype_map_set(&d->lied, rank, w.joined.n, failure->error);
+		failure->status = base_map_set(&d->lied, rank, w.joined.n, failure->error);
 	base_bit_clear(d->disputed, rank);
 	infer_change(d->work, rank, disputes->header, believed.n ? believed : w.joined);
 }

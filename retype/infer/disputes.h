@@ -21,9 +21,9 @@ struct infer_disputes {
 		struct retype_term type;
 	} * disputes; /* of this round */
 	uint64_t count, capacity;
-	uint64_t *disputed;     /* bits by rank */
-	struct retype_map lied; /* by rank: a type of several that are all contradicted */
-	struct retype_map lies; /* by rank: contradictions that are counted already */
+	uint64_t *disputed;   /* bits by rank */
+	struct base_map lied; /* by rank: a type of several that are all contradicted */
+	struct base_map lies; /* by rank: contradictions that are counted already */
 };
 
 /* The bits are in the arena. */

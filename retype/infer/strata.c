@@ -43,12 +43,12 @@ static enum hg_status propose_seeds(struct infer_strata *s, const struct infer_s
 static enum hg_status find_guilty(
 	struct infer_strata *s, const struct infer_stratum *stratum, bool strictly, bool *more)
 {
-	uint64_t known = s->blame->guilty_count;
+	uint64_t known = s->blame->guilty.count;
 	s->seeder->take = take_suspect;
 	s->seeder->taker = s->blame;
 	BASE_TRY(ask_families(s->seeder, stratum));
 	BASE_TRY(infer_find_guilty(s->blame, strictly));
-	*more = s->blame->guilty_count > known;
+	*more = s->blame->guilty.count > known;
 	return HG_OK;
 }
 
@@ -63,7 +63,7 @@ static void undo_run(
 	result->counts.shape_clashes = before->shape_clashes;
 	result->clash_count = clash_count;
 	result->counts.seeds = before->seeds;
-	result->counts.undone_seeds = before->undone_seeds + s->blame->guilty_count;
+	result->counts.undone_seeds = before->undone_seeds + s->blame->guilty.count;
 }
 
 static enum hg_status run_undoable(struct infer_strata *s, const struct infer_stratum *stratum)

@@ -15,7 +15,7 @@ enum hg_status infer_undo_init(struct infer_undo *undo, struct retype_block *blo
 
 void infer_undo_release(struct infer_undo *undo)
 {
-	retype_map_clear(&undo->types_before);
+	base_map_release(&undo->types_before);
 }
 
 enum hg_status infer_undo_note(struct infer_undo *undo, uint32_t rank, struct hg_error *error)
@@ -26,7 +26,7 @@ enum hg_status infer_undo_note(struct infer_undo *undo, uint32_t rank, struct hg
 	base_bit_set(undo->changed, rank);
 	if (!undo->blocks[rank].type)
 		return HG_OK;
-	return retype_map_set(&undo->types_before, rank, undo->blocks[rank].type, error);
+	return base_map_set(&undo->types_before, rank, undo->blocks[rank].type, error);
 }
 
 uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank)
@@ -34,13 +34,13 @@ uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank)
 	uint32_t before = 0;
 	if (!infer_is_changed(undo, rank))
 		return undo->blocks[rank].type;
-	retype_map_number(&undo->types_before, rank, &before);
+	base_map_number(&undo->types_before, rank, &before);
 	return before;
 }
 
 static void forget_changes(struct infer_undo *undo)
 {
-	retype_map_clear(&undo->types_before);
+	base_map_release(&undo->types_before);
 	memset(undo->changed, 0, base_bit_words(undo->block_count) * sizeof(*undo->changed));
 }
 

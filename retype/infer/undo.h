@@ -7,14 +7,14 @@
 
 #include "base/arena.h"
 #include "base/bits.h"
+#include "base/hash.h"
 #include "retype/infer/result.h"
-#include "retype/types/map.h"
 
 struct infer_undo {
 	struct retype_block *blocks; /* by rank */
 	uint64_t block_count;
-	uint64_t *changed;              /* bits by rank */
-	struct retype_map types_before; /* by rank, of those changed that had a type */
+	uint64_t *changed;            /* bits by rank */
+	struct base_map types_before; /* by rank, of those changed that had a type */
 	uint64_t *given_up; /* bits by rank: had a type until its origins were given up; or NULL */
 	struct base_arena *arena;
 };

@@ -37,7 +37,7 @@ enum hg_status infer_work_init(struct infer_work *work, const struct infer_input
 
 void infer_work_release(struct infer_work *work)
 {
-	retype_map_clear(&work->round_types);
+	base_map_release(&work->round_types);
 }
 
 /* Rounds */
@@ -97,7 +97,7 @@ void infer_end_dense_round(struct infer_work *work)
 {
 	memset(work->now.bits, 0,
 		base_bit_words(work->in->snap->block_count) * sizeof(*work->now.bits));
-	retype_map_clear(&work->round_types);
+	base_map_release(&work->round_types);
 }
 
 /* Changes */
@@ -107,11 +107,11 @@ static void keep_round_type(struct infer_work *work, uint32_t rank)
 {
 	uint32_t type = work->blocks[rank].type, kept;
 	if (!type || !work->now.dense || !base_bit(work->now.bits, rank) ||
-		retype_map_number(&work->round_types, rank, &kept))
+		base_map_number(&work->round_types, rank, &kept))
 		return;
 	if (work->failure->status == HG_OK)
 		work->failure->status =
-			retype_map_set(&work->round_types, rank, type, work->failure->error);
+			base_map_set(&work->round_types, rank, type, work->failure->error);
 }
 
 static void set_type(struct infer_work *work, uint32_t rank, struct retype_term type)

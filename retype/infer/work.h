@@ -38,7 +38,7 @@ struct infer_work {
 	struct infer_round now, next;
 	/* Types when a dense round began, by rank, of blocks that it still has to look at but has
 	 * changed already: few, as most blocks get one type, once. */
-	struct retype_map round_types;
+	struct base_map round_types;
 };
 
 /* The result's blocks are there already, with their shapes.  Lists and bits are in the arena. */
@@ -56,7 +56,7 @@ void infer_end_dense_round(struct infer_work *work);
 static inline struct retype_term infer_type_in_round(const struct infer_work *work, uint32_t rank)
 {
 	struct retype_term type = {work->blocks[rank].type};
-	retype_map_number(&work->round_types, rank, &type.n);
+	base_map_number(&work->round_types, rank, &type.n);
 	return type;
 }
 

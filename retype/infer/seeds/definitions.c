@@ -17,7 +17,7 @@ struct definition {
 /* Numbers of values + 1, by unit and name; 0: of several. */
 struct definitions {
 	struct infer_seeder *seeder;
-	struct retype_map values, blocks;
+	struct base_map values, blocks;
 };
 
 static size_t without_number(const char *name)
@@ -30,16 +30,18 @@ static size_t without_number(const char *name)
 
 static uint64_t key_of_definition(const struct definition *definition)
 {
-	return retype_map_hash_string(definition->unit, definition->name, definition->length);
+	const struct base_secret *secret = base_secret();
+	return base_hash_join(secret, definition->unit,
+		base_hash_bytes(secret, definition->name, definition->length));
 }
 
-static enum hg_status add_definition(struct definitions *d, struct retype_map *map,
+static enum hg_status add_definition(struct definitions *d, struct base_map *map,
 	const struct definition *definition, uint64_t number)
 {
 	uint64_t there, key = key_of_definition(definition);
-	if (retype_map_get(map, key, &there))
+	if (base_map_get(map, key, &there))
 		number = 0;
-	return retype_map_set(map, key, number, d->seeder->failure->error);
+	return base_map_set(map, key, number, d->seeder->failure->error);
 }
 
 /* Parts of units' names are joined by "__", too: the last one that leaves a unit of the profile. */
@@ -97,8 +99,8 @@ static void seed_definition(struct definitions *d, uint64_t number)
 	struct definition definition;
 	uint64_t value, only, word;
 	if (!is_definition(seeder, block, &definition) ||
-		!retype_map_get(&d->blocks, key_of_definition(&definition), &only) || only == 0 ||
-		!retype_map_get(&d->values, key_of_definition(&definition), &value) || value == 0 ||
+		!base_map_get(&d->blocks, key_of_definition(&definition), &only) || only == 0 ||
+		!base_map_get(&d->values, key_of_definition(&definition), &value) || value == 0 ||
 		!seeder->in->snap->format->word_at(seeder->in->snap, block->block.a, &word))
 		return;
 	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word,
@@ -113,8 +115,8 @@ static enum hg_status seed_definitions(struct infer_seeder *seeder)
 	enum hg_status status = index_definitions(&d);
 	for (uint64_t i = 0; i < seeder->in->snap->unit_count && status == HG_OK; i++)
 		seed_definition(&d, i);
-	retype_map_clear(&d.values);
-	retype_map_clear(&d.blocks);
+	base_map_release(&d.values);
+	base_map_release(&d.blocks);
 	return status;
 }
 

@@ -1,3 +1,4 @@
+/* By symbols, else by votes of the locations in the code, else by the line where it begins. */
 #include "retype/infer/seeds/functions.h"
 
 #include <stdio.h>
@@ -8,30 +9,33 @@
 /* Keys of the maps; 64 bits of a hash do not collide. */
 static uint64_t function_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
 {
-	uint64_t location = retype_map_hash(retype_map_hash(line, start), end);
-	return retype_map_hash_string(location, file, strlen(file));
+	const struct base_secret *secret = base_secret();
+	uint64_t location = base_hash_join(secret, base_hash(secret, line), start);
+	location = base_hash_join(secret, location, end);
+	return base_hash_join(secret, location, base_hash_bytes(secret, file, strlen(file)));
 }
 
 static uint64_t line_key(const char *file, uint32_t line)
 {
 	const char *name = base_file_name(file);
-	return retype_map_hash_string(line, name, strlen(name));
+	const struct base_secret *secret = base_secret();
+	return base_hash_join(secret, line, base_hash_bytes(secret, name, strlen(name)));
 }
 
 /* Of two functions with the same key neither is found. */
 static enum hg_status add_function(
-	struct retype_map *map, uint64_t key, uint32_t number, struct hg_error *error)
+	struct base_map *map, uint64_t key, uint32_t number, struct hg_error *error)
 {
 	uint64_t there;
-	uint64_t value = retype_map_get(map, key, &there) ? 0 : (uint64_t)number + 1;
-	return retype_map_set(map, key, value, error);
+	uint64_t value = base_map_get(map, key, &there) ? 0 : (uint64_t)number + 1;
+	return base_map_set(map, key, value, error);
 }
 
 static const struct retype_function *get_function(
-	const struct seeds_functions *f, const struct retype_map *map, uint64_t key)
+	const struct seeds_functions *f, const struct base_map *map, uint64_t key)
 {
 	uint64_t number;
-	if (!retype_map_get(map, key, &number) || number == 0)
+	if (!base_map_get(map, key, &number) || number == 0)
 		return NULL;
 	return &f->in->types->functions[number - 1];
 }
@@ -60,9 +64,9 @@ enum hg_status seeds_functions_init(
 
 void seeds_functions_release(struct seeds_functions *f)
 {
-	retype_map_clear(&f->by_code);
-	retype_map_clear(&f->by_location);
-	retype_map_clear(&f->by_line);
+	base_map_release(&f->by_code);
+	base_map_release(&f->by_location);
+	base_map_release(&f->by_line);
 	free(f->locations);
 }
 
@@ -171,12 +175,12 @@ const struct retype_function *seeds_function_of(struct seeds_functions *f, uint6
 	uint64_t number;
 	if (code == 0)
 		return NULL;
-	if (retype_map_get(&f->by_code, code, &number))
+	if (base_map_get(&f->by_code, code, &number))
 		return number ? &f->in->types->functions[number - 1] : NULL;
 	const struct retype_function *function = find_function_of_code(f, code);
 	number = function ? (uint64_t)(function - f->in->types->functions) + 1 : 0;
 	if (f->failure->status == HG_OK)
-		f->failure->status = retype_map_set(&f->by_code, code, number, f->failure->error);
+		f->failure->status = base_map_set(&f->by_code, code, number, f->failure->error);
 	return function;
 }
 

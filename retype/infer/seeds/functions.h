@@ -5,14 +5,14 @@
 #define RETYPE_INFER_SEEDS_FUNCTIONS_H
 
 #include "retype/infer/input.h"
-#include "retype/types/map.h"
+#include "base/hash.h"
 
 struct seeds_functions {
 	const struct infer_input *in;
 	struct infer_failure *failure;
-	struct retype_map by_code;     /* code address -> number + 1 */
-	struct retype_map by_location; /* of the function itself -> number + 1; 0: of several */
-	struct retype_map by_line;     /* of anonymous ones, the same */
+	struct base_map by_code;     /* code address -> number + 1 */
+	struct base_map by_location; /* of the function itself -> number + 1; 0: of several */
+	struct base_map by_line;     /* of anonymous ones, the same */
 	struct snap_location *locations;
 	uint64_t location_capacity;
 };

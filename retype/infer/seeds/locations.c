@@ -26,7 +26,7 @@ struct verdict {
 
 struct locations {
 	struct infer_seeder *seeder;
-	struct retype_map verdicts;
+	struct base_map verdicts;
 	uint64_t *held;    /* bits by rank: in a block from a location that makes many; or NULL */
 	bool second_sweep; /* for the blocks that are not */
 	bool sampled;
@@ -104,7 +104,7 @@ static struct verdict verdict_of(struct locations *l, uint32_t site, unsigned ta
 	struct verdict verdict;
 	uint64_t known, key = (uint64_t)site << 32 | (wosize & 0xffffff) << 8 | tag;
 	bool keep = wosize <= 0xffffff;
-	if (keep && retype_map_get(&l->verdicts, key, &known))
+	if (keep && base_map_get(&l->verdicts, key, &known))
 		return (struct verdict){{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255),
 			(enum makes)(known >> 40)};
 	const struct snap_location *at = &seeder->in->snap->sites.locations[site];
@@ -113,7 +113,7 @@ static struct verdict verdict_of(struct locations *l, uint32_t site, unsigned ta
 	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.makes << 40;
 	if (keep && seeder->failure->status == HG_OK)
 		seeder->failure->status =
-			retype_map_set(&l->verdicts, key, known, seeder->failure->error);
+			base_map_set(&l->verdicts, key, known, seeder->failure->error);
 	return verdict;
 }
 
@@ -199,7 +199,7 @@ static enum hg_status seed_locations(struct infer_seeder *seeder)
 	}
 	if (status == HG_OK)
 		seed_sampled(&l);
-	retype_map_clear(&l.verdicts);
+	base_map_release(&l.verdicts);
 	base_arena_free(seeder->arena, l.held);
 	return status != HG_OK ? status : seeder->failure->status;
 }

@@ -46,7 +46,7 @@ static struct retype_term declared_type(
 struct naming {
 	struct infer_seeder *seeder;
 	struct infer_work *work;
-	struct retype_map names; /* types by class */
+	struct base_map names; /* types by class */
 };
 
 /*
@@ -65,10 +65,10 @@ static void name_object(void *context, uint32_t rank, const struct snap_cell *ce
 	if (!class || seeder->failure->status != HG_OK)
 		return;
 	uint64_t key = (uint64_t)(class - seeder->in->types->classes) + 1;
-	if (!retype_map_get(&n->names, key, &known)) {
+	if (!base_map_get(&n->names, key, &known)) {
 		known = declared_type(seeder->in->types, class).n;
 		seeder->failure->status =
-			retype_map_set(&n->names, key, known, seeder->failure->error);
+			base_map_set(&n->names, key, known, seeder->failure->error);
 	}
 	struct retype_term named = {(uint32_t)known};
 	if (named.n && retype_is(retype_expand(seeder->in->types, named, RETYPE_DEEPEST),
@@ -82,7 +82,7 @@ enum hg_status seeds_name_objects(struct infer_seeder *seeder, struct infer_work
 	if (seeder->in->types->class_count == 0)
 		return HG_OK;
 	enum hg_status status = infer_sweep_tag(seeder->sweeper, SNAP_TAG_OBJECT, name_object, &n);
-	retype_map_clear(&n.names);
+	base_map_release(&n.names);
 	return status != HG_OK ? status : seeder->failure->status;
 }
 
