@@ -1,3 +1,4 @@
+/* What is read out of /proc, by stdio. */
 #include "base/proc.h"
 
 #include "base/error.h"
@@ -6,16 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+void base_proc_path(char path[BASE_PROC_PATH], pid_t process, pid_t thread, const char *name)
+{
+	if (process == 0)
+		snprintf(path, BASE_PROC_PATH, "/proc/%s", name);
+	else if (thread == 0)
+		snprintf(path, BASE_PROC_PATH, "/proc/%d/%s", (int)process, name);
+	else
+		snprintf(path, BASE_PROC_PATH, "/proc/%d/task/%d/%s", (int)process, (int)thread,
+			name);
+}
+
 FILE *base_proc_open(pid_t process, pid_t thread, const char *name)
 {
-	char path[96];
-	if (process == 0)
-		snprintf(path, sizeof(path), "/proc/%s", name);
-	else if (thread == 0)
-		snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
-	else
-		snprintf(
-			path, sizeof(path), "/proc/%d/task/%d/%s", (int)process, (int)thread, name);
+	char path[BASE_PROC_PATH];
+	base_proc_path(path, process, thread, name);
 	return fopen(path, "re");
 }
 
@@ -33,7 +39,7 @@ uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const c
 	return number;
 }
 
-bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
+bool base_proc_read_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
 {
 	enum {
 		FIRST = 3,
@@ -75,7 +81,32 @@ bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out)
 bool base_proc_has_ended(pid_t process, pid_t thread)
 {
 	struct base_proc_stat stat;
-	if (!base_proc_stat(process, thread, &stat))
+	if (!base_proc_read_stat(process, thread, &stat))
 		return !base_is_shortage(errno);
 	return strchr("ZXx", stat.state) && (thread != 0 || stat.threads <= 1);
+}
+
+bool base_proc_next_map(FILE *maps, struct base_proc_map *out)
+{
+	char line[sizeof(out->name) + 256];
+	unsigned long start, end;
+	int path = 0;
+	while (fgets(line, sizeof(line), maps)) {
+		size_t length = strcspn(line, "\n");
+		bool is_whole = line[length] == '\n';
+		line[length] = '\0';
+		bool is_map = sscanf(line, "%lx-%lx %4s %*x %*x:%*x %*u %n", &start, &end,
+				      out->permissions, &path) == 3;
+		if (is_map)
+			snprintf(out->name, sizeof(out->name), "%s", line + path);
+		/* Of a longer line the rest is not for the next call. */
+		while (!is_whole && fgets(line, sizeof(line), maps))
+			is_whole = strchr(line, '\n') != NULL;
+		if (!is_map)
+			continue;
+		out->start = start;
+		out->end = end;
+		return true;
+	}
+	return false;
 }

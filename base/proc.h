@@ -1,5 +1,7 @@
 /*
- * Files of /proc about processes and their threads (proc(5)).
+ * Files of /proc about processes and their threads (proc(5)): the one reader of them.  The writer
+ * of cores (snapshot/capture/core_writer_maps.c) has its own, because nothing there may call
+ * malloc.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
@@ -11,10 +13,15 @@
 
 #define BASE_PROC_UNKNOWN UINT64_MAX
 
+enum { BASE_PROC_PATH = 96 };
+
 /*
- * Opens /proc/PROCESS/NAME; /proc/PROCESS/task/THREAD/NAME if 'thread' is not 0; /proc/NAME if
- * 'process' is 0.  NULL with errno; the caller closes it.
+ * /proc/PROCESS/NAME; /proc/PROCESS/task/THREAD/NAME if 'thread' is not 0; /proc/NAME if 'process'
+ * is 0.
  */
+void base_proc_path(char path[BASE_PROC_PATH], pid_t process, pid_t thread, const char *name);
+
+/* Opens the file of that path.  NULL with errno; the caller closes it. */
 FILE *base_proc_open(pid_t process, pid_t thread, const char *name);
 
 /* The decimal number in the line "KEY: NUMBER ..." of such a file; or BASE_PROC_UNKNOWN. */
@@ -32,7 +39,17 @@ struct base_proc_stat {
 };
 
 /* False, with errno, when there is no such process or thread, or it cannot be looked at. */
-bool base_proc_stat(pid_t process, pid_t thread, struct base_proc_stat *out);
+bool base_proc_read_stat(pid_t process, pid_t thread, struct base_proc_stat *out);
+
+/* A mapping, as a line of maps tells it. */
+struct base_proc_map {
+	uint64_t start, end;
+	char permissions[5]; /* "r-xp" */
+	char name[4096];     /* "" none */
+};
+
+/* The next line of an open file maps; false at the end. */
+bool base_proc_next_map(FILE *maps, struct base_proc_map *out);
 
 /*
  * Whether a process or thread is not there, or only waits for its parent to hear that it ended; not

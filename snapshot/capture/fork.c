@@ -1,7 +1,7 @@
+/* System calls of a stopped process: the fork, and the wait for the copy that has ended. */
 #include "snapshot/capture/fork.h"
 
 #include "base/proc.h"
-#include "snapshot/image/image.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -18,9 +18,9 @@
  * Copying the tables of pages takes about 10 ms for a gigabyte, and many times that where others
  * want the processor.  Other waits are for moments.
  */
-enum { PATIENCE_FORK_MS = 120000, PATIENCE_ENTRY_MS = 2000 };
+enum { LIMIT_FORK_MS = 120000, LIMIT_ENTRY_MS = 2000 };
 
-#define PATIENCE_ALWAYS ((struct snap_patience){.ms = 5000})
+#define LIMIT_ALWAYS ((struct snap_time_limit){.ms = 5000})
 
 void snap_fork_prepare(
 	struct snap_fork_means *means, pid_t process, const struct snap_fibers *fibers)
@@ -104,24 +104,24 @@ static uint64_t find_room(pid_t process, const struct snap_core_thread *thread,
 	const struct snap_fork_means *means, struct obstacle *obstacle)
 {
 	*obstacle = obstacle_of(process, thread);
-	uint64_t top = obstacle->why ? 0 : snap_room_below(process, thread, means->fibers);
-	if (!obstacle->why && !top)
+	uint64_t below = obstacle->why ? 0 : snap_room_below(process, thread, means->fibers);
+	if (!obstacle->why && !below)
 		*obstacle = (struct obstacle){"runs on a stack that is not known", true};
-	return top;
+	return below;
 }
 
 /* The first thread that can be used; else trace->count, and the first thing that may pass. */
-static uint64_t choose(const struct snap_trace *trace, const struct snap_fork_means *means,
-	uint64_t *top, struct obstacle *obstacle)
+static uint64_t choose_thread(const struct snap_trace *trace, const struct snap_fork_means *means,
+	uint64_t *below, struct obstacle *obstacle)
 {
-	*top = 0;
+	*below = 0;
 	*obstacle = (struct obstacle){"has no code for a system call", false};
 	if (!means->has_code || !snap_net_code_is(trace->process, &means->code))
 		return trace->count;
 	for (uint64_t i = 0; i < trace->count; i++) {
 		struct obstacle one;
-		*top = find_room(trace->process, &trace->registers[i], means, &one);
-		if (*top)
+		*below = find_room(trace->process, &trace->registers[i], means, &one);
+		if (*below)
 			return i;
 		if (!obstacle->passes)
 			*obstacle = one;
@@ -131,9 +131,9 @@ static uint64_t choose(const struct snap_trace *trace, const struct snap_fork_me
 
 bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_means *means)
 {
-	uint64_t top;
+	uint64_t below;
 	struct obstacle obstacle;
-	return choose(trace, means, &top, &obstacle) == trace->count && obstacle.passes;
+	return choose_thread(trace, means, &below, &obstacle) == trace->count && obstacle.passes;
 }
 
 /* One system call */
@@ -160,11 +160,11 @@ struct request {
 	uint64_t arguments[SNAP_NATIVE_ARGUMENTS];
 };
 
-static enum outcome restore(struct call *call, enum outcome outcome)
+static enum outcome restore_thread(struct call *call, enum outcome outcome)
 {
 	/* The mask first: wherever the registers lead to, there is its own mask in the end. */
-	return snap_thread_set_mask(call->thread, call->mask) &&
-			       snap_thread_set_registers(call->thread, call->registers) &&
+	return snap_traced_set_mask(call->thread, call->mask) &&
+			       snap_traced_set_registers(call->thread, call->registers) &&
 			       ptrace(PTRACE_SETOPTIONS, call->thread, NULL, 0L) == 0
 		       ? outcome
 		       : CALL_LEFT;
@@ -174,12 +174,12 @@ static enum outcome restore(struct call *call, enum outcome outcome)
  * Back into the kind of stop the thread was in: only on leaving that one does the kernel restart
  * the system call that was interrupted.  Then all is put back; the net was for accidents.
  */
-static enum outcome finish(struct call *call, enum outcome outcome)
+static enum outcome finish_call(struct call *call, enum outcome outcome)
 {
 	ptrace(PTRACE_INTERRUPT, call->thread, NULL, NULL);
-	return snap_thread_await_stop(call->thread, PATIENCE_ALWAYS, &call->status) ==
+	return snap_traced_await_stop(call->thread, LIMIT_ALWAYS, &call->status) ==
 			       SNAP_WAIT_STOPPED
-		       ? restore(call, outcome)
+		       ? restore_thread(call, outcome)
 		       : CALL_LEFT;
 }
 
@@ -193,19 +193,19 @@ static bool will_begin_anew(const struct call *call)
  * From before the call to its end, or to the birth of a child.  A thread of a frozen cgroup does
  * not get to the beginning.
  */
-static enum outcome run(struct call *call, struct snap_patience patience)
+static enum outcome run_call(struct call *call, struct snap_time_limit limit)
 {
 	uint64_t registers[SNAP_USER_REGISTERS];
 	unsigned long message;
 	bool inside = false;
 	for (;;) {
-		struct snap_patience here = {
-			inside ? patience.ms : PATIENCE_ENTRY_MS, inside && patience.until_signal};
+		struct snap_time_limit here = {
+			inside ? limit.ms : LIMIT_ENTRY_MS, inside && limit.until_signal};
 		enum snap_wait got =
-			snap_thread_go(call->thread, PTRACE_SYSCALL, here, &call->status);
+			snap_traced_go(call->thread, PTRACE_SYSCALL, here, &call->status);
 		if (got == SNAP_WAIT_NOTHING && !inside) {
 			call->status = 0;
-			return finish(call, CALL_REFUSED);
+			return finish_call(call, CALL_REFUSED);
 		}
 		if (got != SNAP_WAIT_STOPPED)
 			return CALL_LEFT;
@@ -219,7 +219,7 @@ static enum outcome run(struct call *call, struct snap_patience patience)
 		inside = !inside;
 		if (inside)
 			continue;
-		if (!snap_thread_registers(call->thread, registers))
+		if (!snap_traced_registers(call->thread, registers))
 			return CALL_LEFT;
 		call->result = registers[SNAP_NATIVE_RESULT];
 		if (!will_begin_anew(call))
@@ -228,7 +228,7 @@ static enum outcome run(struct call *call, struct snap_patience patience)
 }
 
 /* Registers first, and then the mask: until then a handler finds room below the net. */
-static bool set(struct call *call, const struct request *request, uint64_t stack)
+static bool set_registers(struct call *call, const struct request *request, uint64_t stack)
 {
 	uint64_t registers[SNAP_USER_REGISTERS];
 	memcpy(registers, call->registers, sizeof(registers));
@@ -238,20 +238,20 @@ static bool set(struct call *call, const struct request *request, uint64_t stack
 	registers[SNAP_NATIVE_PC] = call->code->call;
 	registers[SNAP_NATIVE_SP] = stack;
 	registers[SNAP_NATIVE_CALLED] = UINT64_MAX; /* no system call to restart */
-	return snap_thread_set_registers(call->thread, registers) &&
-	       snap_thread_set_mask(call->thread, UINT64_MAX);
+	return snap_traced_set_registers(call->thread, registers) &&
+	       snap_traced_set_mask(call->thread, UINT64_MAX);
 }
 
 /* Reads how the thread is, and spreads its net. */
-static enum outcome begin(struct call *call, const struct snap_fork_means *means, pid_t process,
-	pid_t thread, uint64_t top)
+static enum outcome begin_call(struct call *call, const struct snap_fork_means *means,
+	pid_t process, pid_t thread, uint64_t below)
 {
 	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
 	*call = (struct call){.thread = thread, .code = &means->code};
-	if (!snap_thread_registers(thread, call->registers) ||
-		!snap_thread_mask(thread, &call->mask) ||
+	if (!snap_traced_registers(thread, call->registers) ||
+		!snap_traced_mask(thread, &call->mask) ||
 		!snap_net_spread(&call->net, process, thread, call->code, call->registers,
-			call->mask, top) ||
+			call->mask, below) ||
 		ptrace(PTRACE_SETOPTIONS, thread, NULL, options) != 0)
 		return CALL_REFUSED;
 	return CALL_DONE;
@@ -266,7 +266,7 @@ static enum hg_status no_fork(
 		(int)trace->process, why);
 }
 
-static enum hg_status let_go(
+static enum hg_status let_go_failed(
 	struct snap_trace *trace, struct snap_traced *thread, struct hg_error *error)
 {
 	thread->stopped = false;
@@ -284,36 +284,36 @@ static enum hg_status let_go(
 static bool take_child(struct call *call)
 {
 	int status = 0;
-	return snap_thread_await_stop(call->child, PATIENCE_ALWAYS, &status) == SNAP_WAIT_STOPPED &&
+	return snap_traced_await_stop(call->child, LIMIT_ALWAYS, &status) == SNAP_WAIT_STOPPED &&
 	       ptrace(PTRACE_SETOPTIONS, call->child, NULL, (long)PTRACE_O_EXITKILL) == 0;
 }
 
 enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means *means,
 	pid_t *child, struct hg_error *error)
 {
-	struct snap_patience patience = {.ms = PATIENCE_FORK_MS, .until_signal = true};
+	struct snap_time_limit limit = {.ms = LIMIT_FORK_MS, .until_signal = true};
 	struct call call;
-	uint64_t top;
+	uint64_t below;
 	struct obstacle obstacle;
 	*child = 0;
-	uint64_t chosen = choose(trace, means, &top, &obstacle);
+	uint64_t chosen = choose_thread(trace, means, &below, &obstacle);
 	if (chosen == trace->count)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"process %d cannot be forked: it %s", (int)trace->process, obstacle.why);
 	struct snap_traced *thread = &trace->threads[chosen];
-	if (begin(&call, means, trace->process, thread->id, top) != CALL_DONE)
+	if (begin_call(&call, means, trace->process, thread->id, below) != CALL_DONE)
 		return no_fork(trace, error, "its stack has no room");
 	/* No signal to the parent when the child ends. */
 	const struct request request = {
 		SYS_clone, {CLONE_PARENT_SETTID, call.net.end, call.net.child}};
-	if (!set(&call, &request, call.net.wait))
-		return let_go(trace, thread, error);
-	enum outcome outcome = run(&call, patience);
+	if (!set_registers(&call, &request, call.net.wait))
+		return let_go_failed(trace, thread, error);
+	enum outcome outcome = run_call(&call, limit);
 	bool taken = outcome == CALL_DONE && call.child && take_child(&call);
 	if (outcome == CALL_DONE)
-		outcome = finish(&call, outcome);
+		outcome = finish_call(&call, outcome);
 	if (outcome == CALL_LEFT || (call.child && !taken))
-		return let_go(trace, thread, error);
+		return let_go_failed(trace, thread, error);
 	if (outcome == CALL_REFUSED)
 		return no_fork(trace, error, "it does not run (frozen by its cgroup, perhaps)");
 	if (!call.child)
@@ -330,8 +330,8 @@ static void kill_child(pid_t child)
 	int status = 0;
 	kill(child, SIGKILL);
 	/* Giving back its memory may take seconds, in which nothing stands still. */
-	struct snap_patience patience = {.ms = PATIENCE_FORK_MS};
-	while (snap_thread_wait(child, patience, &status) == SNAP_WAIT_STOPPED)
+	struct snap_time_limit limit = {.ms = LIMIT_FORK_MS};
+	while (snap_traced_wait(child, limit, &status) == SNAP_WAIT_STOPPED)
 		continue;
 }
 
@@ -342,7 +342,7 @@ static void kill_child(pid_t child)
 static bool is_old_copy(pid_t process, pid_t id)
 {
 	struct base_proc_stat stat;
-	return base_proc_stat(id, 0, &stat) && stat.state == 'Z' && stat.parent == process &&
+	return base_proc_read_stat(id, 0, &stat) && stat.state == 'Z' && stat.parent == process &&
 	       stat.exit_signal == 0 && stat.exit_code == SIGKILL;
 }
 
@@ -358,19 +358,20 @@ struct reaping {
 };
 
 /* It may take a moment until the child is the parent's to wait for. */
-static bool wait_for_one(struct reaping *reaping, struct snap_traced *thread, uint64_t top)
+static bool wait_for_one(struct reaping *reaping, struct snap_traced *thread, uint64_t below)
 {
 	struct request request = {
 		SYS_wait4, {(uint64_t)reaping->ids[reaping->done], 0, __WALL | WNOHANG}};
 	for (unsigned i = 0; i < 100; i++) {
 		struct call call;
-		if (begin(&call, reaping->means, reaping->process, thread->id, top) != CALL_DONE)
+		if (begin_call(&call, reaping->means, reaping->process, thread->id, below) !=
+			CALL_DONE)
 			return false;
 		enum outcome outcome = CALL_LEFT;
-		if (set(&call, &request, call.net.home))
-			outcome = run(&call, PATIENCE_ALWAYS);
+		if (set_registers(&call, &request, call.net.home))
+			outcome = run_call(&call, LIMIT_ALWAYS);
 		if (outcome == CALL_DONE)
-			outcome = finish(&call, outcome);
+			outcome = finish_call(&call, outcome);
 		if (outcome == CALL_LEFT) {
 			thread->stopped = false;
 			reaping->must_end = true;
@@ -387,14 +388,15 @@ static void reap_in(struct reaping *reaping, pid_t id)
 	struct snap_traced thread = {.id = id};
 	struct snap_core_thread registers = {.id = (uint32_t)id};
 	struct obstacle obstacle;
-	if (!snap_trace_stop_one(&thread, PATIENCE_ALWAYS)) {
+	if (!snap_trace_stop_one(&thread, LIMIT_ALWAYS)) {
 		reaping->must_end |= !thread.gone;
 		return;
 	}
-	uint64_t top = snap_thread_registers(id, registers.registers)
-			       ? find_room(reaping->process, &registers, reaping->means, &obstacle)
-			       : 0;
-	while (top && reaping->done < reaping->count && wait_for_one(reaping, &thread, top))
+	uint64_t below =
+		snap_traced_registers(id, registers.registers)
+			? find_room(reaping->process, &registers, reaping->means, &obstacle)
+			: 0;
+	while (below && reaping->done < reaping->count && wait_for_one(reaping, &thread, below))
 		reaping->done++;
 	if (thread.stopped)
 		ptrace(PTRACE_DETACH, id, NULL, NULL);
@@ -403,9 +405,9 @@ static void reap_in(struct reaping *reaping, pid_t id)
 /* Calls visit() for every thread until it has had enough. */
 static void for_each_thread(struct reaping *reaping, void (*visit)(struct reaping *, pid_t))
 {
-	char path[64];
+	char path[BASE_PROC_PATH];
 	struct dirent *entry;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)reaping->process);
+	base_proc_path(path, reaping->process, 0, "task");
 	DIR *folder = opendir(path);
 	while (folder && !reaping->must_end && (entry = readdir(folder))) {
 		pid_t id = (pid_t)strtol(entry->d_name, NULL, 10);
@@ -435,7 +437,7 @@ static void reap_if_left(struct reaping *reaping, pid_t thread)
 }
 
 /* Whether all that are listed are waited for. */
-static bool reap(struct reaping *reaping)
+static bool reap_listed(struct reaping *reaping)
 {
 	enum { ATTEMPTS = 10 };
 	/* At another moment a thread may be on another stack. */
@@ -454,12 +456,12 @@ bool snap_fork_end_child(
 	enum { MOST_LISTS = 1000 }; /* the program may make more, or not be allowed to wait */
 	struct reaping reaping = {.process = process, .means = means, .ids = {child}, .count = 1};
 	kill_child(child);
-	bool all = reap(&reaping);
+	bool all = reap_listed(&reaping);
 	bool is_reaped = reaping.done > 0;
 	for (unsigned i = 0; i < MOST_LISTS && all && reaping.count > 0; i++) {
 		reaping.count = reaping.done = 0;
 		for_each_thread(&reaping, list_of);
-		all = reap(&reaping);
+		all = reap_listed(&reaping);
 	}
 	*must_end |= reaping.must_end;
 	/* A process that has ended leaves its children to init. */

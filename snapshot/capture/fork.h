@@ -9,7 +9,6 @@
 #define SNAPSHOT_CAPTURE_FORK_H
 
 #include "snapshot/capture/net.h"
-#include "snapshot/capture/room.h"
 #include "snapshot/capture/trace.h"
 
 /* What is found out before the process is stopped. */

@@ -1,3 +1,4 @@
+/* All threads of a process: stopped one after the other, until no new ones turn up. */
 #include "snapshot/capture/trace.h"
 
 #include "base/folder.h"
@@ -62,11 +63,11 @@ static enum hg_status seize(struct snap_trace *trace, pid_t id, struct hg_error 
 /* Seizes the threads that are new; how many were. */
 static enum hg_status seize_new(struct snap_trace *trace, uint64_t *news, struct hg_error *error)
 {
-	char path[64];
+	char path[BASE_PROC_PATH];
 	struct base_folder folder;
 	struct dirent *entry;
 	uint64_t before = trace->count;
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)trace->process);
+	base_proc_path(path, trace->process, 0, "task");
 	BASE_TRY(base_folder_open(&folder, path, error));
 	if (!folder.stream)
 		return snap_trace_lost(trace->process, error);
@@ -99,7 +100,7 @@ static enum hg_status wait_stopped(
 	struct snap_trace *trace, struct snap_traced *thread, struct hg_error *error)
 {
 	int status = 0;
-	enum snap_wait got = snap_thread_await_stop(thread->id, SNAP_TRACE_PATIENCE, &status);
+	enum snap_wait got = snap_traced_await_stop(thread->id, SNAP_TRACE_LIMIT, &status);
 	thread->stopped = got == SNAP_WAIT_STOPPED;
 	thread->gone = got == SNAP_WAIT_GONE;
 	if (got != SNAP_WAIT_NOTHING)
@@ -119,7 +120,7 @@ static enum hg_status read_registers(struct snap_trace *trace, struct hg_error *
 		BASE_TRY(base_grow(&trace->registers, i, &trace->registers_capacity,
 			sizeof(*trace->registers), error));
 		trace->registers[i].id = (uint32_t)trace->threads[i].id;
-		if (!snap_thread_registers(trace->threads[i].id, trace->registers[i].registers))
+		if (!snap_traced_registers(trace->threads[i].id, trace->registers[i].registers))
 			return snap_trace_lost(trace->process, error);
 	}
 	return kept ? HG_OK : snap_trace_lost(trace->process, error);
@@ -160,13 +161,13 @@ void snap_trace_release(struct snap_trace *trace)
 	*trace = (struct snap_trace){.process = trace->process, .must_end = must_end};
 }
 
-bool snap_trace_stop_one(struct snap_traced *thread, struct snap_patience patience)
+bool snap_trace_stop_one(struct snap_traced *thread, struct snap_time_limit limit)
 {
 	int status = 0;
 	if (ptrace(PTRACE_SEIZE, thread->id, NULL, NULL) != 0)
 		return false;
 	ptrace(PTRACE_INTERRUPT, thread->id, NULL, NULL);
-	enum snap_wait got = snap_thread_await_stop(thread->id, patience, &status);
+	enum snap_wait got = snap_traced_await_stop(thread->id, limit, &status);
 	thread->stopped = got == SNAP_WAIT_STOPPED;
 	thread->gone = got == SNAP_WAIT_GONE;
 	return thread->stopped;

@@ -1,3 +1,4 @@
+/* The thread that traces: asked and answered by semaphores. */
 #include "snapshot/capture/tracer.h"
 
 #include <sched.h>
@@ -7,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void *serve(void *data)
+static void *serve_tasks(void *data)
 {
 	struct snap_tracer *tracer = data;
 	bool stays = true;
@@ -46,7 +47,7 @@ enum hg_status snap_tracer_open(struct snap_tracer *tracer, struct hg_error *err
 	*tracer = (struct snap_tracer){.runs = true};
 	sem_init(&tracer->asked, 0, 0);
 	sem_init(&tracer->answered, 0, 0);
-	int number = pthread_create(&tracer->thread, NULL, serve, tracer);
+	int number = pthread_create(&tracer->thread, NULL, serve_tasks, tracer);
 	if (number != 0) {
 		*tracer = (struct snap_tracer){0};
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "cannot begin a thread: %s",

@@ -1,3 +1,4 @@
+/* The process that watches over us. */
 #include "snapshot/capture/watch.h"
 
 #include "base/proc.h"
@@ -46,17 +47,8 @@ static void watch_over(pid_t watched, int stat, int pipe, struct snap_watch_shar
 }
 
 /* In a session of its own: keys of a terminal stop groups of processes. */
-static void be_watch(pid_t watched, int pipe, struct snap_watch_shared *shared)
+static void be_watch(pid_t watched, const char *path, int pipe, struct snap_watch_shared *shared)
 {
-	char path[32] = "/proc/";
-	char digits[12];
-	size_t count = 0, length = 6;
-	for (pid_t left = watched; left > 0; left /= 10)
-		digits[count++] = (char)('0' + left % 10);
-	while (count > 0)
-		path[length++] = digits[--count];
-	for (const char *rest = "/stat"; *rest; rest++)
-		path[length++] = *rest;
 	dup2(pipe, FIRST_FILE);
 	close_range(FIRST_FILE + 1, ~0U, 0);
 	setsid();
@@ -70,6 +62,8 @@ void snap_watch_open(struct snap_watch *watch)
 {
 	int ends[2];
 	pid_t self = getpid();
+	char path[BASE_PROC_PATH];
+	base_proc_path(path, self, 0, "stat");
 	*watch = (struct snap_watch){.pipe = -1};
 	void *page = mmap(NULL, sizeof(*watch->shared), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -81,7 +75,7 @@ void snap_watch_open(struct snap_watch *watch)
 	watch->process = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 	if (watch->process == 0) {
 		close(ends[1]);
-		be_watch(self, ends[0], watch->shared);
+		be_watch(self, path, ends[0], watch->shared);
 	}
 	close(ends[0]);
 	watch->pipe = ends[1];

@@ -49,7 +49,7 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	const struct snap_runtime *runtime = &core->runtime;
-	const struct snap_capture *capture = core->image.capture;
+	const struct snap_capture_note *capture = core->image.capture;
 	struct snap_name name = snap_name_split(snap->path);
 	snap->reserved = runtime->reserved_bits;
 	snap->has_closinfo = true;

@@ -9,7 +9,7 @@
 
 /* Where the lines are read from and to. */
 struct note_source {
-	struct snap_capture *capture;
+	struct snap_capture_note *capture;
 	const struct base_file *core;
 	struct base_pool *pool;
 	uint64_t offset; /* of the note in the core */
@@ -107,7 +107,7 @@ static bool skip_blank(struct text *line)
 static enum hg_status read_copy(
 	const struct note_source *source, struct text line, struct hg_error *error)
 {
-	struct snap_capture *capture = source->capture;
+	struct snap_capture_note *capture = source->capture;
 	const uint64_t size = source->core->size;
 	struct snap_capture_file file;
 	if (!read_decimal(&line, &file.offset) || !skip_blank(&line) ||
@@ -136,7 +136,7 @@ static enum hg_status read_copy(
 static enum hg_status read_note_line(
 	const struct note_source *source, struct text line, struct hg_error *error)
 {
-	struct snap_capture *capture = source->capture;
+	struct snap_capture_note *capture = source->capture;
 	const struct {
 		const char *key;
 		uint64_t *number;
@@ -170,9 +170,9 @@ static int compare_copies(const void *left, const void *right)
 	return order ? order : a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-void snap_capture_init(struct snap_capture *capture)
+void snap_capture_note_init(struct snap_capture_note *capture)
 {
-	*capture = (struct snap_capture){.index = HG_UNKNOWN,
+	*capture = (struct snap_capture_note){.index = HG_UNKNOWN,
 		.time = HG_UNKNOWN,
 		.trigger = "",
 		.method = "",
@@ -180,8 +180,9 @@ void snap_capture_init(struct snap_capture *capture)
 		.ocaml_version = ""};
 }
 
-enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap_note *note,
-	const struct base_file *core, bool partial, struct base_pool *pool, struct hg_error *error)
+enum hg_status snap_capture_note_read(struct snap_capture_note *capture,
+	const struct snap_note *note, const struct base_file *core, bool partial,
+	struct base_pool *pool, struct hg_error *error)
 {
 	const struct note_source source = {.capture = capture,
 		.core = core,
@@ -190,7 +191,7 @@ enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap
 		.partial = partial};
 	const char *start = (const char *)note->desc;
 	struct text text = {start, start + note->desc_size};
-	snap_capture_init(capture);
+	snap_capture_note_init(capture);
 	capture->is_ours = true;
 	while (text.at < text.end)
 		BASE_TRY(read_note_line(&source, next_note_line(&text), error));
@@ -204,7 +205,7 @@ enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap
 	return HG_OK;
 }
 
-void snap_capture_release(struct snap_capture *capture)
+void snap_capture_note_release(struct snap_capture_note *capture)
 {
 	free(capture->files);
 	capture->files = NULL;
@@ -216,8 +217,8 @@ static int compare_path(const void *path, const void *copy)
 	return strcmp(path, ((const struct snap_capture_file *)copy)->path);
 }
 
-const struct snap_capture_file *snap_capture_find(
-	const struct snap_capture *capture, const char *path, const struct snap_build_id *build_id)
+const struct snap_capture_file *snap_capture_note_find(const struct snap_capture_note *capture,
+	const char *path, const struct snap_build_id *build_id)
 {
 	const struct snap_capture_file *end = capture->files + capture->file_count;
 	const struct snap_capture_file *copy =

@@ -14,7 +14,7 @@ struct snap_capture_file {
 };
 
 /* Strings are never NULL and live as long as the pool. */
-struct snap_capture {
+struct snap_capture_note {
 	bool is_ours;
 	uint64_t version, index, time; /* time in ns since 1970; HG_UNKNOWN if they are not told */
 	const char *trigger, *method, *consistency, *ocaml_version;
@@ -25,19 +25,20 @@ struct snap_capture {
 };
 
 /* Of a core without such a note. */
-void snap_capture_init(struct snap_capture *capture);
+void snap_capture_note_init(struct snap_capture_note *capture);
 
 /*
  * Reads the note of a core, strings into the pool.  A note of a later version, or one that tells of
  * files beyond the end of the core, is HG_ERROR_INPUT; with 'partial' such files are left out.  To
  * be released even then.
  */
-enum hg_status snap_capture_read(struct snap_capture *capture, const struct snap_note *note,
-	const struct base_file *core, bool partial, struct base_pool *pool, struct hg_error *error);
-void snap_capture_release(struct snap_capture *capture);
+enum hg_status snap_capture_note_read(struct snap_capture_note *capture,
+	const struct snap_note *note, const struct base_file *core, bool partial,
+	struct base_pool *pool, struct hg_error *error);
+void snap_capture_note_release(struct snap_capture_note *capture);
 
 /* The copy of a path with a build-id (size 0: any), or NULL. */
-const struct snap_capture_file *snap_capture_find(
-	const struct snap_capture *capture, const char *path, const struct snap_build_id *build_id);
+const struct snap_capture_file *snap_capture_note_find(const struct snap_capture_note *capture,
+	const char *path, const struct snap_build_id *build_id);
 
 #endif

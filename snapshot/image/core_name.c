@@ -31,7 +31,7 @@ static const char *runtime_name(struct snap_image *image)
 	return "";
 }
 
-static void append_capture(const struct snap_capture *capture, char *buffer, size_t size)
+static void append_capture(const struct snap_capture_note *capture, char *buffer, size_t size)
 {
 	char when[32] = "";
 	time_t seconds = (time_t)(capture->time / 1000000000);

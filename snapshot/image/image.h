@@ -82,7 +82,7 @@ struct snap_file_place {
 	uint32_t file;
 };
 
-struct snap_capture; /* capture_note.h */
+struct snap_capture_note; /* capture_note.h */
 
 struct snap_image {
 	struct base_file core;
@@ -114,7 +114,7 @@ struct snap_image {
 	const char *arguments; /* the first 79 bytes of the command line, or "" */
 	uint64_t cut_offset;   /* where the first bytes are missing; HG_NO_OFFSET: none are */
 	const char *cut_part;  /* what they are of */
-	struct snap_capture *capture; /* what a core of ours says of itself; never NULL */
+	struct snap_capture_note *capture; /* what a core of ours says of itself; never NULL */
 	bool lost; /* memory ran out in a function that has no status to say so */
 };
 

@@ -198,7 +198,7 @@ static bool use_copy(struct search *search)
 	const struct snap_image *image = search->image;
 	struct snap_image_file *file = search->file;
 	const struct snap_capture_file *copy =
-		snap_capture_find(image->capture, file->path, &file->build_id);
+		snap_capture_note_find(image->capture, file->path, &file->build_id);
 	if (!copy)
 		return false;
 	if (snap_elf_over(&file->elf, image->core.bytes + copy->offset, copy->size,

@@ -280,9 +280,9 @@ static enum hg_status read_capture(struct snap_image *image, bool partial, struc
 	enum hg_status status = HG_OK;
 	BASE_TRY(base_pool_alloc(&image->pool, 1, sizeof(*image->capture), &capture, error));
 	image->capture = capture;
-	snap_capture_init(image->capture);
+	snap_capture_note_init(image->capture);
 	if (snap_image_note(image, SNAP_CORE_OWNER, SNAP_CORE_NOTE, &note))
-		status = snap_capture_read(
+		status = snap_capture_note_read(
 			image->capture, &note, &image->core, partial, &image->pool, error);
 	/* Of the memory nothing need be missing. */
 	if (image->capture->is_cut && image->cut_offset == HG_NO_OFFSET) {
@@ -349,7 +349,7 @@ void snap_image_close(struct snap_image *image)
 	}
 	free(image->threads);
 	if (image->capture)
-		snap_capture_release(image->capture);
+		snap_capture_note_release(image->capture);
 	base_pool_release(&image->pool);
 	if (!image->core_is_borrowed)
 		base_file_close(&image->core);

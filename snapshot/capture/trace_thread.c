@@ -1,4 +1,5 @@
-#include "snapshot/capture/thread.h"
+/* One thread of another process, traced by the calling thread of ours (ptrace(2)). */
+#include "snapshot/capture/trace.h"
 
 #include "base/proc.h"
 
@@ -17,7 +18,7 @@ _Static_assert(sizeof(struct user_regs_struct) == SNAP_USER_REGISTERS * sizeof(u
 
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
 
-static uint64_t nanoseconds(void)
+static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -45,7 +46,8 @@ static pid_t poll_for(pid_t id, int *status)
 		return errno == EINTR ? 0 : -1;
 	bool ended = about.si_code == CLD_EXITED || about.si_code == CLD_KILLED ||
 		     about.si_code == CLD_DUMPED;
-	if (about.si_pid == id && ended && base_proc_stat(id, 0, &stat) && stat.parent == getpid())
+	if (about.si_pid == id && ended && base_proc_read_stat(id, 0, &stat) &&
+		stat.parent == getpid())
 		return -1;
 	return about.si_pid ? waitpid(id, status, __WALL | WNOHANG) : 0;
 }
@@ -63,10 +65,10 @@ static void nap(uint64_t waited_ns)
  * Sleeps between looks, for a program whose processor we would have to ourselves, were we of the
  * real-time class, could not get to where we wait for it.  A stop takes some microseconds mostly.
  */
-enum snap_wait snap_thread_wait(pid_t id, struct snap_patience patience, int *status)
+enum snap_wait snap_traced_wait(pid_t id, struct snap_time_limit limit, int *status)
 {
 	enum { ROUNDS_AT_ONCE = 8, AFTER_SIGNAL_NS = 500000000 };
-	uint64_t start = nanoseconds(), until = start + (uint64_t)patience.ms * 1000000;
+	uint64_t start = monotonic_ns(), until = start + (uint64_t)limit.ms * 1000000;
 	for (unsigned round = 0;; round++) {
 		pid_t got = poll_for(id, status);
 		if (got != 0)
@@ -74,8 +76,8 @@ enum snap_wait snap_thread_wait(pid_t id, struct snap_patience patience, int *st
 								: SNAP_WAIT_GONE;
 		if (round < ROUNDS_AT_ONCE)
 			continue;
-		uint64_t now = nanoseconds();
-		if (patience.until_signal && until > now + AFTER_SIGNAL_NS && snap_signal_waits())
+		uint64_t now = monotonic_ns();
+		if (limit.until_signal && until > now + AFTER_SIGNAL_NS && snap_signal_waits())
 			until = now + AFTER_SIGNAL_NS;
 		if (now >= until)
 			return SNAP_WAIT_NOTHING;
@@ -93,43 +95,43 @@ bool snap_is_syscall(int status)
 	return WIFSTOPPED(status) && WSTOPSIG(status) == SYSCALL_STOP;
 }
 
-enum snap_wait snap_thread_go(pid_t id, int request, struct snap_patience patience, int *status)
+enum snap_wait snap_traced_go(pid_t id, int request, struct snap_time_limit limit, int *status)
 {
 	long signal = 0;
 	if (WIFSTOPPED(*status) && *status >> 16 == 0 && !snap_is_syscall(*status))
 		signal = WSTOPSIG(*status);
 	if (ptrace((enum __ptrace_request)request, id, NULL, signal) != 0)
 		return SNAP_WAIT_GONE;
-	return snap_thread_wait(id, patience, status);
+	return snap_traced_wait(id, limit, status);
 }
 
-enum snap_wait snap_thread_await_stop(pid_t id, struct snap_patience patience, int *status)
+enum snap_wait snap_traced_await_stop(pid_t id, struct snap_time_limit limit, int *status)
 {
-	enum snap_wait got = WIFSTOPPED(*status) ? snap_thread_go(id, PTRACE_CONT, patience, status)
-						 : snap_thread_wait(id, patience, status);
+	enum snap_wait got = WIFSTOPPED(*status) ? snap_traced_go(id, PTRACE_CONT, limit, status)
+						 : snap_traced_wait(id, limit, status);
 	while (got == SNAP_WAIT_STOPPED && !snap_is_event(*status, PTRACE_EVENT_STOP))
-		got = snap_thread_go(id, PTRACE_CONT, patience, status);
+		got = snap_traced_go(id, PTRACE_CONT, limit, status);
 	return got;
 }
 
-bool snap_thread_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS])
+bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS])
 {
 	struct iovec io = {registers, SNAP_USER_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 
-bool snap_thread_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS])
+bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS])
 {
 	struct iovec io = {(void *)(uintptr_t)registers, SNAP_USER_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 
-bool snap_thread_mask(pid_t id, uint64_t *mask)
+bool snap_traced_mask(pid_t id, uint64_t *mask)
 {
 	return ptrace(PTRACE_GETSIGMASK, id, (void *)sizeof(*mask), mask) == 0;
 }
 
-bool snap_thread_set_mask(pid_t id, uint64_t mask)
+bool snap_traced_set_mask(pid_t id, uint64_t mask)
 {
 	return ptrace(PTRACE_SETSIGMASK, id, (void *)sizeof(mask), &mask) == 0;
 }

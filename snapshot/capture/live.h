@@ -2,12 +2,13 @@
  * A native OCaml program that runs: what its executable tells, what its runtime counts, and whether
  * it has been stopped amid a minor collection or a compaction, when its heap cannot be read well.
  */
-#ifndef SNAPSHOT_CAPTURE_STATE_H
-#define SNAPSHOT_CAPTURE_STATE_H
+#ifndef SNAPSHOT_CAPTURE_LIVE_H
+#define SNAPSHOT_CAPTURE_LIVE_H
 
 #include "snapshot/image/elf_file.h"
-#include "snapshot/capture/room.h"
+#include "snapshot/capture/net.h"
 #include "snapshot/capture/trace.h"
+#include "snapshot/runtime/layout.h"
 
 struct snap_live {
 	pid_t process;
@@ -38,7 +39,7 @@ uint64_t snap_live_major_collections(const struct snap_live *live);
 /* Bytes: of the major heap on 4.x, of private memory in use on 5.x. */
 uint64_t snap_live_heap_bytes(const struct snap_live *live);
 
-/* What the stopped process is amid: "clean", "minor-collection", "compaction", "filling". */
-const char *snap_live_consistency(struct snap_live *live, const struct snap_trace *trace);
+/* What the stopped process is amid. */
+enum snap_moment snap_live_moment(struct snap_live *live, const struct snap_trace *trace);
 
 #endif

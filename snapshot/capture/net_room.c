@@ -1,7 +1,7 @@
-#include "snapshot/capture/room.h"
+/* Which part of a stopped thread's stack is free. */
+#include "snapshot/capture/net.h"
 
 #include "base/proc.h"
-#include "snapshot/image/image.h"
 
 #include <linux/ioctl.h>
 #include <sys/ioctl.h>
@@ -18,28 +18,25 @@ struct query {
 
 #define QUERY_MAP _IOWR('f', 17, struct query)
 
-/* The mapping that holds an address. */
+/* The mapping that holds an address: by the kernel's help, else from the list of all. */
 static bool find_map(pid_t process, uint64_t address, uint64_t *start, uint64_t *end)
 {
-	char line[256];
 	bool found = false;
+	struct base_proc_map map;
 	struct query query = {.size = sizeof(query), .address = address};
-	FILE *file = base_proc_open(process, 0, "maps");
-	if (file && ioctl(fileno(file), QUERY_MAP, &query) == 0) {
+	FILE *maps = base_proc_open(process, 0, "maps");
+	if (maps && ioctl(fileno(maps), QUERY_MAP, &query) == 0) {
 		*start = query.start;
 		*end = query.end;
 		found = true;
 	}
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		unsigned long from, to;
-		if (sscanf(line, "%lx-%lx ", &from, &to) == 2 && from <= address && address < to) {
-			*start = from;
-			*end = to;
-			found = true;
-		}
+	while (maps && !found && base_proc_next_map(maps, &map)) {
+		found = map.start <= address && address < map.end;
+		*start = map.start;
+		*end = map.end;
 	}
-	if (file)
-		fclose(file);
+	if (maps)
+		fclose(maps);
 	return found;
 }
 
@@ -52,12 +49,12 @@ static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uin
 	struct base_proc_stat stat;
 	uint64_t start, end, above = thread->registers[SNAP_NATIVE_THREAD];
 	if ((pid_t)thread->id == process)
-		above = base_proc_stat(process, 0, &stat) ? stat.start_stack : 0;
+		above = base_proc_read_stat(process, 0, &stat) ? stat.start_stack : 0;
 	return address < above && find_map(process, address, &start, &end) && above < end &&
 	       address - start >= RED_ZONE;
 }
 
-static bool read_word(pid_t process, uint64_t address, uint64_t *word)
+static bool read_process_word(pid_t process, uint64_t address, uint64_t *word)
 {
 	return snap_core_read_process(&process, address, word, sizeof(*word)) == sizeof(*word);
 }
@@ -67,8 +64,8 @@ static bool is_on_fiber(
 	pid_t process, const struct snap_fibers *fibers, uint64_t state, uint64_t rsp)
 {
 	uint64_t fiber, handler;
-	return read_word(process, state + fibers->current_stack, &fiber) &&
-	       read_word(process, fiber + fibers->handler, &handler) && fiber <= rsp &&
+	return read_process_word(process, state + fibers->current_stack, &fiber) &&
+	       read_process_word(process, fiber + fibers->handler, &handler) && fiber <= rsp &&
 	       rsp <= handler;
 }
 
@@ -77,9 +74,9 @@ uint64_t snap_room_below(
 {
 	uint64_t rsp = thread->registers[SNAP_NATIVE_SP], state = 0;
 	uint64_t own = thread->registers[SNAP_NATIVE_THREAD] + (uint64_t)fibers->state;
-	if (fibers->are_used && read_word(process, own, &state) && state != 0 &&
+	if (fibers->are_used && read_process_word(process, own, &state) && state != 0 &&
 		is_on_fiber(process, fibers, state, rsp) &&
-		!read_word(process, state + fibers->c_stack, &rsp))
+		!read_process_word(process, state + fibers->c_stack, &rsp))
 		return 0;
 	return is_c_stack(process, thread, rsp) ? rsp - RED_ZONE : 0;
 }

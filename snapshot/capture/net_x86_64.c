@@ -1,7 +1,7 @@
+/* Frames of signals, code for system calls, interrupted calls: Linux on x86-64. */
 #include "snapshot/capture/net.h"
 
 #include "base/proc.h"
-#include "snapshot/image/image.h"
 
 #include <cpuid.h>
 #include <elf.h>
@@ -44,22 +44,17 @@ static void find_in(pid_t process, uint64_t start, uint64_t end, struct snap_net
 	free(bytes);
 }
 
-/* In code whose line of maps has a text; "" for any. */
+/* In code of files whose path has a text; "" for any code. */
 static void find_where(pid_t process, const char *text, struct snap_net_code *code)
 {
-	char line[PATH_MAX + 256];
-	FILE *file = base_proc_open(process, 0, "maps");
-	while (file && !(code->call && code->return_from_signal) &&
-		fgets(line, sizeof(line), file)) {
-		unsigned long start, end;
-		char permissions[5];
-		if (sscanf(line, "%lx-%lx %4s", &start, &end, permissions) == 3 &&
-			strncmp(permissions, "r-x", 3) == 0 && !strstr(line, "[vsyscall]") &&
-			strstr(line, text))
-			find_in(process, start, end, code);
-	}
-	if (file)
-		fclose(file);
+	struct base_proc_map map;
+	FILE *maps = base_proc_open(process, 0, "maps");
+	while (maps && !(code->call && code->return_from_signal) && base_proc_next_map(maps, &map))
+		if (strncmp(map.permissions, "r-x", 3) == 0 &&
+			strcmp(map.name, "[vsyscall]") != 0 && strstr(map.name, text))
+			find_in(process, map.start, map.end, code);
+	if (maps)
+		fclose(maps);
 }
 
 /* The C library has them, which for static programs is in the executable. */
@@ -272,7 +267,7 @@ static uint64_t frame_below(uint64_t address)
 
 bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 	const struct snap_net_code *code, const uint64_t registers[SNAP_USER_REGISTERS],
-	uint64_t mask, uint64_t top)
+	uint64_t mask, uint64_t limit)
 {
 	enum { NO_CHILD = INT32_MAX }; /* to wait for it fails at once */
 	struct xsave xsave;
@@ -282,7 +277,7 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 	memcpy(own, registers, sizeof(own));
 	make_call_anew(process, own);
 	/* Handlers of signals that come before all are blocked use what is below the last one. */
-	uint64_t area = (top - xsave.size - MAGIC_2_BYTES) & ~(uint64_t)(XSAVE_ALIGN - 1);
+	uint64_t area = (limit - xsave.size - MAGIC_2_BYTES) & ~(uint64_t)(XSAVE_ALIGN - 1);
 	net->home = frame_below(area);
 	net->end = frame_below(net->home);
 	net->wait = frame_below(net->end);
