@@ -1,18 +1,21 @@
 #include "retype/legacy/cmt400.h"
 
+#include "retype/legacy/declarations.h"
 #include "retype/legacy/files.h"
-#include "retype/legacy/places.h"
-#include "retype/legacy/types.h"
+#include "retype/legacy/locations.h"
+#include "retype/legacy/reader.h"
+#include "retype/legacy/scopes.h"
 #include "retype/legacy/unit.h"
+#include "retype/legacy/units.h"
 
 #include <stdio.h>
 
-static void release(struct cmt_reader *r)
+static void release_cmt_reader(struct cmt_reader *r)
 {
-	struct retype_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name,
-		&r->scope_of, &r->declarations, &r->terms, &r->layouts, &r->places};
+	struct base_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name, &r->scope_of,
+		&r->declarations, &r->terms, &r->layouts, &r->locations};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
-		retype_map_clear(maps[i]);
+		base_map_release(maps[i]);
 	for (uint64_t i = 0; i < r->unit_count; i++)
 		cmt_unit_release(r->units[i]);
 	base_pool_release(&r->scratch);
@@ -22,6 +25,7 @@ static void release(struct cmt_reader *r)
 	free(r->entries);
 	free(r->bindings);
 	free(r->pending);
+	free(r->pending_layouts);
 	free(r->exceptions);
 	free(r->found);
 	free(r->wanted);
@@ -50,16 +54,17 @@ static const char *name_sources(struct cmt_reader *r)
 	return retype_intern(r->types, text, (size_t)length);
 }
 
-static enum hg_status read_all(struct cmt_reader *r, const char *const *directories, size_t count)
+static enum hg_status read_cmt_files(
+	struct cmt_reader *r, const char *const *directories, size_t count)
 {
-	BASE_TRY(cmt_want_places(r));
+	BASE_TRY(cmt_want_locations(r));
 	if (r->wanted_count == 0)
 		return HG_OK;
 	BASE_TRY(cmt_find_files(r, directories, count));
-	BASE_TRY(cmt_find_places(r));
-	cmt_make_places(r);
+	BASE_TRY(cmt_find_locations(r));
+	cmt_make_locations(r);
 	cmt_make_units(r);
-	cmt_settle_declarations(r);
+	cmt_complete_declarations(r);
 	return r->status != HG_OK ? r->status : r->types->status;
 }
 
@@ -70,11 +75,10 @@ enum hg_status retype_cmt400_read(struct retype_types *types, const char *const 
 		.snap = snap,
 		.error = error,
 		.pool = &types->pool,
-		.predefined_count = types->declaration_count,
-		.fuel = CMT_FUEL};
-	enum hg_status status = read_all(&r, directories, count);
+		.budget = CMT_WORK_BUDGET};
+	enum hg_status status = read_cmt_files(&r, directories, count);
 	*source = status == HG_OK ? name_sources(&r) : "";
-	release(&r);
+	release_cmt_reader(&r);
 	types->is_400 = true;
 	types->ocaml_version = "4.00.1";
 	return status;

@@ -3,7 +3,7 @@
  * types of their own.
  *
  *     [ "Caml1999I014", three marshalled values ]      the interface of a unit without .mli
- *     "Caml2012T001", one marshalled value             cmt_infos; the file ends behind it
+ *     "Caml2012T001", one marshalled value             cmt_infos; the file ends after it
  *
  * Sources of the format: the files themselves (both dialects of marshal.h), and the facts about
  * typing/cmt_format.mli, typedtree.mli and types.mli of 4.00.1 in docs/formats.md.
@@ -15,11 +15,11 @@
 #include "snapshot/snapshot.h"
 
 /*
- * Fills the table with what the locations of the snapshot need: the places in the files that they
- * name and the types of these, down to the declarations, also of other units.  The .cmt, .cmti and
- * .cmi are looked for in the directories given, then beside the snapshot, then in the current one,
- * with the folders below, some levels deep; the first of these that have a unit tell it.  What the
- * standard library hides is known without them.
+ * Fills the table with what the locations of the snapshot need: the locations in the files that
+ * they name and the types of these, down to the declarations, also of other units.  The .cmt, .cmti
+ * and .cmi are looked for in the directories given, then beside the snapshot, then in the current
+ * one, with the folders below, some levels deep; the first of these that have a unit tell it.  What
+ * the standard library hides is known without them.
  *
  * A file that is damaged or of another version becomes a note of the snapshot that names it and the
  * offset, and the others are read.  *source is what was read, "cache.cmt and 2 others", or "".

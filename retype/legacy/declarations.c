@@ -1,7 +1,7 @@
-/* Declarations of types: numbers when terms refer to them, contents when all terms are made. */
+#include "retype/legacy/declarations.h"
+
 #include "retype/legacy/scopes.h"
 #include "retype/legacy/stdlib.h"
-#include "retype/legacy/types.h"
 #include "retype/legacy/unit.h"
 
 #include <string.h>
@@ -14,99 +14,6 @@ enum { KIND_RECORD, KIND_VARIANT };
 enum { SIG_VALUE, SIG_EXCEPTION = 2, SIG_MODULE, SIG_CLASS = 5 };
 
 enum { MOST_MEMBERS = 1 << 16 };
-
-static const struct snap_marshal *marshal_of(const struct cmt_reader *r, uint32_t entry)
-{
-	return &r->units[r->scopes[r->entries[entry].scope].unit]->m;
-}
-
-/* Pervasives is open everywhere, so that its name is not written. */
-static const char *printed_name(struct cmt_reader *r, const char *name)
-{
-	static const char prefix[] = "Pervasives.";
-	if (strncmp(name, prefix, sizeof(prefix) - 1) == 0)
-		name += sizeof(prefix) - 1;
-	return retype_intern(r->types, name, strlen(name));
-}
-
-static bool is_in_functor(const struct cmt_reader *r, uint32_t scope)
-{
-	for (; scope != RETYPE_NONE; scope = r->scopes[scope].parent)
-		if (r->scopes[scope].functor_stamp)
-			return true;
-	return false;
-}
-
-static uint32_t reserve(struct cmt_reader *r, struct retype_declaration *declaration,
-	struct cmt_pending pending, uint64_t key)
-{
-	if (r->status == HG_OK)
-		r->status = base_grow(&r->pending, r->pending_count, &r->pending_capacity,
-			sizeof(*r->pending), r->error);
-	if (r->status != HG_OK)
-		return RETYPE_NONE;
-	pending.number = retype_declare(r->types, declaration);
-	if (pending.number == RETYPE_NONE)
-		return RETYPE_NONE;
-	r->status = retype_map_set(&r->declarations, key, pending.number, r->error);
-	r->pending[r->pending_count++] = pending;
-	return pending.number;
-}
-
-static uint32_t declare_entry(struct cmt_reader *r, const struct cmt_target *target)
-{
-	uint64_t key = (uint64_t)target->entry << 32 | target->bindings;
-	const struct cmt_entry *entry = &r->entries[target->entry];
-	struct retype_declaration declaration = {
-		.name = target->name, .origin = RETYPE_NONE, .inner = RETYPE_NOTHING};
-	uint32_t number;
-	if (retype_map_number(&r->declarations, key, &number))
-		return number;
-	uint32_t scope = entry->scope;
-	const struct snap_marshal *m = marshal_of(r, target->entry);
-	declaration.parameters = cmt_length(
-		m, snap_marshal_field(m, entry->node, DECLARED_PARAMETERS), CMT_MOST_PARAMETERS);
-	if (target->bindings != RETYPE_NONE) {
-		struct cmt_target body = *target;
-		body.bindings = RETYPE_NONE;
-		body.name = cmt_qualified(r, scope, RETYPE_NONE, r->entries[body.entry].name);
-		declaration.is_instance = true;
-		declaration.origin = declare_entry(r, &body);
-	} else if (is_in_functor(r, scope)) {
-		declaration.origin = r->types->declaration_count;
-	}
-	declaration.name = printed_name(r, declaration.name);
-	return reserve(r, &declaration,
-		(struct cmt_pending){.entry = target->entry, .bindings = target->bindings}, key);
-}
-
-/* A type of which only the name is known, or which the compiler or the library made. */
-static uint32_t declare_name(struct cmt_reader *r, const char *name, uint32_t arity)
-{
-	name = printed_name(r, name);
-	for (uint32_t i = 0; i < r->predefined_count; i++)
-		if (strcmp(r->types->declarations[i].name, name) == 0)
-			return i;
-	uint32_t index = cmt_stdlib_index(name), number;
-	if (index != RETYPE_NONE)
-		arity = cmt_stdlib_parameters(index);
-	uint64_t key = retype_map_hash_string((uint64_t)arity << 8 | 1, name, strlen(name));
-	if (retype_map_number(&r->declarations, key, &number))
-		return number;
-	struct retype_declaration declaration = {.name = name,
-		.parameters = arity,
-		.origin = RETYPE_NONE,
-		.form = RETYPE_ABSTRACT,
-		.inner = RETYPE_NOTHING};
-	return reserve(r, &declaration,
-		(struct cmt_pending){.entry = RETYPE_NONE, .bindings = RETYPE_NONE}, key);
-}
-
-uint32_t cmt_declaration(struct cmt_reader *r, const struct cmt_target *target, uint32_t arity)
-{
-	return target->entry == RETYPE_NONE ? declare_name(r, target->name, arity)
-					    : declare_entry(r, target);
-}
 
 /* Variables of a type expression, as parameters of a context. */
 static void gather_variables(const struct snap_marshal *m, struct snap_value type,
@@ -135,10 +42,10 @@ static void gather_variables(const struct snap_marshal *m, struct snap_value typ
 }
 
 /* The arguments of a constructor's own result, whose variables are not the type's parameters. */
-static void read_result(struct cmt_reader *r, struct cmt_context *context, struct snap_value result,
-	struct retype_constructor *out)
+static void read_cmt_result(struct cmt_reader *r, struct cmt_context *context,
+	struct snap_value result, struct retype_constructor *out)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value arguments = snap_marshal_field(m, snap_marshal_field(m, result, 0), 1);
 	uint32_t count = cmt_length(m, arguments, CMT_MOST_PARAMETERS), i = 0;
 	struct retype_term *terms = cmt_alloc(r, count, sizeof(*terms));
@@ -152,10 +59,10 @@ static void read_result(struct cmt_reader *r, struct cmt_context *context, struc
 }
 
 /* (ident, arguments, result option) */
-static void read_constructor(struct cmt_reader *r, struct cmt_context *context,
+static void read_cmt_constructor(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value item, struct retype_constructor *out)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value arguments = snap_marshal_field(m, item, 1);
 	struct snap_value result = cmt_some(m, snap_marshal_field(m, item, 2));
 	const char *name =
@@ -163,34 +70,34 @@ static void read_constructor(struct cmt_reader *r, struct cmt_context *context,
 	struct cmt_context own = *context;
 	out->name = name ? name : "";
 	if (!snap_value_absent(result)) {
-		own = cmt_context(r, context->place.unit, context->place.bindings);
+		own = cmt_context(r, context->env.unit, context->env.bindings);
 		gather_variables(m, result, &own, 0);
-		read_result(r, &own, result, out);
+		read_cmt_result(r, &own, result, out);
 	}
 	out->fields = cmt_argument_fields(r, &own, arguments, &out->field_count);
 	out->is_constant = out->field_count == 0;
 }
 
-static void read_variant(struct cmt_reader *r, struct cmt_context *context, struct snap_value list,
-	struct retype_declaration *out)
+static void read_cmt_variant(struct cmt_reader *r, struct cmt_context *context,
+	struct snap_value list, struct retype_declaration *out)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
 	struct retype_constructor *constructors = cmt_alloc(r, count, sizeof(*constructors));
 	struct cmt_list items = cmt_list(m, list);
 	struct snap_value item;
 	for (; constructors && i < count && cmt_next(&items, &item); i++)
-		read_constructor(r, context, item, &constructors[i]);
+		read_cmt_constructor(r, context, item, &constructors[i]);
 	out->form = RETYPE_VARIANT;
 	out->constructors = constructors;
 	out->constructor_count = i;
 }
 
 /* (ident, mutable, type) list; representation */
-static void read_record(struct cmt_reader *r, struct cmt_context *context, struct snap_value kind,
-	struct retype_declaration *out)
+static void read_cmt_record(struct cmt_reader *r, struct cmt_context *context,
+	struct snap_value kind, struct retype_declaration *out)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value list = snap_marshal_field(m, kind, 0), item;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
 	struct retype_field *fields = cmt_alloc(r, count, sizeof(*fields));
@@ -227,7 +134,7 @@ static void read_declaration(
 	struct cmt_reader *r, const struct cmt_pending *pending, struct retype_declaration *out)
 {
 	struct cmt_entry entry = r->entries[pending->entry];
-	const struct snap_marshal *m = marshal_of(r, pending->entry);
+	const struct snap_marshal *m = cmt_entry_marshal(r, pending->entry);
 	struct snap_value kind = snap_marshal_field(m, entry.node, DECLARED_KIND), parameter;
 	struct snap_value manifest =
 		cmt_some(m, snap_marshal_field(m, entry.node, DECLARED_MANIFEST));
@@ -244,28 +151,11 @@ static void read_declaration(
 		out->form = RETYPE_ALIAS;
 		out->inner = cmt_term(r, &context, manifest);
 	} else if (snap_marshal_tag(m, kind) == KIND_RECORD) {
-		read_record(r, &context, kind, out);
+		read_cmt_record(r, &context, kind, out);
 	} else if (snap_marshal_tag(m, kind) == KIND_VARIANT) {
-		read_variant(r, &context, snap_marshal_field(m, kind, 0), out);
+		read_cmt_variant(r, &context, snap_marshal_field(m, kind, 0), out);
 	} else {
 		out->form = RETYPE_ABSTRACT;
-	}
-}
-
-void cmt_settle_declarations(struct cmt_reader *r)
-{
-	while (r->pending_count && r->status == HG_OK && r->types->status == HG_OK) {
-		struct cmt_pending pending = r->pending[--r->pending_count];
-		struct retype_declaration declaration = r->types->declarations[pending.number];
-		if (pending.entry != RETYPE_NONE) {
-			read_declaration(r, &pending, &declaration);
-		} else {
-			uint32_t index = cmt_stdlib_index(declaration.name);
-			if (index != RETYPE_NONE)
-				cmt_stdlib_fill(r, index, pending.number, RETYPE_NONE, RETYPE_NONE,
-					&declaration);
-		}
-		r->types->declarations[pending.number] = declaration;
 	}
 }
 
@@ -294,7 +184,7 @@ static bool has_field(const struct snap_marshal *m, struct snap_value item)
 static struct retype_term member_type(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value item)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value what = snap_marshal_field(m, item, 1);
 	if (snap_marshal_tag(m, item) == SIG_VALUE)
 		return cmt_term(r, context, snap_marshal_field(m, what, 0));
@@ -304,10 +194,10 @@ static struct retype_term member_type(
 }
 
 /* The last value of a name is the one that is exported. */
-static bool is_hidden(struct retype_map *last, uint64_t key, uint32_t index)
+static bool is_hidden(struct base_map *last, uint64_t key, uint32_t index)
 {
 	uint32_t number;
-	return retype_map_number(last, key, &number) && number != index;
+	return base_map_number(last, key, &number) && number != index;
 }
 
 static uint64_t member_key(struct cmt_reader *r, const struct snap_marshal *m,
@@ -321,21 +211,60 @@ static uint64_t member_key(struct cmt_reader *r, const struct snap_marshal *m,
 const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value signature, uint32_t *count)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t most = cmt_length(m, signature, MOST_MEMBERS), i = 0;
 	struct retype_field *fields = cmt_alloc(r, most, sizeof(*fields));
 	struct cmt_list items = cmt_list(m, signature);
-	struct retype_map last = {0};
+	struct base_map last = {0};
 	struct snap_value item;
 	const char *name;
 	for (; i < most && r->status == HG_OK && cmt_next(&items, &item); i++)
-		r->status = retype_map_set(&last, member_key(r, m, item, &name), i, r->error);
+		r->status = base_map_set(&last, member_key(r, m, item, &name), i, r->error);
 	*count = 0;
 	items = cmt_list(m, signature);
 	for (i = 0; fields && i < most && cmt_next(&items, &item); i++)
 		if (has_field(m, item) && !is_hidden(&last, member_key(r, m, item, &name), i))
 			fields[(*count)++] = (struct retype_field){
 				name ? name : "", member_type(r, context, item), false};
-	retype_map_clear(&last);
+	base_map_release(&last);
 	return fields;
+}
+
+static void complete_declaration(struct cmt_reader *r, const struct cmt_pending *pending)
+{
+	base_assert(pending->number < r->types->declaration_count);
+	struct retype_declaration declaration = r->types->declarations[pending->number];
+	uint32_t known = cmt_stdlib_index(declaration.name);
+	if (pending->entry != RETYPE_NONE)
+		read_declaration(r, pending, &declaration);
+	else if (known != RETYPE_NONE)
+		cmt_stdlib_fill(r, known, pending->number, RETYPE_NONE, RETYPE_NONE, &declaration);
+	/* The array may have grown meanwhile. */
+	r->types->declarations[pending->number] = declaration;
+}
+
+static void complete_layout(struct cmt_reader *r, const struct cmt_pending_layout *pending)
+{
+	const struct cmt_module *module = &pending->module;
+	struct cmt_context context = cmt_context(r, module->unit, module->bindings);
+	uint32_t count;
+	const struct retype_field *fields = cmt_module_fields(r, &context, module->node, &count);
+	base_assert(pending->number < r->types->layout_count);
+	r->types->layouts[pending->number].fields = fields;
+	r->types->layouts[pending->number].field_count = count;
+}
+
+void cmt_complete_declarations(struct cmt_reader *r)
+{
+	while ((r->pending_count || r->pending_layout_count) && r->status == HG_OK &&
+		r->types->status == HG_OK) {
+		if (r->pending_count) {
+			struct cmt_pending pending = r->pending[--r->pending_count];
+			complete_declaration(r, &pending);
+		} else {
+			struct cmt_pending_layout pending =
+				r->pending_layouts[--r->pending_layout_count];
+			complete_layout(r, &pending);
+		}
+	}
 }

@@ -35,7 +35,7 @@ enum hg_status cmt_note(
 		&snap->pool, text, (uint64_t)length, &snap->notes[snap->note_count++], r->error);
 }
 
-static bool has_suffix(const char *name, enum cmt_suffix *suffix)
+static bool has_cmt_suffix(const char *name, enum cmt_suffix *suffix)
 {
 	size_t length = strlen(name);
 	for (unsigned i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
@@ -48,7 +48,7 @@ static bool has_suffix(const char *name, enum cmt_suffix *suffix)
 	return false;
 }
 
-static enum hg_status add_file(
+static enum hg_status add_cmt_file(
 	struct cmt_reader *r, const char *path, const char *name, enum cmt_suffix suffix)
 {
 	struct stat about;
@@ -68,7 +68,7 @@ static enum hg_status add_file(
 	return HG_OK;
 }
 
-static enum hg_status look_at(
+static enum hg_status look_at_entry(
 	struct cmt_reader *r, const char *folder, const struct dirent *entry, unsigned levels)
 {
 	char path[PATH_MAX];
@@ -78,8 +78,8 @@ static enum hg_status look_at(
 			     : snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 	if (entry->d_name[0] == '.' || length <= 0 || (size_t)length >= sizeof(path))
 		return HG_OK;
-	if (has_suffix(entry->d_name, &suffix))
-		return add_file(r, path, entry->d_name, suffix);
+	if (has_cmt_suffix(entry->d_name, &suffix))
+		return add_cmt_file(r, path, entry->d_name, suffix);
 	return levels && base_entry_is_folder(entry, path) ? cmt_look_in(r, path, levels - 1)
 							   : HG_OK;
 }
@@ -92,7 +92,7 @@ enum hg_status cmt_look_in(struct cmt_reader *r, const char *folder, unsigned le
 	BASE_TRY(base_folder_open(&stream, folder, r->error));
 	enum hg_status status = base_folder_next(&stream, &entry, r->error);
 	while (status == HG_OK && entry) {
-		status = look_at(r, folder, entry, levels);
+		status = look_at_entry(r, folder, entry, levels);
 		if (status == HG_OK)
 			status = base_folder_next(&stream, &entry, r->error);
 	}
@@ -107,7 +107,8 @@ static int by_path(const void *left, const void *right)
 }
 
 /* A folder is read in any order, and may be named twice, also by a link. */
-static enum hg_status settle(struct cmt_reader *r, struct retype_map *inodes, uint64_t first)
+static enum hg_status sort_found_files(
+	struct cmt_reader *r, struct base_map *inodes, uint64_t first)
 {
 	uint64_t found = r->file_count;
 	if (found > first)
@@ -115,22 +116,22 @@ static enum hg_status settle(struct cmt_reader *r, struct retype_map *inodes, ui
 	r->file_count = first;
 	for (uint64_t i = first; i < found; i++) {
 		const struct cmt_file *file = &r->files[i];
-		uint64_t key = retype_map_hash(file->device, file->inode);
+		uint64_t key = cmt_key(file->device, file->inode);
 		uint32_t other;
-		if (retype_map_number(inodes, key, &other))
+		if (base_map_number(inodes, key, &other))
 			continue;
-		BASE_TRY(retype_map_set(inodes, key, 0, r->error));
+		BASE_TRY(base_map_set(inodes, key, 0, r->error));
 		r->files[r->file_count++] = *file;
 	}
 	return HG_OK;
 }
 
-static enum hg_status search_root(struct cmt_reader *r, struct retype_map *inodes,
-	const char *folder, unsigned levels, uint32_t root)
+static enum hg_status search_root(struct cmt_reader *r, struct base_map *inodes, const char *folder,
+	unsigned levels, uint32_t root)
 {
 	uint64_t first = r->file_count;
 	BASE_TRY(cmt_look_in(r, folder, levels));
-	BASE_TRY(settle(r, inodes, first));
+	BASE_TRY(sort_found_files(r, inodes, first));
 	for (uint64_t i = first; i < r->file_count; i++)
 		r->files[i].root = root;
 	return HG_OK;
@@ -138,7 +139,7 @@ static enum hg_status search_root(struct cmt_reader *r, struct retype_map *inode
 
 enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directories, size_t count)
 {
-	struct retype_map inodes = {0};
+	struct base_map inodes = {0};
 	char beside[PATH_MAX];
 	enum hg_status status = HG_OK;
 	for (size_t i = 0; status == HG_OK && i < count; i++)
@@ -149,7 +150,7 @@ enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directori
 		status = search_root(r, &inodes, beside, 0, (uint32_t)count);
 	if (status == HG_OK && beyond)
 		status = search_root(r, &inodes, ".", DEPTH, CMT_BY_CHANCE);
-	retype_map_clear(&inodes);
+	base_map_release(&inodes);
 	return status;
 }
 

@@ -21,27 +21,27 @@ enum { MOST_NAME = 1000 };
 static const struct cmt_module no_module = {.scope = RETYPE_NONE, .bindings = RETYPE_NONE};
 static const struct cmt_target no_target = {.entry = RETYPE_NONE, .bindings = RETYPE_NONE};
 
-/* These call each other on parts of what they got; 'depth' and the fuel bound them. */
+/* These call each other on parts of what they got; 'depth' and the work budget bound them. */
 static struct cmt_module module_path(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path, unsigned depth);
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path, unsigned depth);
 static struct cmt_module module_expr(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value expr, unsigned depth);
-static struct cmt_module module_type(struct cmt_reader *r, struct cmt_place place,
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value expr, unsigned depth);
+static struct cmt_module module_type(struct cmt_reader *r, struct cmt_environment env,
 	struct snap_value type, uint32_t parent, const char *name, unsigned depth);
 static struct cmt_module entry_module(
 	struct cmt_reader *r, uint32_t entry, uint32_t bindings, unsigned depth);
 
 static bool is_exhausted(struct cmt_reader *r, unsigned depth)
 {
-	if (r->status != HG_OK || !r->fuel || depth > CMT_MOST_MODULE_DEPTH)
+	if (r->status != HG_OK || !r->budget || depth > CMT_MOST_MODULE_DEPTH)
 		return true;
-	r->fuel--;
+	r->budget--;
 	return false;
 }
 
-static const struct snap_marshal *marshal_of(const struct cmt_reader *r, struct cmt_place place)
+static const struct snap_marshal *marshal_in(const struct cmt_reader *r, struct cmt_environment env)
 {
-	return &r->units[place.unit]->m;
+	return &r->units[env.unit]->m;
 }
 
 static struct cmt_module named_only(struct cmt_reader *r, const char *outer, const char *name)
@@ -86,7 +86,7 @@ static void put_before(struct backwards *b, const char *text)
 	memcpy(b->text + b->at, text, length);
 }
 
-static void put_name(struct backwards *b, const char *name)
+static void put_name_before(struct backwards *b, const char *name)
 {
 	if (b->at < MOST_NAME && b->text[b->at] != '(' && b->text[b->at] != '.')
 		put_before(b, ".");
@@ -96,7 +96,7 @@ static void put_name(struct backwards *b, const char *name)
 const char *cmt_qualified(struct cmt_reader *r, uint32_t scope, uint32_t bindings, const char *name)
 {
 	struct backwards b = {.at = MOST_NAME};
-	put_name(&b, name);
+	put_name_before(&b, name);
 	while (scope != RETYPE_NONE && !b.is_full) {
 		const struct cmt_scope *s = &r->scopes[scope];
 		const struct cmt_binding *binding =
@@ -110,11 +110,11 @@ const char *cmt_qualified(struct cmt_reader *r, uint32_t scope, uint32_t binding
 			put_before(&b, "(");
 		} else if (binding && binding->label) {
 			/* An argument without a name: by what the functor makes of it. */
-			put_name(&b, binding->label);
+			put_name_before(&b, binding->label);
 			break;
 		}
 		if (s->name)
-			put_name(&b, s->name);
+			put_name_before(&b, s->name);
 		scope = s->parent;
 	}
 	if (b.is_full)
@@ -143,15 +143,14 @@ static bool is_same_module(const struct cmt_module *a, const struct cmt_module *
 }
 
 /* The same for the same module, so that equal instances of a functor are one. */
-static uint32_t bind(struct cmt_reader *r, struct cmt_binding binding)
+static uint32_t bind_parameter(struct cmt_reader *r, struct cmt_binding binding)
 {
-	uint64_t key = retype_map_hash((uint64_t)binding.unit << 32 | binding.stamp, binding.next);
-	key = retype_map_hash(key, (uint64_t)binding.module.scope << 32 | binding.module.unit);
-	key = retype_map_hash(
-		key, (uint64_t)binding.module.bindings << 32 | binding.module.node.bits);
-	key = retype_map_hash(key, (uintptr_t)binding.module.name);
+	uint64_t key = cmt_key((uint64_t)binding.unit << 32 | binding.stamp, binding.next);
+	key = cmt_key(key, (uint64_t)binding.module.scope << 32 | binding.module.unit);
+	key = cmt_key(key, (uint64_t)binding.module.bindings << 32 | binding.module.node.bits);
+	key = cmt_key(key, (uintptr_t)binding.module.name);
 	uint32_t number;
-	for (; retype_map_number(&r->bound, key, &number); key++) {
+	for (; base_map_number(&r->bound, key, &number); key++) {
 		const struct cmt_binding *other = &r->bindings[number];
 		if (other->unit == binding.unit && other->stamp == binding.stamp &&
 			other->next == binding.next &&
@@ -162,7 +161,7 @@ static uint32_t bind(struct cmt_reader *r, struct cmt_binding binding)
 	r->status = base_grow(&r->bindings, r->binding_count, &r->binding_capacity,
 		sizeof(*r->bindings), r->error);
 	if (r->status == HG_OK)
-		r->status = retype_map_set(&r->bound, key, number, r->error);
+		r->status = base_map_set(&r->bound, key, number, r->error);
 	if (r->status != HG_OK)
 		return RETYPE_NONE;
 	r->bindings[r->binding_count++] = binding;
@@ -180,7 +179,7 @@ uint32_t cmt_enclosing(struct cmt_reader *r, uint32_t scope, uint32_t bindings)
 		if (binding) {
 			struct cmt_binding copy = *binding;
 			copy.next = kept;
-			kept = bind(r, copy);
+			kept = bind_parameter(r, copy);
 		}
 	}
 	return kept;
@@ -247,22 +246,22 @@ static struct cmt_module entry_module(
 	struct cmt_reader *r, uint32_t entry, uint32_t bindings, unsigned depth)
 {
 	struct cmt_entry e = r->entries[entry];
-	struct cmt_place place = {r->scopes[e.scope].unit, bindings};
+	struct cmt_environment env = {r->scopes[e.scope].unit, bindings};
 	if (is_exhausted(r, depth))
 		return no_module;
 	switch (e.form) {
 	case CMT_EXPRESSION:
-		return module_expr(r, place, e.node, depth + 1);
+		return module_expr(r, env, e.node, depth + 1);
 	case CMT_MODULE_TYPE:
-		return module_type(r, place, e.node, e.scope, e.name, depth + 1);
+		return module_type(r, env, e.node, e.scope, e.name, depth + 1);
 	case CMT_PARAMETER: {
-		const struct cmt_binding *binding = binding_of(r, bindings, place.unit, e.stamp);
+		const struct cmt_binding *binding = binding_of(r, bindings, env.unit, e.stamp);
 		if (binding)
 			return binding->module;
-		return module_type(r, place, e.node, e.scope, e.name, depth + 1);
+		return module_type(r, env, e.node, e.scope, e.name, depth + 1);
 	}
 	case CMT_PROJECTION: {
-		struct cmt_module included = module_expr(r, place, e.node, depth + 1);
+		struct cmt_module included = module_expr(r, env, e.node, depth + 1);
 		return included.kind == CMT_STRUCTURE
 			       ? module_in(r, &included, e.space, e.name, depth + 1)
 			       : no_module;
@@ -272,7 +271,7 @@ static struct cmt_module entry_module(
 	}
 }
 
-static struct cmt_module apply(struct cmt_reader *r, const struct cmt_module *functor,
+static struct cmt_module apply_functor(struct cmt_reader *r, const struct cmt_module *functor,
 	const struct cmt_module *argument, const char *label, unsigned depth)
 {
 	if (functor->kind != CMT_FUNCTOR)
@@ -284,147 +283,145 @@ static struct cmt_module apply(struct cmt_reader *r, const struct cmt_module *fu
 		.next = functor->bindings,
 		.module = *argument,
 		.label = label};
-	uint32_t bindings = bind(r, binding);
-	struct cmt_place place = {functor->unit, bindings};
+	uint32_t bindings = bind_parameter(r, binding);
+	struct cmt_environment env = {functor->unit, bindings};
 	if (r->status != HG_OK)
 		return no_module;
-	return module_expr(r, place, snap_marshal_field(m, functor->node, 3), depth + 1);
+	return module_expr(r, env, snap_marshal_field(m, functor->node, 3), depth + 1);
 }
 
 /* Application of a functor that is not known: its result has the types of its signature. */
-static struct cmt_module made_by_unknown(struct cmt_reader *r, struct cmt_place place,
+static struct cmt_module made_by_unknown(struct cmt_reader *r, struct cmt_environment env,
 	struct snap_value expr, const struct cmt_module *functor, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
-	uint32_t scope = cmt_scope_of(r, place.unit, expr);
+	const struct snap_marshal *m = marshal_in(r, env);
+	uint32_t scope = cmt_scope_of(r, env.unit, expr);
 	struct snap_value type = snap_marshal_field(m, expr, 2);
-	struct cmt_module result = module_type(r, place, type, scope, NULL, depth + 1);
+	struct cmt_module result = module_type(r, env, type, scope, NULL, depth + 1);
 	/* A signature with a name is that of other modules, too. */
 	if (result.kind == CMT_STRUCTURE && snap_marshal_tag(m, type) == MTY_SIGNATURE)
 		r->scopes[result.scope].made_by = functor->name;
 	return result;
 }
 
-static struct cmt_module applied(struct cmt_reader *r, struct cmt_place place,
+static struct cmt_module applied_functor(struct cmt_reader *r, struct cmt_environment env,
 	struct snap_value expr, struct snap_value desc, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
-	struct cmt_module functor =
-		module_expr(r, place, snap_marshal_field(m, desc, 0), depth + 1);
-	struct cmt_module argument =
-		module_expr(r, place, snap_marshal_field(m, desc, 1), depth + 1);
-	const char *label = scope_name(r, cmt_scope_of(r, place.unit, expr), place.bindings);
-	struct cmt_module result = apply(r, &functor, &argument, label, depth + 1);
+	const struct snap_marshal *m = marshal_in(r, env);
+	struct cmt_module functor = module_expr(r, env, snap_marshal_field(m, desc, 0), depth + 1);
+	struct cmt_module argument = module_expr(r, env, snap_marshal_field(m, desc, 1), depth + 1);
+	const char *label = scope_name(r, cmt_scope_of(r, env.unit, expr), env.bindings);
+	struct cmt_module result = apply_functor(r, &functor, &argument, label, depth + 1);
 	if (result.kind != CMT_NO_MODULE)
 		return result;
-	return made_by_unknown(r, place, expr, &functor, depth + 1);
+	return made_by_unknown(r, env, expr, &functor, depth + 1);
 }
 
 static struct cmt_module module_expr(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value expr, unsigned depth)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value expr, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	struct snap_value desc = snap_marshal_field(m, expr, 0);
 	struct snap_value first = snap_marshal_field(m, desc, 0);
 	struct cmt_module module = no_module;
 	if (is_exhausted(r, depth))
 		return module;
-	uint32_t scope = cmt_scope_of(r, place.unit, expr);
+	uint32_t scope = cmt_scope_of(r, env.unit, expr);
 	switch (snap_marshal_tag(m, desc)) {
 	case EXPR_IDENT:
-		return module_path(r, place, first, depth + 1);
+		return module_path(r, env, first, depth + 1);
 	case EXPR_STRUCTURE:
-		scope = cmt_scope_of(r, place.unit, first);
+		scope = cmt_scope_of(r, env.unit, first);
 		if (scope == RETYPE_NONE)
 			return module;
 		module = (struct cmt_module){.kind = CMT_STRUCTURE,
-			.unit = place.unit,
+			.unit = env.unit,
 			.scope = scope,
-			.bindings = cmt_enclosing(r, scope, place.bindings),
+			.bindings = cmt_enclosing(r, scope, env.bindings),
 			.node = first};
 		/* A structure that is an argument, or included, has no name of its own. */
 		if (r->scopes[scope].name)
-			module.name = scope_name(r, scope, place.bindings);
+			module.name = scope_name(r, scope, env.bindings);
 		return module;
 	case EXPR_FUNCTOR:
 		return (struct cmt_module){.kind = CMT_FUNCTOR,
-			.unit = place.unit,
+			.unit = env.unit,
 			.scope = scope,
-			.bindings = place.bindings,
+			.bindings = env.bindings,
 			.node = desc,
-			.name = scope_name(r, scope, place.bindings)};
+			.name = scope_name(r, scope, env.bindings)};
 	case EXPR_APPLY:
-		return applied(r, place, expr, desc, depth);
+		return applied_functor(r, env, expr, desc, depth);
 	case EXPR_CONSTRAINT:
-		module = module_expr(r, place, first, depth + 1);
+		module = module_expr(r, env, first, depth + 1);
 		break;
 	default:
 		break;
 	}
 	if (module.kind != CMT_NO_MODULE)
 		return module;
-	return module_type(r, place, snap_marshal_field(m, expr, 2), scope, NULL, depth + 1);
+	return module_type(r, env, snap_marshal_field(m, expr, 2), scope, NULL, depth + 1);
 }
 
 /* The definitions of a signature get a scope when it is first asked for. */
-static struct cmt_module signature(struct cmt_reader *r, struct cmt_place place,
+static struct cmt_module signature_module(struct cmt_reader *r, struct cmt_environment env,
 	struct snap_value items, uint32_t parent, const char *name)
 {
-	uint32_t scope = cmt_scope_of(r, place.unit, items);
+	uint32_t scope = cmt_scope_of(r, env.unit, items);
 	if (scope == RETYPE_NONE) {
 		scope = cmt_scope_new(
-			r, (struct cmt_scope){.unit = place.unit, .parent = parent, .name = name});
+			r, (struct cmt_scope){.unit = env.unit, .parent = parent, .name = name});
 		if (scope == RETYPE_NONE)
 			return no_module;
-		cmt_scope_remember(r, place.unit, items, scope);
+		cmt_scope_remember(r, env.unit, items, scope);
 		cmt_register_signature(r, items, scope);
 	}
 	return (struct cmt_module){.kind = CMT_STRUCTURE,
-		.unit = place.unit,
+		.unit = env.unit,
 		.scope = scope,
-		.bindings = cmt_enclosing(r, scope, place.bindings),
+		.bindings = cmt_enclosing(r, scope, env.bindings),
 		.node = items,
-		.name = scope_name(r, scope, place.bindings)};
+		.name = scope_name(r, scope, env.bindings)};
 }
 
 static struct cmt_module module_type_path(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path, unsigned depth)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	struct snap_value first = snap_marshal_field(m, path, 0);
 	if (is_exhausted(r, depth))
 		return no_module;
 	if (snap_marshal_tag(m, path) == PATH_IDENT) {
-		uint32_t entry = cmt_entry_stamped(r, place.unit, cmt_int(m, first, 0, 0));
+		uint32_t entry = cmt_entry_stamped(r, env.unit, cmt_int(m, first, 0, 0));
 		return entry == RETYPE_NONE
 			       ? named_only(
 					 r, NULL, cmt_string(r, m, snap_marshal_field(m, first, 1)))
-			       : entry_module(r, entry, place.bindings, depth + 1);
+			       : entry_module(r, entry, env.bindings, depth + 1);
 	}
 	if (snap_marshal_tag(m, path) != PATH_DOT)
 		return no_module;
-	struct cmt_module outer = module_path(r, place, first, depth + 1);
+	struct cmt_module outer = module_path(r, env, first, depth + 1);
 	return module_in(r, &outer, CMT_MODULE_TYPES,
 		cmt_string(r, m, snap_marshal_field(m, path, 1)), depth + 1);
 }
 
-static struct cmt_module module_type(struct cmt_reader *r, struct cmt_place place,
+static struct cmt_module module_type(struct cmt_reader *r, struct cmt_environment env,
 	struct snap_value type, uint32_t parent, const char *name, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	struct snap_value first = snap_marshal_field(m, type, 0);
 	if (is_exhausted(r, depth))
 		return no_module;
 	switch (snap_marshal_tag(m, type)) {
 	case MTY_IDENT:
-		return module_type_path(r, place, first, depth + 1);
+		return module_type_path(r, env, first, depth + 1);
 	case MTY_SIGNATURE:
-		return signature(r, place, first, parent, name);
+		return signature_module(r, env, first, parent, name);
 	case MTY_FUNCTOR:
 		return (struct cmt_module){.kind = CMT_FUNCTOR_TYPE,
-			.unit = place.unit,
+			.unit = env.unit,
 			.scope = parent,
-			.bindings = place.bindings,
+			.bindings = env.bindings,
 			.node = type,
 			.name = name};
 	default:
@@ -435,43 +432,42 @@ static struct cmt_module module_type(struct cmt_reader *r, struct cmt_place plac
 /* Paths */
 
 static struct cmt_module ident_module(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value ident, unsigned depth)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value ident, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	const char *name = cmt_string(r, m, snap_marshal_field(m, ident, 1));
 	int64_t stamp = cmt_int(m, ident, 0, 0);
 	if (!name)
 		return no_module;
 	/* Units have no stamp. */
 	if (stamp == 0)
-		return cmt_unit_module(r, name, place.unit);
-	uint32_t entry = cmt_entry_stamped(r, place.unit, stamp);
-	struct cmt_module module = entry == RETYPE_NONE
-					   ? no_module
-					   : entry_module(r, entry, place.bindings, depth + 1);
+		return cmt_unit_module(r, name, env.unit);
+	uint32_t entry = cmt_entry_stamped(r, env.unit, stamp);
+	struct cmt_module module =
+		entry == RETYPE_NONE ? no_module : entry_module(r, entry, env.bindings, depth + 1);
 	return module.kind == CMT_NO_MODULE && !module.name ? named_only(r, NULL, name) : module;
 }
 
 static struct cmt_module module_path(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path, unsigned depth)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	struct snap_value first = snap_marshal_field(m, path, 0);
 	if (is_exhausted(r, depth))
 		return no_module;
 	switch (snap_marshal_tag(m, path)) {
 	case PATH_IDENT:
-		return ident_module(r, place, first, depth + 1);
+		return ident_module(r, env, first, depth + 1);
 	case PATH_DOT: {
-		struct cmt_module outer = module_path(r, place, first, depth + 1);
+		struct cmt_module outer = module_path(r, env, first, depth + 1);
 		return module_in(r, &outer, CMT_MODULES,
 			cmt_string(r, m, snap_marshal_field(m, path, 1)), depth + 1);
 	}
 	case PATH_APPLY: {
-		struct cmt_module functor = module_path(r, place, first, depth + 1);
+		struct cmt_module functor = module_path(r, env, first, depth + 1);
 		struct cmt_module argument =
-			module_path(r, place, snap_marshal_field(m, path, 1), depth + 1);
-		struct cmt_module result = apply(r, &functor, &argument, NULL, depth + 1);
+			module_path(r, env, snap_marshal_field(m, path, 1), depth + 1);
+		struct cmt_module result = apply_functor(r, &functor, &argument, NULL, depth + 1);
 		char text[MOST_NAME];
 		if (result.kind != CMT_NO_MODULE || !functor.name || !argument.name)
 			return result;
@@ -507,7 +503,7 @@ static struct cmt_target type_in(
 	return target;
 }
 
-/* The unit behind an interface, for what is defined at its top. */
+/* The implementation of an interface, for what is defined at its top. */
 static uint32_t implementation_of(struct cmt_reader *r, uint32_t scope)
 {
 	const struct cmt_scope *s = &r->scopes[scope];
@@ -521,11 +517,11 @@ static struct cmt_target entry_target(
 	struct cmt_reader *r, uint32_t entry, uint32_t bindings, unsigned depth)
 {
 	struct cmt_entry e = r->entries[entry];
-	struct cmt_place place = {r->scopes[e.scope].unit, bindings};
+	struct cmt_environment env = {r->scopes[e.scope].unit, bindings};
 	if (is_exhausted(r, depth))
 		return no_target;
 	if (e.form == CMT_PROJECTION) {
-		struct cmt_module included = module_expr(r, place, e.node, depth + 1);
+		struct cmt_module included = module_expr(r, env, e.node, depth + 1);
 		return type_in(r, &included, e.name, depth + 1);
 	}
 	if (e.form != CMT_TYPE)
@@ -546,23 +542,23 @@ static struct cmt_target entry_target(
 }
 
 struct cmt_target cmt_resolve_type(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path)
 {
-	const struct snap_marshal *m = marshal_of(r, place);
+	const struct snap_marshal *m = marshal_in(r, env);
 	struct snap_value first = snap_marshal_field(m, path, 0);
 	struct cmt_target target = no_target;
 	if (snap_marshal_tag(m, path) == PATH_DOT) {
 		const char *name = cmt_string(r, m, snap_marshal_field(m, path, 1));
-		struct cmt_module outer = module_path(r, place, first, 0);
+		struct cmt_module outer = module_path(r, env, first, 0);
 		return name ? type_in(r, &outer, name, 0) : target;
 	}
 	if (snap_marshal_tag(m, path) != PATH_IDENT)
 		return target;
-	uint32_t entry = cmt_entry_stamped(r, place.unit, cmt_int(m, first, 0, 0));
+	uint32_t entry = cmt_entry_stamped(r, env.unit, cmt_int(m, first, 0, 0));
 	if (entry != RETYPE_NONE && r->entries[entry].space != CMT_TYPES)
 		entry = RETYPE_NONE;
 	if (entry != RETYPE_NONE)
-		target = entry_target(r, entry, place.bindings, 0);
+		target = entry_target(r, entry, env.bindings, 0);
 	if (!target.name)
 		target.name = cmt_string(r, m, snap_marshal_field(m, first, 1));
 	return target;
@@ -580,7 +576,7 @@ struct cmt_target cmt_sibling(
 }
 
 struct cmt_module cmt_resolve_module_type(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path)
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path)
 {
-	return module_type_path(r, place, path, 0);
+	return module_type_path(r, env, path, 0);
 }

@@ -1,10 +1,36 @@
+/*
+ * What paths to modules and types lead to.
+ */
 #ifndef RETYPE_LEGACY_MODULES_H
 #define RETYPE_LEGACY_MODULES_H
 
-#include "retype/legacy/parts.h"
+#include "retype/legacy/reader.h"
+
+enum cmt_module_kind {
+	CMT_NO_MODULE,    /* only its name is known */
+	CMT_STRUCTURE,    /* 'scope' has its definitions */
+	CMT_FUNCTOR,      /* node: Typedtree.module_expr_desc */
+	CMT_FUNCTOR_TYPE, /* node: Types.module_type */
+};
+
+/* What a module expression or path stands for. */
+struct cmt_module {
+	enum cmt_module_kind kind;
+	uint32_t unit, scope;
+	uint32_t bindings; /* of functor parameters around it; RETYPE_NONE for none */
+	struct snap_value node;
+	const char *name; /* as it is printed; NULL: without name */
+};
+
+/* The argument of a functor that was applied. */
+struct cmt_binding {
+	uint32_t unit, stamp, next;
+	struct cmt_module module;
+	const char *label; /* of the module that the application makes, or NULL */
+};
 
 /* Where names are looked up: a unit, and what the parameters of functors around stand for. */
-struct cmt_place {
+struct cmt_environment {
 	uint32_t unit, bindings;
 };
 
@@ -20,15 +46,15 @@ struct cmt_target {
 };
 
 struct cmt_target cmt_resolve_type(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path);
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path);
 
 /* The type of this name in the module that an entry is in; entry RETYPE_NONE if there is none. */
 struct cmt_target cmt_sibling(
 	struct cmt_reader *r, uint32_t entry, uint32_t bindings, const char *name);
 
-/* The signature behind a path to a module type: a module that has its definitions. */
+/* The signature that a path to a module type leads to: a module that has its definitions. */
 struct cmt_module cmt_resolve_module_type(
-	struct cmt_reader *r, struct cmt_place place, struct snap_value path);
+	struct cmt_reader *r, struct cmt_environment env, struct snap_value path);
 
 /* The printed name of what is defined in a scope. */
 const char *cmt_qualified(

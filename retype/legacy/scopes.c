@@ -1,4 +1,3 @@
-/* What is defined where: types, modules and module types by their stamps and by their names. */
 #include "retype/legacy/scopes.h"
 
 #include "retype/legacy/unit.h"
@@ -27,12 +26,19 @@ static uint64_t stamp_key(uint32_t unit, int64_t stamp)
 
 static uint64_t name_key(uint32_t scope, enum cmt_space space, const char *name)
 {
-	return retype_map_hash_string((uint64_t)scope << 3 | space, name, strlen(name));
+	return cmt_key_string((uint64_t)scope << 3 | space, name);
 }
 
-static const struct snap_marshal *marshal_of(const struct cmt_reader *r, uint32_t scope)
+const struct snap_marshal *cmt_scope_marshal(const struct cmt_reader *r, uint32_t scope)
 {
+	base_assert(scope < r->scope_count && r->scopes[scope].unit < r->unit_count);
 	return &r->units[r->scopes[scope].unit]->m;
+}
+
+const struct snap_marshal *cmt_entry_marshal(const struct cmt_reader *r, uint32_t entry)
+{
+	base_assert(entry < r->entry_count);
+	return cmt_scope_marshal(r, r->entries[entry].scope);
 }
 
 uint32_t cmt_scope_new(struct cmt_reader *r, struct cmt_scope scope)
@@ -49,14 +55,14 @@ uint32_t cmt_scope_new(struct cmt_reader *r, struct cmt_scope scope)
 void cmt_scope_remember(struct cmt_reader *r, uint32_t unit, struct snap_value node, uint32_t scope)
 {
 	if (r->status == HG_OK && !snap_value_absent(node))
-		r->status = retype_map_set(
+		r->status = base_map_set(
 			&r->scope_of, (uint64_t)unit << 32 | node.bits, scope, r->error);
 }
 
 uint32_t cmt_scope_of(const struct cmt_reader *r, uint32_t unit, struct snap_value node)
 {
 	uint32_t scope;
-	return retype_map_number(&r->scope_of, (uint64_t)unit << 32 | node.bits, &scope)
+	return base_map_number(&r->scope_of, (uint64_t)unit << 32 | node.bits, &scope)
 		       ? scope
 		       : RETYPE_NONE;
 }
@@ -64,13 +70,13 @@ uint32_t cmt_scope_of(const struct cmt_reader *r, uint32_t unit, struct snap_val
 uint32_t cmt_entry_stamped(const struct cmt_reader *r, uint32_t unit, int64_t stamp)
 {
 	uint32_t entry;
-	return retype_map_number(&r->by_stamp, stamp_key(unit, stamp), &entry) ? entry
-									       : RETYPE_NONE;
+	return base_map_number(&r->by_stamp, stamp_key(unit, stamp), &entry) ? entry : RETYPE_NONE;
 }
 
-static bool is_named(const struct cmt_reader *r, uint32_t entry, uint32_t scope,
+static bool is_entry_named(const struct cmt_reader *r, uint32_t entry, uint32_t scope,
 	enum cmt_space space, const char *name)
 {
+	base_assert(entry < r->entry_count);
 	const struct cmt_entry *e = &r->entries[entry];
 	return e->scope == scope && e->space == space && strcmp(e->name, name) == 0;
 }
@@ -79,19 +85,20 @@ uint32_t cmt_entry_named(
 	const struct cmt_reader *r, uint32_t scope, enum cmt_space space, const char *name)
 {
 	uint32_t entry;
-	if (!retype_map_number(&r->by_name, name_key(scope, space, name), &entry) ||
-		!is_named(r, entry, scope, space, name))
+	if (!base_map_number(&r->by_name, name_key(scope, space, name), &entry) ||
+		!is_entry_named(r, entry, scope, space, name))
 		return RETYPE_NONE;
 	return entry;
 }
 
 uint32_t cmt_entry_before(const struct cmt_reader *r, uint32_t entry)
 {
+	base_assert(r->entries[entry].next == RETYPE_NONE || r->entries[entry].next < entry);
 	return r->entries[entry].next;
 }
 
 /* 'stamp' 0: of a name only. */
-static void add_entry(struct cmt_reader *r, struct cmt_entry entry)
+static void add_scope_entry(struct cmt_reader *r, struct cmt_entry entry)
 {
 	if (!entry.name || r->status != HG_OK)
 		return;
@@ -102,64 +109,64 @@ static void add_entry(struct cmt_reader *r, struct cmt_entry entry)
 	if (r->status != HG_OK)
 		return;
 	r->entries[r->entry_count++] = entry;
-	r->status = retype_map_set(
+	r->status = base_map_set(
 		&r->by_name, name_key(entry.scope, entry.space, entry.name), number, r->error);
 	if (r->status == HG_OK && entry.stamp)
-		r->status = retype_map_set(&r->by_stamp,
+		r->status = base_map_set(&r->by_stamp,
 			stamp_key(r->scopes[entry.scope].unit, entry.stamp), number, r->error);
 }
 
 /* Ident.t: stamp, name, flags. */
-static void add(struct cmt_reader *r, struct snap_value ident, enum cmt_space space,
+static void add_ident(struct cmt_reader *r, struct snap_value ident, enum cmt_space space,
 	enum cmt_entry_form form, struct snap_value node, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	int64_t stamp = cmt_int(m, ident, 0, 0);
-	add_entry(r, (struct cmt_entry){.space = space,
-			     .form = form,
-			     .scope = scope,
-			     .stamp = stamp > 0 && stamp <= INT32_MAX ? (uint32_t)stamp : 0,
-			     .name = cmt_string(r, m, snap_marshal_field(m, ident, 1)),
-			     .node = node});
+	add_scope_entry(r, (struct cmt_entry){.space = space,
+				   .form = form,
+				   .scope = scope,
+				   .stamp = stamp > 0 && stamp <= INT32_MAX ? (uint32_t)stamp : 0,
+				   .name = cmt_string(r, m, snap_marshal_field(m, ident, 1)),
+				   .node = node});
 }
 
 void cmt_register_parameter(
 	struct cmt_reader *r, struct snap_value ident, struct snap_value type, uint32_t scope)
 {
-	add(r, ident, CMT_MODULES, CMT_PARAMETER, type, scope);
+	add_ident(r, ident, CMT_MODULES, CMT_PARAMETER, type, scope);
 }
 
 void cmt_register_module(
 	struct cmt_reader *r, struct snap_value ident, struct snap_value expression, uint32_t scope)
 {
-	add(r, ident, CMT_MODULES, CMT_EXPRESSION, expression, scope);
+	add_ident(r, ident, CMT_MODULES, CMT_EXPRESSION, expression, scope);
 }
 
 static void register_types(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
 	/* (ident, name, Typedtree.type_declaration) */
 	while (cmt_next(&list, &item))
-		add(r, snap_marshal_field(m, item, 0), CMT_TYPES, CMT_TYPE,
+		add_ident(r, snap_marshal_field(m, item, 0), CMT_TYPES, CMT_TYPE,
 			snap_marshal_field(m, snap_marshal_field(m, item, 2), 1), scope);
 }
 
 static void register_recmodules(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
 	while (cmt_next(&list, &item))
-		add(r, snap_marshal_field(m, item, 0), CMT_MODULES, CMT_EXPRESSION,
+		add_ident(r, snap_marshal_field(m, item, 0), CMT_MODULES, CMT_EXPRESSION,
 			snap_marshal_field(m, item, 3), scope);
 }
 
 /* ident, name, Typedtree.exception_declaration, which holds that of Types, which holds the types */
 static void register_exception(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct snap_value declared = snap_marshal_field(m, snap_marshal_field(m, desc, 2), 1);
 	struct cmt_exception exception = {.scope = scope,
 		.name = cmt_string(r, m, snap_marshal_field(m, snap_marshal_field(m, desc, 0), 1)),
@@ -176,18 +183,18 @@ static void register_exception(struct cmt_reader *r, struct snap_value desc, uin
 /* What is included may be anything: it is asked when it is looked for. */
 static void register_include(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct snap_value included = snap_marshal_field(m, desc, 0), ident;
 	static const enum cmt_space spaces[] = {CMT_MODULE_TYPES, CMT_MODULES, CMT_TYPES};
 	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 1));
 	while (cmt_next(&list, &ident))
 		for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
-			add(r, ident, spaces[i], CMT_PROJECTION, included, scope);
+			add_ident(r, ident, spaces[i], CMT_PROJECTION, included, scope);
 }
 
 void cmt_register_item(struct cmt_reader *r, struct snap_value item, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct snap_value desc = snap_marshal_field(m, item, 0);
 	struct snap_value ident = snap_marshal_field(m, desc, 0);
 	switch (snap_marshal_tag(m, desc)) {
@@ -204,7 +211,7 @@ void cmt_register_item(struct cmt_reader *r, struct snap_value item, uint32_t sc
 		register_recmodules(r, desc, scope);
 		break;
 	case ITEM_MODTYPE: /* ident, name, Typedtree.module_type */
-		add(r, ident, CMT_MODULE_TYPES, CMT_MODULE_TYPE,
+		add_ident(r, ident, CMT_MODULE_TYPES, CMT_MODULE_TYPE,
 			snap_marshal_field(m, snap_marshal_field(m, desc, 2), 1), scope);
 		break;
 	case ITEM_INCLUDE:
@@ -217,7 +224,7 @@ void cmt_register_item(struct cmt_reader *r, struct snap_value item, uint32_t sc
 
 static void register_signature_item(struct cmt_reader *r, struct snap_value item, uint32_t scope)
 {
-	const struct snap_marshal *m = marshal_of(r, scope);
+	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct snap_value ident = snap_marshal_field(m, item, 0);
 	struct snap_value what = snap_marshal_field(m, item, 1);
 	int64_t stamp = cmt_int(m, ident, 0, 0);
@@ -225,13 +232,13 @@ static void register_signature_item(struct cmt_reader *r, struct snap_value item
 		return;
 	switch (snap_marshal_tag(m, item)) {
 	case SIG_TYPE:
-		add(r, ident, CMT_TYPES, CMT_TYPE, what, scope);
+		add_ident(r, ident, CMT_TYPES, CMT_TYPE, what, scope);
 		break;
 	case SIG_MODULE:
-		add(r, ident, CMT_MODULES, CMT_MODULE_TYPE, what, scope);
+		add_ident(r, ident, CMT_MODULES, CMT_MODULE_TYPE, what, scope);
 		break;
 	case SIG_MODTYPE: /* abstract, or a module type in an option-like block */
-		add(r, ident, CMT_MODULE_TYPES, CMT_MODULE_TYPE, cmt_some(m, what), scope);
+		add_ident(r, ident, CMT_MODULE_TYPES, CMT_MODULE_TYPE, cmt_some(m, what), scope);
 		break;
 	default:
 		break;
@@ -240,7 +247,7 @@ static void register_signature_item(struct cmt_reader *r, struct snap_value item
 
 void cmt_register_signature(struct cmt_reader *r, struct snap_value signature, uint32_t scope)
 {
-	struct cmt_list list = cmt_list(marshal_of(r, scope), signature);
+	struct cmt_list list = cmt_list(cmt_scope_marshal(r, scope), signature);
 	struct snap_value item;
 	while (r->status == HG_OK && cmt_next(&list, &item))
 		register_signature_item(r, item, scope);

@@ -1,8 +1,52 @@
+/*
+ * What is defined where: types, modules and module types.
+ */
 #ifndef RETYPE_LEGACY_SCOPES_H
 #define RETYPE_LEGACY_SCOPES_H
 
-#include "retype/legacy/parts.h"
+#include "retype/legacy/reader.h"
 
+/* What encloses a definition: a unit, a module with a name, the body of a functor. */
+struct cmt_scope {
+	uint32_t unit;
+	uint32_t parent;        /* RETYPE_NONE for that of a unit */
+	const char *name;       /* NULL: of something that has none */
+	uint32_t functor_stamp; /* of the parameter, of the body of a functor; else 0 */
+	const char *made_by;    /* the functor that is not known and has made it, or NULL */
+};
+
+enum cmt_space { CMT_TYPES, CMT_MODULES, CMT_MODULE_TYPES, CMT_CLASSES };
+
+enum cmt_entry_form {
+	CMT_TYPE,        /* node: Types.type_declaration */
+	CMT_EXPRESSION,  /* a module; node: Typedtree.module_expr */
+	CMT_MODULE_TYPE, /* of a module or a module type; node: Types.module_type */
+	CMT_PARAMETER,   /* of a functor; node: Types.module_type */
+	CMT_PROJECTION,  /* what an included module_expr calls so */
+};
+
+/* A definition, found by its stamp in its unit, and by its name in its scope. */
+struct cmt_entry {
+	enum cmt_space space;
+	enum cmt_entry_form form;
+	uint32_t scope, stamp;
+	uint32_t next; /* of the same name in that scope, defined before; RETYPE_NONE */
+	const char *name;
+	struct snap_value node;
+};
+
+/* An exception; 'arguments' is a list of types. */
+struct cmt_exception {
+	uint32_t scope;
+	const char *name;
+	struct snap_value arguments;
+};
+
+/* Of the unit that they are of. */
+const struct snap_marshal *cmt_scope_marshal(const struct cmt_reader *r, uint32_t scope);
+const struct snap_marshal *cmt_entry_marshal(const struct cmt_reader *r, uint32_t entry);
+
+/* The number of a new scope; RETYPE_NONE when memory is wanting. */
 uint32_t cmt_scope_new(struct cmt_reader *r, struct cmt_scope scope);
 
 /* Remembers that a node (a structure, a signature, a module expression) has this scope. */

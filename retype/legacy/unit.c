@@ -26,15 +26,6 @@ enum {
 /* Of Cmt_format.binary_annots. */
 enum { PACKED, IMPLEMENTATION, INTERFACE, PARTIAL_IMPLEMENTATION, PARTIAL_INTERFACE };
 
-const char *cmt_string(struct cmt_reader *r, const struct snap_marshal *m, struct snap_value value)
-{
-	const uint8_t *bytes;
-	uint32_t length;
-	if (!snap_marshal_string(m, value, &bytes, &length) || memchr(bytes, 0, length))
-		return NULL;
-	return retype_intern(r->types, bytes, length);
-}
-
 void cmt_unit_release(struct cmt_unit *unit)
 {
 	base_pool_release(&unit->cells);
@@ -50,7 +41,7 @@ static void read_digest(const struct snap_marshal *m, struct snap_value value, c
 			snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Behind a marshalled value that nobody wants. */
+/* Goes to the end of a marshalled value that nobody wants. */
 static enum hg_status skip_value(struct base_cursor *c, struct hg_error *error)
 {
 	struct base_cursor header = *c;
@@ -147,7 +138,7 @@ static enum hg_status read_infos(
 	return HG_OK;
 }
 
-static enum hg_status read_unit(
+static enum hg_status read_cmt_unit(
 	struct cmt_reader *r, struct cmt_unit *unit, bool is_cmi, struct hg_error *error)
 {
 	struct base_cursor c = base_cursor_over(unit->file.bytes, unit->file.size);
@@ -172,7 +163,8 @@ static enum hg_status read_unit(
 	return status;
 }
 
-static enum hg_status add_unit(struct cmt_reader *r, struct cmt_file *file, struct cmt_unit **out)
+static enum hg_status add_cmt_unit(
+	struct cmt_reader *r, struct cmt_file *file, struct cmt_unit **out)
 {
 	void *memory;
 	BASE_TRY(base_grow(
@@ -194,12 +186,12 @@ enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *ou
 		return HG_OK;
 	file->state = CMT_UNUSABLE;
 	base_error_clear(&trouble);
-	enum hg_status status = add_unit(r, file, &unit);
+	enum hg_status status = add_cmt_unit(r, file, &unit);
 	if (status != HG_OK)
 		return status;
 	status = base_file_open(&unit->file, file->path, &r->snap->session->unpack, &trouble);
 	if (status == HG_OK) {
-		status = read_unit(r, unit, file->suffix == CMT_CMI, &trouble);
+		status = read_cmt_unit(r, unit, file->suffix == CMT_CMI, &trouble);
 		if (status == HG_OK) {
 			r->units[r->unit_count++] = unit;
 			file->state = CMT_READ;
@@ -264,10 +256,10 @@ uint32_t cmt_unit_named(struct cmt_reader *r, const char *name, uint32_t user)
 			return user;
 		imported_digest(r->units[user], name, digest);
 	}
-	uint64_t key = retype_map_hash_string(1, name, strlen(name));
-	key = retype_map_hash_string(key, digest, strlen(digest));
+	uint64_t key = cmt_key_string(1, name);
+	key = cmt_key_string(key, digest);
 	uint32_t unit;
-	if (retype_map_number(&r->by_unit, key, &unit))
+	if (base_map_number(&r->by_unit, key, &unit))
 		return unit;
 	unit = search_unit(r, name, digest, CMT_CMT);
 	if (unit == RETYPE_NONE)
@@ -275,6 +267,6 @@ uint32_t cmt_unit_named(struct cmt_reader *r, const char *name, uint32_t user)
 	if (unit == RETYPE_NONE)
 		unit = search_unit(r, name, digest, CMT_CMI);
 	if (r->status == HG_OK)
-		r->status = retype_map_set(&r->by_unit, key, unit, r->error);
+		r->status = base_map_set(&r->by_unit, key, unit, r->error);
 	return unit;
 }

@@ -1,7 +1,9 @@
-/* What the units that were opened define besides types: the fields of their blocks, exceptions. */
+#include "retype/legacy/units.h"
+
+#include "retype/legacy/declarations.h"
 #include "retype/legacy/files.h"
-#include "retype/legacy/places.h"
-#include "retype/legacy/types.h"
+#include "retype/legacy/locations.h"
+#include "retype/legacy/scopes.h"
 #include "retype/legacy/unit.h"
 #include "retype/legacy/walk.h"
 
@@ -44,7 +46,7 @@ struct definitions {
 	uint64_t count, capacity;
 };
 
-static void define(
+static void add_definition(
 	struct cmt_reader *r, struct definitions *out, struct retype_definition definition)
 {
 	if (r->status == HG_OK)
@@ -58,7 +60,7 @@ static void define(
 static void define_value(struct cmt_reader *r, struct cmt_context *context, struct definitions *out,
 	struct snap_value binding)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value pattern = snap_marshal_field(m, binding, 0);
 	struct snap_value desc = snap_marshal_field(m, pattern, 0);
 	struct snap_value expression = snap_marshal_field(m, binding, 1);
@@ -77,13 +79,13 @@ static void define_value(struct cmt_reader *r, struct cmt_context *context, stru
 		definition.start = r->wanted[wanted].start;
 		definition.end = r->wanted[wanted].end;
 	}
-	define(r, out, definition);
+	add_definition(r, out, definition);
 }
 
 static void define_item(struct cmt_reader *r, struct cmt_context *context, struct definitions *out,
 	struct snap_value item)
 {
-	const struct snap_marshal *m = &r->units[context->place.unit]->m;
+	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value desc = snap_marshal_field(m, item, 0), binding;
 	struct retype_definition definition = {.type = RETYPE_NOTHING};
 	struct cmt_list list;
@@ -96,13 +98,13 @@ static void define_item(struct cmt_reader *r, struct cmt_context *context, struc
 	case ITEM_EXCEPTION:
 	case ITEM_REBIND:
 	case ITEM_MODULE:
-		define(r, out, definition);
+		add_definition(r, out, definition);
 		break;
 	case ITEM_RECMODULE:
 	case ITEM_CLASS:
 	case ITEM_INCLUDE:
 		definition.is_unknown = true;
-		define(r, out, definition);
+		add_definition(r, out, definition);
 		break;
 	default:
 		break;
@@ -151,13 +153,13 @@ static void make_unit(struct cmt_reader *r, uint32_t number, struct retype_unit 
 	out->exported = out->field_count;
 }
 
-static int by_name(const void *left, const void *right)
+static int by_unit_name(const void *left, const void *right)
 {
 	return strcmp(((const struct retype_unit *)left)->name,
 		((const struct retype_unit *)right)->name);
 }
 
-static int by_extension(const void *left, const void *right)
+static int by_extension_name(const void *left, const void *right)
 {
 	return strcmp(((const struct retype_extension *)left)->name,
 		((const struct retype_extension *)right)->name);
@@ -175,7 +177,7 @@ static void make_extensions(struct cmt_reader *r)
 			cmt_argument_fields(r, &context, e.arguments, &extensions[i].field_count);
 	}
 	if (extensions && count)
-		qsort(extensions, count, sizeof(*extensions), by_extension);
+		qsort(extensions, count, sizeof(*extensions), by_extension_name);
 	r->types->extensions = extensions;
 	r->types->extension_count = extensions ? (uint32_t)count : 0;
 }
@@ -190,7 +192,7 @@ void cmt_make_units(struct cmt_reader *r)
 		if (r->units[i]->is_registered && !r->units[i]->is_interface)
 			make_unit(r, i, &units[made++]);
 	if (made)
-		qsort(units, made, sizeof(*units), by_name);
+		qsort(units, made, sizeof(*units), by_unit_name);
 	r->types->units = units;
 	r->types->unit_count = made;
 	make_extensions(r);

@@ -138,10 +138,10 @@ struct walk {
 	uint32_t unit;
 	struct step *steps;
 	uint64_t count, capacity;
-	struct retype_map seen; /* blocks met: in a damaged file the tree may be none */
+	struct base_map seen; /* blocks met: in a damaged file the tree may be none */
 };
 
-static void push(struct walk *w, struct snap_value value, enum node node, uint32_t scope)
+static void push_step(struct walk *w, struct snap_value value, enum node node, uint32_t scope)
 {
 	struct cmt_reader *r = w->r;
 	if (r->status == HG_OK)
@@ -202,7 +202,7 @@ static void push_list(struct walk *w, struct snap_value value, enum node node, u
 	struct snap_value element;
 	uint64_t first = w->count;
 	while (w->r->status == HG_OK && cmt_next(&list, &element))
-		push(w, element, node, scope);
+		push_step(w, element, node, scope);
 	/* The first one is to be popped first. */
 	for (uint64_t i = first, j = w->count; i + 1 < j; i++) {
 		struct step step = w->steps[--j];
@@ -211,7 +211,7 @@ static void push_list(struct walk *w, struct snap_value value, enum node node, u
 	}
 }
 
-static void follow(
+static void follow_rule(
 	struct walk *w, const struct step *step, struct snap_value desc, const struct rule *rule)
 {
 	struct snap_value value = snap_marshal_field(w->m, desc, rule->field);
@@ -221,13 +221,13 @@ static void follow(
 	if (rule->how == LIST)
 		push_list(w, value, (enum node)rule->node, scope);
 	else
-		push(w, rule->how == OPTION ? cmt_some(w->m, value) : value, (enum node)rule->node,
-			scope);
+		push_step(w, rule->how == OPTION ? cmt_some(w->m, value) : value,
+			(enum node)rule->node, scope);
 }
 
 /* Definitions are registered before what refers to them, as those of a structure may be recursive.
  */
-static void define(struct walk *w, const struct step *step)
+static void define_step(struct walk *w, const struct step *step)
 {
 	const struct snap_marshal *m = w->m;
 	if (step->node == STRUCTURE) {
@@ -242,24 +242,24 @@ static void define(struct walk *w, const struct step *step)
 }
 
 /* Each block is visited once. */
-static bool is_new(struct walk *w, struct snap_value value)
+static bool is_unvisited(struct walk *w, struct snap_value value)
 {
 	uint32_t number;
-	if (snap_marshal_tag(w->m, value) < 0 || retype_map_number(&w->seen, value.bits, &number))
+	if (snap_marshal_tag(w->m, value) < 0 || base_map_number(&w->seen, value.bits, &number))
 		return false;
-	w->r->status = retype_map_set(&w->seen, value.bits, 0, w->r->error);
+	w->r->status = base_map_set(&w->seen, value.bits, 0, w->r->error);
 	return w->r->status == HG_OK;
 }
 
-static void visit(struct walk *w, struct step step, cmt_meet_fn *meet)
+static void visit_step(struct walk *w, struct step step, cmt_meet_fn *meet)
 {
 	const struct shape *shape = &shapes[step.node];
-	if (!is_new(w, step.value))
+	if (!is_unvisited(w, step.value))
 		return;
 	struct snap_value desc =
 		shape->is_described ? snap_marshal_field(w->m, step.value, 0) : step.value;
 	int tag = snap_marshal_tag(w->m, desc);
-	define(w, &step);
+	define_step(w, &step);
 	if (step.node == EXPRESSION && meet)
 		meet(w->r, w->unit, step.value);
 	if (tag < 0 || tag >= MOST_TAGS)
@@ -267,7 +267,7 @@ static void visit(struct walk *w, struct step step, cmt_meet_fn *meet)
 	const struct rule *rules = shape->rules[tag];
 	for (unsigned i = MOST_RULES; i-- > 0;)
 		if (rules[i].node != NONE)
-			follow(w, &step, desc, &rules[i]);
+			follow_rule(w, &step, desc, &rules[i]);
 }
 
 /* A unit that did not compile is an array of parts, of which each is defined in the same scope. */
@@ -277,7 +277,7 @@ static void push_parts(struct walk *w, struct snap_value parts, uint32_t scope)
 		struct snap_value part = snap_marshal_field(w->m, parts, i);
 		if (snap_marshal_tag(w->m, part) == 1)
 			cmt_register_item(w->r, snap_marshal_field(w->m, part, 0), scope);
-		push(w, part, PART, scope);
+		push_step(w, part, PART, scope);
 	}
 }
 
@@ -293,12 +293,12 @@ void cmt_walk(struct cmt_reader *r, uint32_t unit, cmt_meet_fn *meet)
 	if (u->is_partial)
 		push_parts(&w, u->tree, u->scope);
 	else if (!snap_value_absent(u->tree))
-		push(&w, u->tree, STRUCTURE, u->scope);
+		push_step(&w, u->tree, STRUCTURE, u->scope);
 	else
 		cmt_register_signature(r, u->facade, u->scope);
 	while (w.count && r->status == HG_OK)
-		visit(&w, w.steps[--w.count], meet);
+		visit_step(&w, w.steps[--w.count], meet);
 	u->is_registered = true;
-	retype_map_clear(&w.seen);
+	base_map_release(&w.seen);
 	free(w.steps);
 }

@@ -1,7 +1,10 @@
+/*
+ * The walk over a typed tree.
+ */
 #ifndef RETYPE_LEGACY_WALK_H
 #define RETYPE_LEGACY_WALK_H
 
-#include "retype/legacy/parts.h"
+#include "retype/legacy/reader.h"
 
 /*
  * Walks over the typed tree of a unit in the order of the source, holders before what they hold;

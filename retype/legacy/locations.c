@@ -1,8 +1,8 @@
 /* From the locations of a snapshot to the expressions there, and to the types of these. */
-#include "retype/legacy/places.h"
+#include "retype/legacy/locations.h"
 
 #include "retype/legacy/files.h"
-#include "retype/legacy/types.h"
+#include "retype/legacy/terms.h"
 #include "retype/legacy/unit.h"
 #include "retype/legacy/walk.h"
 
@@ -31,48 +31,48 @@ enum {
 	EXP_PACK = 28
 };
 
-static uint64_t place_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
+static uint64_t location_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
 {
-	uint64_t key = retype_map_hash_string(line, file, strlen(file));
-	return retype_map_hash(key, (uint64_t)start << 32 | end);
+	uint64_t key = cmt_key_string(line, file);
+	return cmt_key(key, (uint64_t)start << 32 | end);
 }
 
-static bool is_place(const struct cmt_wanted *wanted, const char *file, uint32_t line,
+static bool is_location(const struct cmt_wanted *wanted, const char *file, uint32_t line,
 	uint32_t start, uint32_t end)
 {
 	return wanted->line == line && wanted->start == start && wanted->end == end &&
 	       strcmp(wanted->file, file) == 0;
 }
 
-static enum hg_status want(struct cmt_reader *r, const struct snap_location *location)
+static enum hg_status want_location(struct cmt_reader *r, const struct snap_location *location)
 {
 	struct cmt_wanted wanted = {
 		.line = (uint32_t)location->line, .start = location->start, .end = location->end};
 	wanted.file = retype_intern(r->types, location->file, strlen(location->file));
-	uint64_t key = place_key(wanted.file, wanted.line, wanted.start, wanted.end);
+	uint64_t key = location_key(wanted.file, wanted.line, wanted.start, wanted.end);
 	uint32_t number;
-	for (; retype_map_number(&r->places, key, &number); key++)
-		if (is_place(
+	for (; base_map_number(&r->locations, key, &number); key++)
+		if (is_location(
 			    &r->wanted[number], wanted.file, wanted.line, wanted.start, wanted.end))
 			return HG_OK;
 	BASE_TRY(base_grow(
 		&r->wanted, r->wanted_count, &r->wanted_capacity, sizeof(*r->wanted), r->error));
-	BASE_TRY(retype_map_set(&r->places, key, (uint32_t)r->wanted_count, r->error));
+	BASE_TRY(base_map_set(&r->locations, key, (uint32_t)r->wanted_count, r->error));
 	r->wanted[r->wanted_count++] = wanted;
 	return HG_OK;
 }
 
-enum hg_status cmt_want_places(struct cmt_reader *r)
+enum hg_status cmt_want_locations(struct cmt_reader *r)
 {
 	const struct snap_sites *sites = &r->snap->sites;
 	for (uint32_t i = 1; i < sites->count; i++)
 		if (sites->locations[i].file && sites->locations[i].line > 0)
-			BASE_TRY(want(r, &sites->locations[i]));
+			BASE_TRY(want_location(r, &sites->locations[i]));
 	return r->types->status;
 }
 
 /* Location.t: two positions (file, line, offset of the line, offset) and whether it is made up. */
-static bool read_place(struct cmt_reader *r, const struct snap_marshal *m,
+static bool read_location(struct cmt_reader *r, const struct snap_marshal *m,
 	struct snap_value location, struct cmt_wanted *out)
 {
 	struct snap_value from = snap_marshal_field(m, location, 0);
@@ -99,16 +99,16 @@ static bool read_place(struct cmt_reader *r, const struct snap_marshal *m,
 bool cmt_find_wanted(struct cmt_reader *r, const struct snap_marshal *m, struct snap_value location,
 	uint32_t *number)
 {
-	struct cmt_wanted place;
-	if (!read_place(r, m, location, &place))
+	struct cmt_wanted found;
+	if (!read_location(r, m, location, &found))
 		return false;
-	uint64_t key = place_key(place.file, place.line, place.start, place.end);
-	for (; retype_map_number(&r->places, key, number); key++) {
+	uint64_t key = location_key(found.file, found.line, found.start, found.end);
+	for (; base_map_number(&r->locations, key, number); key++) {
 		struct cmt_wanted *wanted = &r->wanted[*number];
-		if (!is_place(wanted, place.file, place.line, place.start, place.end))
+		if (!is_location(wanted, found.file, found.line, found.start, found.end))
 			continue;
-		wanted->end_line = place.end_line;
-		wanted->end_column = place.end_column;
+		wanted->end_line = found.end_line;
+		wanted->end_column = found.end_column;
 		return true;
 	}
 	return false;
@@ -156,7 +156,7 @@ static const char *apply_kind(
 }
 
 /* What the expression allocates at its location; NULL: nothing. */
-static const char *kind_of(
+static const char *kind_of_expression(
 	struct cmt_reader *r, const struct snap_marshal *m, struct snap_value expression)
 {
 	struct snap_value desc = snap_marshal_field(m, expression, EXPRESSION_DESC);
@@ -203,13 +203,13 @@ static void add_found(struct cmt_reader *r, struct cmt_found found)
 		r->found[r->found_count++] = found;
 }
 
-static void meet(struct cmt_reader *r, uint32_t unit, struct snap_value expression)
+static void meet_expression(struct cmt_reader *r, uint32_t unit, struct snap_value expression)
 {
 	const struct snap_marshal *m = &r->units[unit]->m;
 	struct snap_value location = snap_marshal_field(m, expression, EXPRESSION_LOC);
 	struct snap_value desc = snap_marshal_field(m, expression, EXPRESSION_DESC);
 	uint32_t number;
-	const char *kind = kind_of(r, m, expression);
+	const char *kind = kind_of_expression(r, m, expression);
 	if (kind && cmt_find_wanted(r, m, location, &number))
 		add_found(r, (struct cmt_found){unit, number, expression, kind, false, 0});
 	if (snap_marshal_tag(m, desc) != EXP_LAZY)
@@ -225,7 +225,7 @@ static void meet(struct cmt_reader *r, uint32_t unit, struct snap_value expressi
 
 /* Units */
 
-/* The base name of a source without what is behind its first or its last dot. */
+/* The base name of a source without what follows its first or its last dot. */
 static size_t stem_of(const char *file, bool first, const char **stem)
 {
 	const char *slash = strrchr(file, '/');
@@ -287,7 +287,7 @@ static void open_candidates(
 			*best = (struct best){like, r->files[i].root};
 		else if (take && like == best->like && r->files[i].root == best->root &&
 			 !u->is_registered && !is_duplicate(r, u))
-			cmt_walk(r, unit, meet);
+			cmt_walk(r, unit, meet_expression);
 	}
 }
 
@@ -295,7 +295,7 @@ static void open_candidates(
  * All units whose source has the path of the location are taken; if there is none, those whose
  * source has its name, as the compiler may have been called from elsewhere.
  */
-static void open_source(struct cmt_reader *r, const char *file)
+static void open_units_of_source(struct cmt_reader *r, const char *file)
 {
 	for (unsigned first = 0; first < 2; first++) {
 		struct best best = {0, 0};
@@ -307,25 +307,25 @@ static void open_source(struct cmt_reader *r, const char *file)
 	}
 }
 
-enum hg_status cmt_find_places(struct cmt_reader *r)
+enum hg_status cmt_find_locations(struct cmt_reader *r)
 {
-	struct retype_map done = {0};
+	struct base_map done = {0};
 	for (uint64_t i = 0; i < r->wanted_count && r->status == HG_OK; i++) {
 		const char *file = r->wanted[i].file;
 		uint32_t number;
-		if (retype_map_number(&done, (uintptr_t)file, &number))
+		if (base_map_number(&done, (uintptr_t)file, &number))
 			continue;
-		r->status = retype_map_set(&done, (uintptr_t)file, 0, r->error);
+		r->status = base_map_set(&done, (uintptr_t)file, 0, r->error);
 		if (r->status == HG_OK)
-			open_source(r, file);
+			open_units_of_source(r, file);
 	}
-	retype_map_clear(&done);
+	base_map_release(&done);
 	return r->status;
 }
 
-/* Places */
+/* Types of locations */
 
-static struct retype_term term_of(
+static struct retype_term term_of_found(
 	struct cmt_reader *r, struct cmt_context *context, const struct cmt_found *found)
 {
 	const struct snap_marshal *m = &r->units[found->unit]->m;
@@ -338,18 +338,18 @@ static struct retype_term term_of(
 	return type;
 }
 
-/* By unit and place; of equal ones in the order in which they were met. */
-static int by_place(const void *left, const void *right)
+/* By unit and location; of equal ones in the order in which they were met. */
+static int by_unit_and_location(const void *left, const void *right)
 {
 	const struct cmt_found *a = left, *b = right;
 	if (a->unit != b->unit)
 		return a->unit < b->unit ? -1 : 1;
-	if (a->place != b->place)
-		return a->place < b->place ? -1 : 1;
+	if (a->wanted != b->wanted)
+		return a->wanted < b->wanted ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int by_location(const void *left, const void *right)
+static int by_file_and_position(const void *left, const void *right)
 {
 	const struct retype_location *a = left, *b = right;
 	int order = strcmp(a->file, b->file);
@@ -362,15 +362,15 @@ static int by_location(const void *left, const void *right)
 	return a->end < b->end ? -1 : a->end > b->end;
 }
 
-/* One place from the findings [first, end), which are of one place and unit. */
-static void make_place(struct cmt_reader *r, struct cmt_context *context, uint64_t first,
+/* One location from the findings [first, end), which are of it and of one unit. */
+static void make_location(struct cmt_reader *r, struct cmt_context *context, uint64_t first,
 	uint64_t end, struct retype_location *out)
 {
-	const struct cmt_wanted *wanted = &r->wanted[r->found[first].place];
+	const struct cmt_wanted *wanted = &r->wanted[r->found[first].wanted];
 	struct retype_made *made = cmt_alloc(r, end - first, sizeof(*made));
 	uint32_t count = 0;
 	for (uint64_t i = first; made && i < end; i++) {
-		struct retype_term type = term_of(r, context, &r->found[i]);
+		struct retype_term type = term_of_found(r, context, &r->found[i]);
 		bool is_known = false;
 		for (uint32_t j = 0; j < count; j++)
 			is_known |= retype_is(made[j].type, type) &&
@@ -389,28 +389,28 @@ static void make_place(struct cmt_reader *r, struct cmt_context *context, uint64
 	out->made = made;
 }
 
-void cmt_make_places(struct cmt_reader *r)
+void cmt_make_locations(struct cmt_reader *r)
 {
-	struct retype_location *places = cmt_alloc(r, r->found_count, sizeof(*places));
+	struct retype_location *locations = cmt_alloc(r, r->found_count, sizeof(*locations));
 	struct cmt_context context = {0};
 	uint32_t count = 0, unit = RETYPE_NONE;
 	for (uint64_t i = 0; i < r->found_count; i++)
 		r->found[i].order = (uint32_t)i;
 	if (r->found_count)
-		qsort(r->found, r->found_count, sizeof(*r->found), by_place);
-	for (uint64_t first = 0, end; places && first < r->found_count; first = end) {
+		qsort(r->found, r->found_count, sizeof(*r->found), by_unit_and_location);
+	for (uint64_t first = 0, end; locations && first < r->found_count; first = end) {
 		for (end = first + 1; end < r->found_count &&
-				      r->found[end].place == r->found[first].place &&
+				      r->found[end].wanted == r->found[first].wanted &&
 				      r->found[end].unit == r->found[first].unit;)
 			end++;
 		if (r->found[first].unit != unit) {
 			unit = r->found[first].unit;
 			context = cmt_context(r, unit, RETYPE_NONE);
 		}
-		make_place(r, &context, first, end, &places[count++]);
+		make_location(r, &context, first, end, &locations[count++]);
 	}
 	if (count)
-		qsort(places, count, sizeof(*places), by_location);
-	r->types->locations = places;
+		qsort(locations, count, sizeof(*locations), by_file_and_position);
+	r->types->locations = locations;
 	r->types->location_count = count;
 }

@@ -1,15 +1,27 @@
-#ifndef RETYPE_LEGACY_TYPES_H
-#define RETYPE_LEGACY_TYPES_H
+/*
+ * Type expressions as terms.
+ */
+#ifndef RETYPE_LEGACY_TERMS_H
+#define RETYPE_LEGACY_TERMS_H
 
-#include "retype/legacy/modules.h"
+#include "retype/legacy/declare.h"
+#include "retype/legacy/unit.h"
 
 /* Where a type expression stands: 'parameters' are its variables, of a declaration. */
 struct cmt_context {
-	struct cmt_place place;
+	struct cmt_environment env;
 	uint32_t generation; /* of r->terms */
 	uint32_t parameter_count;
 	struct snap_value parameters[CMT_MOST_PARAMETERS];
 };
+
+/* Of the unit that a context is in. */
+static inline const struct snap_marshal *cmt_context_marshal(
+	const struct cmt_reader *r, const struct cmt_context *context)
+{
+	base_assert(context->env.unit < r->unit_count);
+	return &r->units[context->env.unit]->m;
+}
 
 /* A context without parameters: every variable is unknown. */
 struct cmt_context cmt_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings);
@@ -22,22 +34,7 @@ struct retype_term cmt_term(
 const struct retype_field *cmt_argument_fields(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value list, uint32_t *count);
 
-/* The number of the declaration of a type; RETYPE_NONE when memory is wanting. */
-uint32_t cmt_declaration(struct cmt_reader *r, const struct cmt_target *target, uint32_t arity);
-
-/* Fills all declarations that terms refer to, as long as there are new ones. */
-void cmt_settle_declarations(struct cmt_reader *r);
-
-/* Fields of the block of a module with this Types.signature, in its order. */
-const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_context *context,
-	struct snap_value signature, uint32_t *count);
-
 /* Without links; absent when they lead nowhere. */
 struct snap_value cmt_unlinked(const struct snap_marshal *m, struct snap_value type);
-
-/* The number of elements of a list, at most 'most'. */
-uint32_t cmt_length(const struct snap_marshal *m, struct snap_value list, uint32_t most);
-
-void *cmt_alloc(struct cmt_reader *r, uint64_t count, size_t size);
 
 #endif

@@ -1,9 +1,6 @@
-/* Type expressions of 4.00.1 as terms. */
-#include "retype/legacy/types.h"
+#include "retype/legacy/terms.h"
 
 #include "retype/legacy/scopes.h"
-#include "retype/legacy/stdlib.h"
-#include "retype/legacy/unit.h"
 
 #include <string.h>
 
@@ -28,24 +25,10 @@ enum { ROW_PRESENT, ROW_EITHER };
 
 enum { MOST_ARGUMENTS = 4096 };
 
-static struct retype_term term_at(
+static struct retype_term term_of_type(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value type, unsigned depth);
 
-static const struct snap_marshal *marshal_of(
-	const struct cmt_reader *r, const struct cmt_context *context)
-{
-	return &r->units[context->place.unit]->m;
-}
-
-void *cmt_alloc(struct cmt_reader *r, uint64_t count, size_t size)
-{
-	void *memory = NULL;
-	if (r->status == HG_OK)
-		r->status = base_pool_alloc(r->pool, count, size, &memory, r->error);
-	return memory;
-}
-
-static void *scratch(struct cmt_reader *r, uint64_t count, size_t size)
+static void *scratch_alloc(struct cmt_reader *r, uint64_t count, size_t size)
 {
 	void *memory = NULL;
 	if (r->status == HG_OK)
@@ -53,19 +36,9 @@ static void *scratch(struct cmt_reader *r, uint64_t count, size_t size)
 	return memory;
 }
 
-uint32_t cmt_length(const struct snap_marshal *m, struct snap_value list, uint32_t most)
-{
-	struct cmt_list cells = cmt_list(m, list);
-	struct snap_value element;
-	uint32_t length = 0;
-	while (length < most && cmt_next(&cells, &element))
-		length++;
-	return length;
-}
-
 struct cmt_context cmt_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings)
 {
-	return (struct cmt_context){.place = {unit, bindings}, .generation = ++r->generation};
+	return (struct cmt_context){.env = {unit, bindings}, .generation = ++r->generation};
 }
 
 /* Without links; absent when they lead nowhere. */
@@ -82,19 +55,19 @@ struct snap_value cmt_unlinked(const struct snap_marshal *m, struct snap_value t
 }
 
 /* The terms of a list, in memory of their own; at most MOST_ARGUMENTS. */
-static struct retype_term *terms_of(struct cmt_reader *r, struct cmt_context *context,
+static struct retype_term *terms_of_list(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value list, uint32_t *count, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	uint32_t length = cmt_length(m, list, MOST_ARGUMENTS), i = 0;
-	struct retype_term *terms = scratch(r, length + 1, sizeof(*terms));
+	struct retype_term *terms = scratch_alloc(r, length + 1, sizeof(*terms));
 	struct cmt_list cells = cmt_list(m, list);
 	struct snap_value element;
 	*count = 0;
 	if (!terms)
 		return NULL;
 	for (; i < length && cmt_next(&cells, &element); i++)
-		terms[i] = term_at(r, context, element, depth);
+		terms[i] = term_of_type(r, context, element, depth);
 	*count = i;
 	return terms;
 }
@@ -102,7 +75,7 @@ static struct retype_term *terms_of(struct cmt_reader *r, struct cmt_context *co
 const struct retype_field *cmt_argument_fields(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value list, uint32_t *count)
 {
-	struct retype_term *terms = terms_of(r, context, list, count, 0);
+	struct retype_term *terms = terms_of_list(r, context, list, count, 0);
 	struct retype_field *fields = cmt_alloc(r, *count, sizeof(*fields));
 	if (!terms || !fields)
 		return NULL;
@@ -112,12 +85,12 @@ const struct retype_field *cmt_argument_fields(
 }
 
 /* A path applied to a list of types, the first 'skip' of them left out. */
-static struct retype_term constructed(struct cmt_reader *r, struct cmt_context *context,
+static struct retype_term constructed_term(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value path, struct snap_value list, uint32_t skip, unsigned depth)
 {
 	uint32_t count;
-	struct cmt_target target = cmt_resolve_type(r, context->place, path);
-	struct retype_term *arguments = terms_of(r, context, list, &count, depth);
+	struct cmt_target target = cmt_resolve_type(r, context->env, path);
+	struct retype_term *arguments = terms_of_list(r, context, list, &count, depth);
 	if (!arguments || !target.name || count < skip)
 		return RETYPE_NOTHING;
 	uint32_t declaration = cmt_declaration(r, &target, count - skip);
@@ -130,10 +103,10 @@ static struct retype_term constructed(struct cmt_reader *r, struct cmt_context *
 static struct retype_term by_its_name(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value name, uint32_t skip, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	if (snap_marshal_size(m, name) != 2)
 		return RETYPE_NOTHING;
-	return constructed(r, context, snap_marshal_field(m, name, 0),
+	return constructed_term(r, context, snap_marshal_field(m, name, 0),
 		snap_marshal_field(m, name, 1), skip, depth);
 }
 
@@ -159,7 +132,7 @@ static void add_part(struct cmt_reader *r, struct parts *parts, struct part part
 		parts->parts[parts->count++] = part;
 }
 
-static int by_hash(const void *left, const void *right)
+static int by_tag_hash(const void *left, const void *right)
 {
 	const struct part *a = left, *b = right;
 	if (a->hash != b->hash)
@@ -167,7 +140,7 @@ static int by_hash(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-static int by_name(const void *left, const void *right)
+static int by_part_name(const void *left, const void *right)
 {
 	return strcmp(((const struct part *)left)->name, ((const struct part *)right)->name);
 }
@@ -176,11 +149,11 @@ static struct retype_term finish_parts(struct cmt_reader *r, struct parts *parts
 {
 	struct retype_term result = RETYPE_NOTHING;
 	uint32_t kept = 0;
-	const char **names = scratch(r, parts->count, sizeof(*names));
-	struct retype_term *types = scratch(r, parts->count, sizeof(*types));
+	const char **names = scratch_alloc(r, parts->count, sizeof(*names));
+	struct retype_term *types = scratch_alloc(r, parts->count, sizeof(*types));
 	if (parts->count)
 		qsort(parts->parts, parts->count, sizeof(*parts->parts),
-			is_variant ? by_hash : by_name);
+			is_variant ? by_tag_hash : by_part_name);
 	for (uint64_t i = 0; names && types && i < parts->count; i++) {
 		if (kept && strcmp(names[kept - 1], parts->parts[i].name) == 0)
 			continue;
@@ -195,10 +168,10 @@ static struct retype_term finish_parts(struct cmt_reader *r, struct parts *parts
 }
 
 /* Tfield[name; kind; type; rest] ... */
-static struct retype_term object(
+static struct retype_term object_term(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value desc, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	/* A contents of (class, row variable :: arguments). */
 	struct snap_value name = cmt_some(m, cmt_some(m, snap_marshal_field(m, desc, 1)));
 	struct retype_term named = by_its_name(r, context, name, 1, depth);
@@ -215,8 +188,8 @@ static struct retype_term object(
 		/* The compiler hides one in the type of self. */
 		if (label && strcmp(label, "*dummy method*") != 0)
 			add_part(r, &parts,
-				(struct part){
-					.name = label, .type = term_at(r, context, type, depth)});
+				(struct part){.name = label,
+					.type = term_of_type(r, context, type, depth)});
 		rest = cmt_unlinked(m, snap_marshal_field(m, field, 3));
 	}
 	return finish_parts(r, &parts, false);
@@ -224,7 +197,7 @@ static struct retype_term object(
 
 /* What a tag that may be there has become: Reither[constant; types; matched; row_field option ref]
  */
-static struct snap_value settled_field(const struct snap_marshal *m, struct snap_value field)
+static struct snap_value resolved_field(const struct snap_marshal *m, struct snap_value field)
 {
 	for (uint32_t left = MOST_ARGUMENTS; left; left--) {
 		struct snap_value becomes =
@@ -239,8 +212,8 @@ static struct snap_value settled_field(const struct snap_marshal *m, struct snap
 static void add_tag(struct cmt_reader *r, struct cmt_context *context, struct parts *parts,
 	struct snap_value pair, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
-	struct snap_value field = settled_field(m, snap_marshal_field(m, pair, 1));
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
+	struct snap_value field = resolved_field(m, snap_marshal_field(m, pair, 1));
 	struct part part = {.name = cmt_string(r, m, snap_marshal_field(m, pair, 0))};
 	struct snap_value type = {0};
 	if (snap_marshal_tag(m, field) == ROW_PRESENT)
@@ -252,15 +225,16 @@ static void add_tag(struct cmt_reader *r, struct cmt_context *context, struct pa
 	if (!part.name)
 		return;
 	part.hash = retype_hash_name(part.name);
-	part.type = snap_value_absent(type) ? RETYPE_NOTHING : term_at(r, context, type, depth);
+	part.type =
+		snap_value_absent(type) ? RETYPE_NOTHING : term_of_type(r, context, type, depth);
 	add_part(r, parts, part);
 }
 
 /* row_desc: fields, more, bound, closed, fixed, name.  'more' may be the rest of the row. */
-static struct retype_term variant(
+static struct retype_term variant_term(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value row, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	struct parts parts = {0};
 	struct retype_term named =
 		by_its_name(r, context, cmt_some(m, snap_marshal_field(m, row, 5)), 0, depth);
@@ -280,28 +254,18 @@ static struct retype_term variant(
 }
 
 /* A first-class module: the block of a module of that signature. */
-static struct retype_term package(
+static struct retype_term package_term(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value desc)
 {
 	struct cmt_module module = cmt_resolve_module_type(
-		r, context->place, snap_marshal_field(marshal_of(r, context), desc, 0));
-	uint32_t layout;
-	uint64_t key = retype_map_hash((uint64_t)module.unit << 32 | module.scope, module.bindings);
+		r, context->env, snap_marshal_field(cmt_context_marshal(r, context), desc, 0));
 	if (module.kind != CMT_STRUCTURE)
 		return RETYPE_NOTHING;
-	if (retype_map_number(&r->layouts, key, &layout))
-		return layout == RETYPE_NONE ? RETYPE_NOTHING : retype_module(r->types, layout);
-	r->status = retype_map_set(&r->layouts, key, RETYPE_NONE, r->error);
-	struct retype_layout made = {.name = module.name ? module.name : ""};
-	struct cmt_context inside = cmt_context(r, module.unit, module.bindings);
-	made.fields = cmt_module_fields(r, &inside, module.node, &made.field_count);
-	layout = retype_add_layout(r->types, &made);
-	if (r->status == HG_OK)
-		r->status = retype_map_set(&r->layouts, key, layout, r->error);
+	uint32_t layout = cmt_layout(r, &module);
 	return layout == RETYPE_NONE ? RETYPE_NOTHING : retype_module(r->types, layout);
 }
 
-static struct retype_term variable(
+static struct retype_term variable_term(
 	struct cmt_reader *r, const struct cmt_context *context, struct snap_value type)
 {
 	for (uint32_t i = 0; i < context->parameter_count; i++)
@@ -310,68 +274,70 @@ static struct retype_term variable(
 	return RETYPE_NOTHING;
 }
 
-static struct retype_term convert(
+static struct retype_term convert_type(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value type, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	struct snap_value desc = snap_marshal_field(m, type, 0);
 	struct snap_value first = snap_marshal_field(m, desc, 0);
 	switch (snap_marshal_tag(m, desc)) {
 	case TYPE_VAR:
 	case TYPE_UNIVAR:
-		return variable(r, context, type);
+		return variable_term(r, context, type);
 	case TYPE_ARROW: {
 		const char *label = cmt_string(r, m, first);
 		struct retype_term from =
-			term_at(r, context, snap_marshal_field(m, desc, 1), depth);
-		struct retype_term to = term_at(r, context, snap_marshal_field(m, desc, 2), depth);
+			term_of_type(r, context, snap_marshal_field(m, desc, 1), depth);
+		struct retype_term to =
+			term_of_type(r, context, snap_marshal_field(m, desc, 2), depth);
 		return retype_arrow(r->types, label ? label : "", from, to);
 	}
 	case TYPE_TUPLE: {
 		uint32_t count;
-		struct retype_term *parts = terms_of(r, context, first, &count, depth);
+		struct retype_term *parts = terms_of_list(r, context, first, &count, depth);
 		return parts ? retype_tuple(r->types, parts, count) : RETYPE_NOTHING;
 	}
 	case TYPE_CONSTR:
-		return constructed(r, context, first, snap_marshal_field(m, desc, 1), 0, depth);
+		return constructed_term(
+			r, context, first, snap_marshal_field(m, desc, 1), 0, depth);
 	case TYPE_OBJECT:
-		return object(r, context, desc, depth);
+		return object_term(r, context, desc, depth);
 	case TYPE_VARIANT:
-		return variant(r, context, first, depth);
+		return variant_term(r, context, first, depth);
 	case TYPE_POLY:
-		return term_at(r, context, first, depth);
+		return term_of_type(r, context, first, depth);
 	case TYPE_PACKAGE:
-		return package(r, context, desc);
+		return package_term(r, context, desc);
 	default:
 		return RETYPE_NOTHING;
 	}
 }
 
 /* What is being converted is unknown inside itself: recursive types are cut there. */
-static struct retype_term term_at(
+static struct retype_term term_of_type(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value type, unsigned depth)
 {
-	const struct snap_marshal *m = marshal_of(r, context);
+	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	uint32_t number = 0;
 	type = cmt_unlinked(m, type);
 	uint64_t key = (uint64_t)context->generation << 32 | type.bits;
-	if (snap_marshal_tag(m, type) != 0 || depth > CMT_MOST_TYPE_DEPTH || !r->fuel ||
+	if (snap_marshal_tag(m, type) != 0 || depth > CMT_MOST_TYPE_DEPTH || !r->budget ||
 		r->status != HG_OK)
 		return RETYPE_NOTHING;
-	if (retype_map_number(&r->terms, key, &number))
+	if (base_map_number(&r->terms, key, &number))
 		return (struct retype_term){number};
-	r->fuel--;
-	r->status = retype_map_set(&r->terms, key, 0, r->error);
+	r->budget--;
+	r->status = base_map_set(&r->terms, key, 0, r->error);
 	if (r->status != HG_OK)
 		return RETYPE_NOTHING;
-	struct retype_term term = convert(r, context, type, depth + 1);
+	struct retype_term term = convert_type(r, context, type, depth + 1);
 	if (r->status == HG_OK)
-		r->status = retype_map_set(&r->terms, key, term.n, r->error);
+		r->status = base_map_set(&r->terms, key, term.n, r->error);
 	return term;
 }
 
 struct retype_term cmt_term(
 	struct cmt_reader *r, struct cmt_context *context, struct snap_value type)
 {
-	return term_at(r, context, type, 0);
+	return term_of_type(r, context, type, 0);
 }
