@@ -1,4 +1,4 @@
-/* Waiting for dumps in a thread of its own, and the clock: all behind one lock. */
+/* Waiting for dumps in a thread of its own, and the clock: all under one lock. */
 #include "follow.h"
 
 #include <pthread.h>

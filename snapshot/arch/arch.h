@@ -4,7 +4,7 @@
  * processor is a row, struct snap_arch, that is found by the machine of the process's ELF files;
  * x86-64 (x86_64.c, x86_64_copies.c, over disassembler.c) is the only one so far.
  *
- * Another one is a list in registers.h, a row in arch.c with the file behind it, the check in
+ * Another one is a list in registers.h, a row in arch.c with its file, the check in
  * elf_file.c, and for captures on it what net_x86_64.c has.
  */
 #ifndef SNAPSHOT_ARCH_ARCH_H

@@ -2,7 +2,7 @@
  * The registers of processors, the one list of them: their places in struct user_regs_struct
  * (sys/user.h), which the kernel gives a tracer and writes to core files (NT_PRSTATUS), and their
  * numbers in DWARF (System V ABI for AMD64, figure 3.36).  The names are those of <sys/ucontext.h>
- * and of Capstone, too, behind their prefixes.
+ * and of Capstone, too, after their prefixes.
  *
  * It stands for itself alone, so that the writer of core files can do without the rest.
  */

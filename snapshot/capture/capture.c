@@ -58,7 +58,7 @@ static bool is_earlier_name(const char *text, pid_t pid, uint64_t *number)
 	       id == (uint64_t)pid && snap_name_part_number(&name, 3, number);
 }
 
-/* The number behind the highest heap.dump.PID.N in a folder. */
+/* The number after the highest heap.dump.PID.N in a folder. */
 static enum hg_status find_next_index(
 	const char *path, pid_t pid, uint64_t *next, struct hg_error *error)
 {
@@ -133,7 +133,7 @@ static void heed_signals(void *data)
 	snap_watch_heed(&capture->watch);
 }
 
-static enum hg_status run_capture(struct snap_capture *capture, struct hg_error *error)
+static enum hg_status run_stages(struct snap_capture *capture, struct hg_error *error)
 {
 	BASE_TRY(prepare_capture(capture, error));
 	capture->tracer.meanwhile = heed_signals;
@@ -184,7 +184,7 @@ enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_op
 	/* Of a file that is cut while it is mapped; blocked, it would end us without a word. */
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	enum hg_status status = run_capture(&capture, error);
+	enum hg_status status = run_stages(&capture, error);
 	out->written_bytes = capture.core.written_bytes;
 	release_capture(&capture, status);
 	/* A limit on the size of files, of which the error tells already. */

@@ -82,7 +82,7 @@ void *snap_core_alloc(struct snap_core *core, uint64_t size)
 
 /* The file */
 
-/* What is behind a link is replaced, and the link stays. */
+/* What a link leads to is replaced, and the link stays. */
 static int resolve_links(struct snap_core *core)
 {
 	enum { MOST_LINKS = 40 };

@@ -111,7 +111,7 @@ struct snap_core {
 
 /*
  * Begins the file beside where it is to appear; 'path' is copied.  A file of that name is replaced
- * at the commit, or makes it fail with EEXIST; of a symbolic link it is the file behind it.
+ * at the commit, or makes it fail with EEXIST; of a symbolic link it is the file that it leads to.
  */
 int snap_core_open(struct snap_core *core, const char *path, bool replace);
 /* The same into an open file that the caller keeps (a memfd); there is nothing to commit. */

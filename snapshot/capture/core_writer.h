@@ -53,7 +53,7 @@ uint64_t snap_core_notes_room(const struct snap_core *core);
 int snap_core_write_notes(
 	struct snap_core *core, const struct snap_core_facts *facts, uint64_t *size);
 
-/* Copies the files that were mapped executable behind the pages. */
+/* Copies the files that were mapped executable after the pages. */
 int snap_core_write_copies(struct snap_core *core);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* /proc */
 
-/* Reads a file of /proc to its end into the working memory, with a NUL behind it. */
+/* Reads a file of /proc to its end into the working memory, with a NUL after it. */
 static uint8_t *read_proc_file(struct snap_core *core, pid_t id, const char *name, size_t *size)
 {
 	int fd = snap_core_open_proc(id, name);

@@ -23,7 +23,7 @@ static bool read_live_words(
 static uint64_t live_address_of(struct snap_live *live, const char *name)
 {
 	struct snap_elf_symbol symbol;
-	if (!snap_elf_symbol(&live->executable, name, &symbol) || symbol.type == STT_TLS)
+	if (!snap_elf_find_symbol(&live->executable, name, &symbol) || symbol.type == STT_TLS)
 		return 0;
 	return symbol.value + live->bias;
 }
@@ -104,8 +104,8 @@ static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error 
 			bytecode ? "runs OCaml bytecode; only native code can be captured"
 				 : "is no OCaml program: there are no symbols caml_... in it");
 	}
-	bool is_5 =
-		snap_elf_symbol(&live->executable, "caml_state", &symbol) && symbol.type == STT_TLS;
+	bool is_5 = snap_elf_find_symbol(&live->executable, "caml_state", &symbol) &&
+		    symbol.type == STT_TLS;
 	live->domain_state = is_5 ? 0 : live_address_of(live, "Caml_state");
 	live->major_cycles = is_5 ? live_address_of(live, "caml_major_cycles_completed") : 0;
 	return HG_OK;
@@ -163,7 +163,7 @@ static void find_fibers(struct snap_live *live)
 	int64_t state;
 	const struct snap_layout *layout = live_layout(live);
 	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
-		!snap_elf_symbol(&live->executable, "caml_state", &symbol) ||
+		!snap_elf_find_symbol(&live->executable, "caml_state", &symbol) ||
 		symbol.type != STT_TLS ||
 		!snap_thread_local_offset(&live->executable.view, symbol.value, &state))
 		return;
@@ -227,7 +227,7 @@ static uint64_t state_word(const struct snap_live *live, uint16_t offset)
 
 uint64_t snap_live_major_collections(const struct snap_live *live)
 {
-	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	const struct snap_layout *layout = snap_layout_at(SNAP_OCAML_4_14);
 	uint64_t count;
 	if (live->major_cycles)
 		return read_live_words(live, live->major_cycles, &count, 1) ? count : HG_UNKNOWN;
@@ -236,7 +236,7 @@ uint64_t snap_live_major_collections(const struct snap_live *live)
 
 uint64_t snap_live_heap_bytes(const struct snap_live *live)
 {
-	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	const struct snap_layout *layout = snap_layout_at(SNAP_OCAML_4_14);
 	uint64_t words = state_word(live, layout->caml_domain_state_stat_heap_wsz), kilobytes;
 	if (words != HG_UNKNOWN)
 		return words * 8;
@@ -269,7 +269,7 @@ static enum snap_moment thread_moment(struct snap_live *live, const struct snap_
 
 enum snap_moment snap_live_moment(struct snap_live *live, const struct snap_trace *trace)
 {
-	const struct snap_layout *layout = snap_layout(SNAP_OCAML_4_14);
+	const struct snap_layout *layout = snap_layout_at(SNAP_OCAML_4_14);
 	uint64_t flag = state_word(live, layout->caml_domain_state_in_minor_collection);
 	enum snap_moment moment = SNAP_MOMENT_NONE;
 	for (uint64_t i = 0; !moment && i < trace->count; i++)

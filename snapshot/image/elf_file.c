@@ -1,6 +1,8 @@
+/* ELF files: their structure by hand, symbols by libelf, unwinding tables and lines by libdw. */
 #include "snapshot/image/elf_file.h"
 
 #include "base/hash.h"
+#include "base/search.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +23,7 @@
 enum { MOST_SEGMENTS = 256, MOST_SECTIONS = 8192 };
 
 /* A symbol with an address: 16 bytes, sorted. */
-struct snap_symbol_place {
+struct snap_symbol_address {
 	uint64_t value;
 	uint32_t symbol;
 };
@@ -55,7 +57,7 @@ static enum hg_status extended_count(struct snap_elf_view *view, struct hg_error
 	return HG_OK;
 }
 
-enum hg_status snap_elf_view(
+enum hg_status snap_elf_open_view(
 	struct snap_elf_view *view, const void *bytes, uint64_t size, struct hg_error *error)
 {
 	*view = (struct snap_elf_view){.bytes = bytes, .size = size};
@@ -122,7 +124,7 @@ bool snap_note_is(const struct snap_note *note, const char *name, uint32_t type)
 	       memcmp(note->name, name, note->name_size) == 0;
 }
 
-void snap_build_id(const struct snap_elf_view *view, struct snap_build_id *out)
+void snap_read_build_id(const struct snap_elf_view *view, struct snap_build_id *out)
 {
 	/* Of all segments; linkers make a handful. */
 	unsigned notes_left = 64;
@@ -185,7 +187,7 @@ bool snap_elf_segment(const struct snap_elf_view *view, uint32_t type, Elf64_Phd
  * elf64_getshdr() gives lies where the file has it, at any address.
  */
 
-static Elf64_Sym entry(const struct snap_symbol_table *table, uint32_t index)
+static Elf64_Sym symbol_entry(const struct snap_symbol_table *table, uint32_t index)
 {
 	Elf64_Sym symbol;
 	memcpy(&symbol, table->entries + (uint64_t)index * sizeof(symbol), sizeof(symbol));
@@ -193,7 +195,8 @@ static Elf64_Sym entry(const struct snap_symbol_table *table, uint32_t index)
 }
 
 /* Adds a table if both it and its strings lie in the file; a damaged one does not count. */
-static void add_table(struct snap_elf *elf, Elf *source, Elf_Scn *section, const GElf_Shdr *header)
+static void add_symbol_table(
+	struct snap_elf *elf, Elf *source, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *entries = elf_getdata(section, NULL);
 	Elf_Data *strings = elf_getdata(elf_getscn(source, header->sh_link), NULL);
@@ -215,7 +218,7 @@ static void add_table(struct snap_elf *elf, Elf *source, Elf_Scn *section, const
 	elf->symbol_count += (uint32_t)count;
 }
 
-static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
+static bool find_symbol_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 {
 	/* A file has one; getting the data of a section may copy them. */
 	enum { MOST_TRIED = 4 };
@@ -226,7 +229,7 @@ static bool find_tables(struct snap_elf *elf, Elf *source, uint32_t type)
 		GElf_Shdr header;
 		if (!gelf_getshdr(section, &header) || header.sh_type != type)
 			continue;
-		add_table(elf, source, section, &header);
+		add_symbol_table(elf, source, section, &header);
 		tried++;
 	}
 	elf->lost |= errno == ENOMEM;
@@ -245,7 +248,7 @@ enum hg_status snap_elf_over(
 	struct snap_elf *elf, const void *bytes, uint64_t size, struct hg_error *error)
 {
 	*elf = (struct snap_elf){0};
-	BASE_TRY(snap_elf_view(&elf->view, bytes, size, error));
+	BASE_TRY(snap_elf_open_view(&elf->view, bytes, size, error));
 	uint16_t type = elf->view.header.e_type;
 	if (type != ET_EXEC && type != ET_DYN)
 		return base_corrupt(error, offsetof(Elf64_Ehdr, e_type),
@@ -266,9 +269,9 @@ enum hg_status snap_elf_over(
 			error, HG_NO_OFFSET, "is a damaged ELF file: %s", elf_errmsg(-1));
 	if (!elf->elf)
 		return base_no_memory(error, size);
-	snap_build_id(&elf->view, &elf->build_id);
-	find_tables(elf, elf->elf, SHT_SYMTAB);
-	find_tables(elf, elf->elf, SHT_DYNSYM);
+	snap_read_build_id(&elf->view, &elf->build_id);
+	find_symbol_tables(elf, elf->elf, SHT_SYMTAB);
+	find_symbol_tables(elf, elf->elf, SHT_DYNSYM);
 	return elf->lost ? base_no_memory(error, size) : HG_OK;
 }
 
@@ -296,7 +299,7 @@ void snap_elf_close(struct snap_elf *elf)
 	if (elf->dwarf)
 		dwarf_end(elf->dwarf);
 	free(elf->slots);
-	free(elf->places);
+	free(elf->by_address);
 	elf_end(elf->elf);
 	elf_end(elf->debug_elf);
 	base_file_close(&elf->file);
@@ -315,15 +318,15 @@ static bool take_debug(struct snap_elf *elf, const char *path, const struct base
 	elf->lost |= status == HG_ERROR_LIMIT;
 	if (status != HG_OK)
 		return false;
-	bool fits = snap_elf_view(&view, file.bytes, file.size, NULL) == HG_OK;
+	bool fits = snap_elf_open_view(&view, file.bytes, file.size, NULL) == HG_OK;
 	if (fits) {
-		snap_build_id(&view, &id);
+		snap_read_build_id(&view, &id);
 		fits = snap_build_id_equal(&id, &elf->build_id);
 	}
 	errno = 0;
 	Elf *source = fits ? open_libelf(&view) : NULL;
 	elf->lost |= fits && !source && errno == ENOMEM;
-	if (!source || !find_tables(elf, source, SHT_SYMTAB)) {
+	if (!source || !find_symbol_tables(elf, source, SHT_SYMTAB)) {
 		elf_end(source);
 		base_file_close(&file);
 		return false;
@@ -363,7 +366,7 @@ void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct b
 
 /* Symbols */
 
-static bool is_defined(const Elf64_Sym *symbol, const struct snap_symbol_table *table)
+static bool is_symbol_defined(const Elf64_Sym *symbol, const struct snap_symbol_table *table)
 {
 	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 	return symbol->st_shndx != SHN_UNDEF && symbol->st_name < table->string_bytes &&
@@ -374,20 +377,20 @@ bool snap_elf_has_symbols(const struct snap_elf *elf)
 {
 	for (uint32_t t = 0; t < elf->table_count; t++) {
 		for (uint32_t i = 0; i < elf->tables[t].count; i++) {
-			Elf64_Sym symbol = entry(&elf->tables[t], i);
-			if (is_defined(&symbol, &elf->tables[t]))
+			Elf64_Sym symbol = symbol_entry(&elf->tables[t], i);
+			if (is_symbol_defined(&symbol, &elf->tables[t]))
 				return true;
 		}
 	}
 	return false;
 }
 
-static struct snap_elf_symbol describe(const struct snap_elf *elf, uint32_t number)
+static struct snap_elf_symbol describe_elf_symbol(const struct snap_elf *elf, uint32_t number)
 {
 	const struct snap_symbol_table *table = elf->tables;
 	while (number - table->first >= table->count)
 		table++;
-	Elf64_Sym symbol = entry(table, number - table->first);
+	Elf64_Sym symbol = symbol_entry(table, number - table->first);
 	return (struct snap_elf_symbol){
 		.name = table->strings + symbol.st_name,
 		.value = symbol.st_value,
@@ -400,12 +403,12 @@ static struct snap_elf_symbol describe(const struct snap_elf *elf, uint32_t numb
 }
 
 /* The slot of a name, or the free one where it belongs. */
-static uint32_t *slot_of(struct snap_elf *elf, const char *name, size_t length)
+static uint32_t *find_name_slot(struct snap_elf *elf, const char *name, size_t length)
 {
 	uint64_t at = base_hash_bytes(base_secret(), name, length);
 	for (;; at++, elf->probes++) {
 		uint32_t *slot = &elf->slots[at & elf->slot_mask];
-		if (*slot == 0 || strcmp(describe(elf, *slot - 1).name, name) == 0)
+		if (*slot == 0 || strcmp(describe_elf_symbol(elf, *slot - 1).name, name) == 0)
 			return slot;
 	}
 }
@@ -417,29 +420,30 @@ static uint32_t *slot_of(struct snap_elf *elf, const char *name, size_t length)
 static void index_symbol(struct snap_elf *elf, uint32_t number, uint64_t *name_bytes)
 {
 	enum { MOST_NAME = 4096 };
-	struct snap_elf_symbol symbol = describe(elf, number);
+	struct snap_elf_symbol symbol = describe_elf_symbol(elf, number);
 	size_t length = *name_bytes < MOST_NAME ? MOST_NAME : strnlen(symbol.name, MOST_NAME);
 	if (*name_bytes >= MOST_NAME)
 		*name_bytes -= length;
 	if (length == MOST_NAME)
 		return;
-	uint32_t *slot = slot_of(elf, symbol.name, length);
-	if (*slot == 0 || (symbol.is_global && !describe(elf, *slot - 1).is_global))
+	uint32_t *slot = find_name_slot(elf, symbol.name, length);
+	if (*slot == 0 || (symbol.is_global && !describe_elf_symbol(elf, *slot - 1).is_global))
 		*slot = number + 1;
 	if (symbol.type != STT_TLS && !symbol.is_absolute)
-		elf->places[elf->place_count++] = (struct snap_symbol_place){symbol.value, number};
+		elf->by_address[elf->address_count++] =
+			(struct snap_symbol_address){symbol.value, number};
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_symbol_addresses(const void *left, const void *right)
 {
-	const struct snap_symbol_place *a = left, *b = right;
+	const struct snap_symbol_address *a = left, *b = right;
 	if (a->value != b->value)
 		return a->value < b->value ? -1 : 1;
 	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
 }
 
 /* Both indexes: 8 bytes of hash and 16 of address per symbol. */
-static bool build_index(struct snap_elf *elf)
+static bool index_symbols(struct snap_elf *elf)
 {
 	enum { SHARED_NAMES = 8 };
 	if (elf->indexed)
@@ -449,8 +453,8 @@ static bool build_index(struct snap_elf *elf)
 	while (slots < 2 * elf->symbol_count)
 		slots *= 2;
 	elf->slots = calloc(slots, sizeof(*elf->slots));
-	elf->places = calloc((size_t)elf->symbol_count + 1, sizeof(*elf->places));
-	if (!elf->slots || !elf->places) {
+	elf->by_address = calloc((size_t)elf->symbol_count + 1, sizeof(*elf->by_address));
+	if (!elf->slots || !elf->by_address) {
 		free(elf->slots);
 		elf->slots = NULL;
 		elf->lost = true;
@@ -462,50 +466,43 @@ static bool build_index(struct snap_elf *elf)
 		const struct snap_symbol_table *table = &elf->tables[t];
 		name_bytes += SHARED_NAMES * table->string_bytes;
 		for (uint32_t i = 0; i < table->count; i++) {
-			Elf64_Sym symbol = entry(table, i);
-			if (is_defined(&symbol, table))
+			Elf64_Sym symbol = symbol_entry(table, i);
+			if (is_symbol_defined(&symbol, table))
 				index_symbol(elf, table->first + i, &name_bytes);
 		}
 	}
-	qsort(elf->places, elf->place_count, sizeof(*elf->places), compare_places);
+	qsort(elf->by_address, elf->address_count, sizeof(*elf->by_address),
+		compare_symbol_addresses);
 	return true;
 }
 
-bool snap_elf_symbol(struct snap_elf *elf, const char *name, struct snap_elf_symbol *out)
+bool snap_elf_find_symbol(struct snap_elf *elf, const char *name, struct snap_elf_symbol *out)
 {
-	if (!build_index(elf))
+	if (!index_symbols(elf))
 		return false;
-	const uint32_t *slot = slot_of(elf, name, strlen(name));
+	const uint32_t *slot = find_name_slot(elf, name, strlen(name));
 	if (*slot == 0)
 		return false;
-	*out = describe(elf, *slot - 1);
+	*out = describe_elf_symbol(elf, *slot - 1);
 	return true;
 }
 
 /* How well a symbol names an address it holds. */
-static unsigned rank(const struct snap_elf_symbol *symbol)
+static unsigned rank_symbol(const struct snap_elf_symbol *symbol)
 {
 	bool typed = symbol->type == STT_FUNC || symbol->type == STT_OBJECT ||
 		     symbol->type == STT_GNU_IFUNC;
 	return (typed ? 2u : 0u) + (symbol->is_global ? 1u : 0u);
 }
 
-/* How many of the sorted places lie at or below an address. */
-static uint32_t places_below(const struct snap_elf *elf, uint64_t address)
+/* How many symbols, by address, lie at or below one. */
+static uint32_t symbols_below(const struct snap_elf *elf, uint64_t address)
 {
-	uint32_t low = 0, high = elf->place_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (elf->places[middle].value <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)BASE_FIRST_ABOVE(elf->by_address, elf->address_count, value, address);
 }
 
 /* A label ends with its section; without one, nobody knows. */
-static bool in_section(const struct snap_elf *elf, uint32_t index, uint64_t address)
+static bool is_in_section(const struct snap_elf *elf, uint32_t index, uint64_t address)
 {
 	Elf_Scn *section = elf_getscn(elf->elf, index);
 	GElf_Shdr header;
@@ -515,23 +512,24 @@ static bool in_section(const struct snap_elf *elf, uint32_t index, uint64_t addr
 
 bool snap_elf_symbol_at(struct snap_elf *elf, uint64_t address, struct snap_elf_symbol *out)
 {
-	/* Labels within a function are few; behind more of them, one of them is the answer. */
+	/* Labels within a function are few; after more of them, one of them is the answer. */
 	enum { NEAR = 64 };
 	Elf64_Phdr segment;
-	if (!snap_elf_segment_at(&elf->view, address, &segment) || !build_index(elf))
+	if (!snap_elf_segment_at(&elf->view, address, &segment) || !index_symbols(elf))
 		return false;
 	struct snap_elf_symbol holder = {0}, label = {0};
-	uint32_t low = places_below(elf, address);
+	uint32_t low = symbols_below(elf, address);
 	for (uint32_t i = low; i-- > 0 && low - i <= NEAR;) {
-		uint64_t value = elf->places[i].value;
+		uint64_t value = elf->by_address[i].value;
 		if (value < segment.p_vaddr || (holder.name && value != holder.value))
 			break;
-		struct snap_elf_symbol symbol = describe(elf, elf->places[i].symbol);
+		struct snap_elf_symbol symbol = describe_elf_symbol(elf, elf->by_address[i].symbol);
 		struct snap_elf_symbol *best = symbol.size ? &holder : &label;
 		if (symbol.size ? address - value >= symbol.size
-				: !in_section(elf, symbol.section, address))
+				: !is_in_section(elf, symbol.section, address))
 			continue;
-		if (!best->name || (value == best->value && rank(&symbol) > rank(best)))
+		if (!best->name ||
+			(value == best->value && rank_symbol(&symbol) > rank_symbol(best)))
 			*best = symbol;
 	}
 	*out = holder.name ? holder : label;
@@ -616,15 +614,15 @@ struct Dwarf_Frame_s *snap_elf_frame(struct snap_elf *elf, unsigned which, uint6
 	return NULL;
 }
 
-static bool find_line(Dwarf *dwarf, uint64_t address, const char **file, uint32_t *line)
+static bool find_source_line(Dwarf *dwarf, uint64_t address, const char **file, uint32_t *line)
 {
 	Dwarf_Die unit;
 	int number;
 	if (!dwarf_addrdie(dwarf, address, &unit))
 		return false;
-	Dwarf_Line *place = dwarf_getsrc_die(&unit, address);
-	const char *source = place ? dwarf_linesrc(place, NULL, NULL) : NULL;
-	if (!source || dwarf_lineno(place, &number) != 0 || number <= 0)
+	Dwarf_Line *found = dwarf_getsrc_die(&unit, address);
+	const char *source = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+	if (!source || dwarf_lineno(found, &number) != 0 || number <= 0)
 		return false;
 	*file = source;
 	*line = (uint32_t)number;
@@ -641,7 +639,7 @@ bool snap_elf_line(struct snap_elf *elf, uint64_t address, const char **file, ui
 		return false;
 	}
 	errno = 0;
-	bool found = find_line(dwarf, address, file, line);
+	bool found = find_source_line(dwarf, address, file, line);
 	elf->lost |= !found && errno == ENOMEM;
 	return found;
 }

@@ -27,7 +27,7 @@ struct snap_elf_view {
  * Checks magic, class, byte order, machine, and that the table of program headers lies within the
  * bytes.  A count beyond 65534 is taken from the first section header (elf(5), PN_XNUM).
  */
-enum hg_status snap_elf_view(
+enum hg_status snap_elf_open_view(
 	struct snap_elf_view *view, const void *bytes, uint64_t size, struct hg_error *error);
 
 /* Of entry i < phdr_count; the table may be unaligned. */
@@ -55,7 +55,7 @@ struct snap_build_id {
 	uint8_t bytes[SNAP_BUILD_ID_MOST];
 };
 
-void snap_build_id(const struct snap_elf_view *view, struct snap_build_id *out);
+void snap_read_build_id(const struct snap_elf_view *view, struct snap_build_id *out);
 bool snap_build_id_equal(const struct snap_build_id *a, const struct snap_build_id *b);
 /* Lower-case hex; "none" for size 0. */
 void snap_build_id_text(const struct snap_build_id *id, char text[SNAP_BUILD_ID_TEXT]);
@@ -93,9 +93,9 @@ struct snap_elf {
 	bool indexed;
 	uint32_t *slots; /* hash of names: number of the symbol + 1; a power of two */
 	uint32_t slot_mask;
-	uint64_t probes;                  /* of slots taken by other names, so far */
-	struct snap_symbol_place *places; /* by address */
-	uint32_t place_count;
+	uint64_t probes; /* of slots taken by other names, so far */
+	struct snap_symbol_address *by_address;
+	uint32_t address_count;
 	bool cfi_opened[2], dwarf_opened;
 	struct Dwarf *dwarf;
 	struct Dwarf_CFI_s *cfi[2]; /* .eh_frame, .debug_frame; NULL where absent */
@@ -133,7 +133,7 @@ struct snap_elf_symbol {
 };
 
 /* A defined symbol of this name, a global one if there is one, .symtab before .dynsym. */
-bool snap_elf_symbol(struct snap_elf *elf, const char *name, struct snap_elf_symbol *out);
+bool snap_elf_find_symbol(struct snap_elf *elf, const char *name, struct snap_elf_symbol *out);
 
 /*
  * The symbol that holds an address (without load bias): the nearest one whose size reaches to it,

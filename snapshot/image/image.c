@@ -159,10 +159,10 @@ struct snap_image_file *snap_image_file_at(struct snap_image *image, uint64_t ad
 	const struct snap_file_map *map = snap_image_map(image, address);
 	if (map)
 		return map->file == SNAP_NO_FILE ? NULL : &image->files[map->file];
-	/* The vDSO is on no list; .bss lies behind the mappings of its file. */
-	uint64_t i = BASE_FIRST_ABOVE(image->places, image->place_count, end, address);
-	bool found = i < image->place_count && image->places[i].start <= address;
-	return found ? &image->files[image->places[i].file] : NULL;
+	/* The vDSO is on no list; .bss lies after the mappings of its file. */
+	uint64_t i = BASE_FIRST_ABOVE(image->segments, image->segment_count, end, address);
+	bool found = i < image->segment_count && image->segments[i].start <= address;
+	return found ? &image->files[image->segments[i].file] : NULL;
 }
 
 /* Symbols */
@@ -186,7 +186,7 @@ static void describe_symbol(const struct snap_image_file *file,
 bool snap_image_file_symbol(struct snap_image_file *file, const char *name, struct snap_symbol *out)
 {
 	struct snap_elf_symbol symbol;
-	if (!file->found || !snap_elf_symbol(&file->elf, name, &symbol))
+	if (!file->found || !snap_elf_find_symbol(&file->elf, name, &symbol))
 		return false;
 	describe_symbol(file, &symbol, out);
 	return true;

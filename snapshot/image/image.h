@@ -77,7 +77,7 @@ struct snap_image_options {
 };
 
 /* A segment of a file that was found. */
-struct snap_file_place {
+struct snap_file_segment {
 	uint64_t start, end;
 	uint32_t file;
 };
@@ -100,9 +100,9 @@ struct snap_image {
 	uint64_t map_count;
 	struct snap_image_file *files;
 	uint32_t file_count;
-	struct snap_image_file *main;   /* the executable, found */
-	struct snap_file_place *places; /* by address, disjoint */
-	uint64_t place_count;
+	struct snap_image_file *main;       /* the executable, found */
+	struct snap_file_segment *segments; /* by address, disjoint */
+	uint64_t segment_count;
 
 	struct snap_thread
 		*threads; /* in the order of the core: kernels put the one that died first */
@@ -187,7 +187,7 @@ bool snap_image_main_symbol(struct snap_image *image, const char *name, struct s
 bool snap_image_file_symbol(
 	struct snap_image_file *file, const char *name, struct snap_symbol *out);
 
-/* The symbol that holds an address, and how far behind its beginning that is. */
+/* The symbol that holds an address, and how far after its beginning that is. */
 bool snap_image_symbol_at(
 	struct snap_image *image, uint64_t address, struct snap_symbol *out, uint64_t *offset);
 

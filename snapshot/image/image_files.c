@@ -18,7 +18,7 @@ enum { PAGE = 4096 };
 
 /* Files: which mappings are programs */
 
-static int compare_paths(const void *left, const void *right)
+static int compare_map_paths(const void *left, const void *right)
 {
 	const struct snap_file_map *a = *(struct snap_file_map *const *)left,
 				   *b = *(struct snap_file_map *const *)right;
@@ -27,20 +27,20 @@ static int compare_paths(const void *left, const void *right)
 }
 
 /* The beginning of an ELF file where the core has it: build-id and all program headers. */
-static bool first_page(
+static bool view_first_page(
 	const struct snap_image *image, const struct snap_file_map *map, struct snap_elf_view *view)
 {
 	enum { MOST = 64 * 1024 };
 	uint64_t size;
 	const uint8_t *bytes = map->offset == 0 ? snap_core_bytes(image, map->start, &size) : NULL;
-	return bytes && snap_elf_view(view, bytes, size < MOST ? size : MOST, NULL) == HG_OK;
+	return bytes && snap_elf_open_view(view, bytes, size < MOST ? size : MOST, NULL) == HG_OK;
 }
 
 /*
  * Whether a page of the core is all zeros.  A capture from a forked child may write so the pages of
  * files that the child has not read, and which its page tables therefore lack.
  */
-static bool is_hole(const struct snap_image *image, uint64_t address)
+static bool is_page_hole(const struct snap_image *image, uint64_t address)
 {
 	uint64_t size;
 	const uint8_t *bytes = snap_core_bytes(image, address, &size);
@@ -52,7 +52,7 @@ static bool is_hole(const struct snap_image *image, uint64_t address)
  * an ELF file, or that they are executable, or the program began there, or, for cores without the
  * pages that were only read, there are several as a dynamic linker makes them.
  */
-static enum hg_status add_file(struct snap_image *image, uint64_t first, uint64_t count,
+static enum hg_status add_program(struct snap_image *image, uint64_t first, uint64_t count,
 	const uint64_t *entry, struct hg_error *error)
 {
 	/* Linux gives a process no more mappings than this many, and a program has several. */
@@ -72,12 +72,12 @@ static enum hg_status add_file(struct snap_image *image, uint64_t first, uint64_
 			(load && load->flags & PF_X) || (entry && snap_map_holds(maps[i], *entry));
 		file->end = maps[i]->end;
 		if (file->build_id.size == 0 && headers < MOST_HEADERS &&
-			first_page(image, maps[i], &view)) {
+			view_first_page(image, maps[i], &view)) {
 			headers++;
 			is_program = true;
-			snap_build_id(&view, &file->build_id);
+			snap_read_build_id(&view, &file->build_id);
 		} else if (!file->has_holes && maps[i]->offset == 0 && load &&
-			   is_hole(image, maps[i]->start)) {
+			   is_page_hole(image, maps[i]->start)) {
 			file->has_holes = true;
 		}
 	}
@@ -93,7 +93,8 @@ static enum hg_status add_file(struct snap_image *image, uint64_t first, uint64_
 	return HG_OK;
 }
 
-/* Two more places than paths: for the vDSO, and an executable that the core does not list. */
+/* Room for two more than there are paths: for the vDSO, and an executable that the core does not
+ * list. */
 static enum hg_status group_maps(struct snap_image *image, struct hg_error *error)
 {
 	uint64_t count = image->map_count, paths = 2, entry;
@@ -107,7 +108,7 @@ static enum hg_status group_maps(struct snap_image *image, struct hg_error *erro
 	for (uint64_t i = 0; i < count; i++)
 		order[i] = &image->maps[i];
 	if (count)
-		qsort(order, count, sizeof(*order), compare_paths);
+		qsort(order, count, sizeof(*order), compare_map_paths);
 	for (uint64_t i = 0; i < count; i++)
 		paths += i == 0 || strcmp(order[i]->path, order[i - 1]->path) != 0;
 	BASE_TRY(base_pool_alloc(&image->pool, paths, sizeof(*image->files), &memory, error));
@@ -116,7 +117,7 @@ static enum hg_status group_maps(struct snap_image *image, struct hg_error *erro
 		for (next = i + 1; next < count; next++)
 			if (strcmp(order[next]->path, order[i]->path) != 0)
 				break;
-		BASE_TRY(add_file(image, i, next - i, has_entry ? &entry : NULL, error));
+		BASE_TRY(add_program(image, i, next - i, has_entry ? &entry : NULL, error));
 	}
 	return HG_OK;
 }
@@ -164,7 +165,7 @@ static enum hg_status use_file(struct search *search, const char *path, struct h
 	return status;
 }
 
-/* Tries a path, and the path with .zst behind it. */
+/* Tries a path, and the path with .zst after it. */
 static bool BASE_PRINTF(2, 3) try_path(struct search *search, const char *format, ...)
 {
 	static const char packed[] = ".zst";
@@ -256,8 +257,8 @@ static bool bias_of(
 	return found;
 }
 
-/* Lets a file that has its place reach over all of its segments: .bss is in no mapping of it. */
-static void place_end(struct snap_image_file *file)
+/* Lets a file that has its bias reach over all of its segments: .bss is in no mapping of it. */
+static void extend_over_segments(struct snap_image_file *file)
 {
 	const struct snap_elf_view *view = &file->elf.view;
 	for (uint64_t i = 0; i < view->phdr_count; i++) {
@@ -273,10 +274,10 @@ static void place_end(struct snap_image_file *file)
 }
 
 /*
- * Places a file: at the bias on which most of its mappings agree, since a program may have mapped
- * parts of itself or of a library once more, as data.
+ * Finds the bias of a file: the one on which most of its mappings agree, since a program may have
+ * mapped parts of itself or of a library once more, as data.
  */
-static void place_file(const struct snap_image *image, struct snap_image_file *file)
+static void bias_file(const struct snap_image *image, struct snap_image_file *file)
 {
 	uint64_t votes = 0, bias = 0;
 	const struct snap_elf_view *view = &file->elf.view;
@@ -287,7 +288,7 @@ static void place_file(const struct snap_image *image, struct snap_image_file *f
 			file->bias = bias;
 		votes = bias == file->bias ? votes + 1 : votes - 1;
 	}
-	place_end(file);
+	extend_over_segments(file);
 }
 
 static void forget_bytes(struct snap_image_file *file, const char *why)
@@ -303,7 +304,7 @@ static enum hg_status find_library(struct snap_image *image,
 {
 	struct search search = {.image = image, .options = options, .file = file};
 	if (find_file(&search)) {
-		place_file(image, file);
+		bias_file(image, file);
 		return HG_OK;
 	}
 	forget_bytes(file, "not found");
@@ -387,7 +388,7 @@ static enum hg_status add_unlisted_main(
 	file->path = file->found;
 	file->bias = placed ? entry - file->elf.view.header.e_entry : 0;
 	file->start = UINT64_MAX;
-	place_end(file);
+	extend_over_segments(file);
 	return add_unlisted_maps(image, file, error);
 }
 
@@ -414,7 +415,7 @@ static enum hg_status open_named_main(
 	}
 	if (!is_listed)
 		return add_unlisted_main(image, file, error);
-	place_file(image, file);
+	bias_file(image, file);
 	return HG_OK;
 }
 
@@ -428,7 +429,7 @@ static enum hg_status open_listed_main(
 	struct snap_image_file *file = &image->files[index];
 	struct search search = {.image = image, .options = options, .file = file};
 	if (find_file(&search)) {
-		place_file(image, file);
+		bias_file(image, file);
 		image->main = file;
 		return HG_OK;
 	}
@@ -441,7 +442,7 @@ static enum hg_status open_listed_main(
 		options->no_host_files ? "in the core" : "here");
 }
 
-static enum hg_status open_main(
+static enum hg_status open_main_file(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
 {
 	if (options->executable)
@@ -588,7 +589,7 @@ static void add_holey_load(
 {
 	uint64_t end = load->address + load->held, start = load->address;
 	for (uint64_t page = start; page < end && end - page >= PAGE; page += PAGE) {
-		if (!is_hole(image, page))
+		if (!is_page_hole(image, page))
 			continue;
 		add_core_piece(image, load, start, page);
 		add_file_piece(image, map, page, page + PAGE);
@@ -635,18 +636,18 @@ static enum hg_status build_pieces(struct snap_image *image, struct hg_error *er
 	return HG_OK;
 }
 
-/* Places: where the segments of files are */
+/* Where the segments of files are */
 
-static int compare_places(const void *left, const void *right)
+static int compare_segments(const void *left, const void *right)
 {
-	const struct snap_file_place *a = left, *b = right;
+	const struct snap_file_segment *a = left, *b = right;
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	return (a->file > b->file) - (a->file < b->file);
 }
 
-static bool place_of(
-	const struct snap_image_file *file, uint64_t index, struct snap_file_place *out)
+static bool segment_of(
+	const struct snap_image_file *file, uint64_t index, struct snap_file_segment *out)
 {
 	Elf64_Phdr phdr = snap_elf_phdr(&file->elf.view, index);
 	out->start = phdr.p_vaddr + file->bias;
@@ -655,32 +656,32 @@ static bool place_of(
 }
 
 /* Of two that overlap, which files do not, the second begins where the first ends. */
-static enum hg_status index_places(struct snap_image *image, struct hg_error *error)
+static enum hg_status index_segments(struct snap_image *image, struct hg_error *error)
 {
 	uint64_t count = 0, kept = 0;
 	void *memory;
 	for (uint32_t f = 0; f < image->file_count; f++)
 		count += image->files[f].found ? image->files[f].elf.view.phdr_count : 0;
-	BASE_TRY(base_pool_alloc(&image->pool, count, sizeof(*image->places), &memory, error));
-	struct snap_file_place *places = image->places = memory;
+	BASE_TRY(base_pool_alloc(&image->pool, count, sizeof(*image->segments), &memory, error));
+	struct snap_file_segment *segments = image->segments = memory;
 	count = 0;
 	for (uint32_t f = 0; f < image->file_count; f++) {
 		const struct snap_image_file *file = &image->files[f];
 		for (uint64_t i = 0; file->found && i < file->elf.view.phdr_count; i++) {
-			places[count].file = f;
-			count += place_of(file, i, &places[count]);
+			segments[count].file = f;
+			count += segment_of(file, i, &segments[count]);
 		}
 	}
 	if (count)
-		qsort(places, count, sizeof(*places), compare_places);
+		qsort(segments, count, sizeof(*segments), compare_segments);
 	for (uint64_t i = 0; i < count; i++) {
-		struct snap_file_place place = places[i];
-		if (kept && place.start < places[kept - 1].end)
-			place.start = places[kept - 1].end;
-		if (place.start < place.end)
-			places[kept++] = place;
+		struct snap_file_segment segment = segments[i];
+		if (kept && segment.start < segments[kept - 1].end)
+			segment.start = segments[kept - 1].end;
+		if (segment.start < segment.end)
+			segments[kept++] = segment;
 	}
-	image->place_count = kept;
+	image->segment_count = kept;
 	return HG_OK;
 }
 
@@ -688,11 +689,11 @@ enum hg_status snap_image_find_files(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
 {
 	BASE_TRY(group_maps(image, error));
-	BASE_TRY(open_main(image, options, error));
+	BASE_TRY(open_main_file(image, options, error));
 	for (uint32_t i = 0; i < image->file_count; i++)
 		if (&image->files[i] != image->main)
 			BASE_TRY(find_library(image, options, &image->files[i], error));
 	BASE_TRY(add_vdso(image, error));
-	BASE_TRY(index_places(image, error));
+	BASE_TRY(index_segments(image, error));
 	return build_pieces(image, error);
 }

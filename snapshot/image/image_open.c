@@ -296,7 +296,7 @@ static enum hg_status read_core(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
 {
 	void *loads;
-	BASE_TRY(snap_elf_view(&image->view, image->core.bytes, image->core.size, error));
+	BASE_TRY(snap_elf_open_view(&image->view, image->core.bytes, image->core.size, error));
 	BASE_TRY(check_type(&image->view, error));
 	BASE_TRY(base_pool_alloc(
 		&image->pool, image->view.phdr_count, sizeof(*image->loads), &loads, error));

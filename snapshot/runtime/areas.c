@@ -1,6 +1,8 @@
 /* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
 #include "snapshot/runtime/areas.h"
 
+#include "base/bits.h"
+#include "base/search.h"
 #include "snapshot/runtime/reader.h"
 #include "snapshot/runtime/stacks.h"
 
@@ -26,7 +28,7 @@ enum hg_status snap_add_area(
 	return HG_OK;
 }
 
-static int by_start(const void *a, const void *b)
+static int compare_areas(const void *a, const void *b)
 {
 	const struct snap_area *x = a, *y = b;
 	return (x->start > y->start) - (x->start < y->start);
@@ -36,7 +38,7 @@ void snap_sort_areas(struct snap_runtime *runtime)
 {
 	uint64_t kept = 0, dropped = 0;
 	if (runtime->area_count)
-		qsort(runtime->areas, runtime->area_count, sizeof(*runtime->areas), by_start);
+		qsort(runtime->areas, runtime->area_count, sizeof(*runtime->areas), compare_areas);
 	for (uint64_t i = 0; i < runtime->area_count; i++) {
 		if (kept && runtime->areas[i].start < runtime->areas[kept - 1].end)
 			dropped++;
@@ -51,14 +53,7 @@ void snap_sort_areas(struct snap_runtime *runtime)
 
 const struct snap_area *snap_runtime_area(const struct snap_runtime *runtime, uint64_t address)
 {
-	uint64_t low = 0, high = runtime->area_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (runtime->areas[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = BASE_FIRST_ABOVE(runtime->areas, runtime->area_count, end, address);
 	return low < runtime->area_count && address >= runtime->areas[low].start
 		       ? &runtime->areas[low]
 		       : NULL;
@@ -90,27 +85,27 @@ static uint64_t young_words(const struct snap_runtime *runtime, struct snap_head
  * not: 'passed' has a bit for each.
  */
 static bool walks_to(const struct snap_runtime *runtime, uint64_t start,
-	const struct snap_range *all, uint8_t *passed)
+	const struct snap_range *all, uint64_t *passed)
 {
 	while (start < all->end) {
 		uint64_t words = young_words(runtime, (struct snap_header_address){start}),
 			 n = (start - all->start) / 8;
-		if (words == 0 || passed[n / 8] >> n % 8 & 1)
+		if (words == 0 || base_bit(passed, n))
 			return false;
-		passed[n / 8] |= (uint8_t)(1u << n % 8);
+		base_bit_set(passed, n);
 		start += 8 * words;
 	}
 	return start == all->end;
 }
 
-/* The first place that blocks go on from to the end; all->end if there is none. */
+/* The first address that blocks go on from to the end; all->end if there is none. */
 static enum hg_status find_first(const struct snap_runtime *runtime, const struct snap_range *all,
 	uint64_t *first, struct hg_error *error)
 {
-	uint64_t bytes = (all->end - all->start) / 64 + 1;
-	uint8_t *passed = calloc(1, bytes);
+	uint64_t words = base_bit_words((all->end - all->start) / 8) + 1;
+	uint64_t *passed = calloc(words, sizeof(*passed));
 	if (!passed)
-		return base_no_memory(error, bytes);
+		return base_no_memory(error, words * sizeof(*passed));
 	*first = all->start;
 	for (unsigned i = 0; *first < all->end && !walks_to(runtime, *first, all, passed); i++)
 		*first = i < MOST_SKIPPED_WORDS ? *first + 8 : all->end;
@@ -119,7 +114,7 @@ static enum hg_status find_first(const struct snap_runtime *runtime, const struc
 }
 
 /* OCaml code keeps the pointer in a register, and what is saved lags behind. */
-static uint64_t used_from(
+static uint64_t first_used(
 	const struct snap_runtime *runtime, const struct snap_domain *domain, uint64_t young_ptr)
 {
 	const struct snap_innermost *inner = domain->innermost;
@@ -143,7 +138,7 @@ enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain
 	uint64_t young_ptr, uint64_t end, struct hg_error *error)
 {
 	const struct snap_domain *d = &runtime->domains[domain];
-	struct snap_area area = {.start = used_from(runtime, d, young_ptr),
+	struct snap_area area = {.start = first_used(runtime, d, young_ptr),
 		.end = end,
 		.kind = SNAP_AREA_MINOR,
 		.domain = domain};

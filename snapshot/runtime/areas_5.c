@@ -47,7 +47,7 @@ static enum hg_status add_pools(
 	return HG_OK;
 }
 
-static enum hg_status add_large(
+static enum hg_status add_large_blocks(
 	struct snap_runtime *runtime, uint64_t large, uint32_t domain, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -82,10 +82,10 @@ static enum hg_status add_heap_of(
 		return HG_OK;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		BASE_TRY(add_pools(runtime, heap + lists[i], domain, error));
-	BASE_TRY(add_large(
+	BASE_TRY(add_large_blocks(
 		runtime, snap_word(runtime, heap + l->caml_heap_state_swept_large), domain, error));
-	return add_large(runtime, snap_word(runtime, heap + l->caml_heap_state_unswept_large),
-		domain, error);
+	return add_large_blocks(runtime,
+		snap_word(runtime, heap + l->caml_heap_state_unswept_large), domain, error);
 }
 
 /* What domains that have ended left behind. */
@@ -101,8 +101,8 @@ static enum hg_status add_global_heap(struct snap_runtime *runtime, struct hg_er
 		runtime, freelist + l->pool_freelist_global_avail_pools, SNAP_NO_INDEX, error));
 	BASE_TRY(add_pools(
 		runtime, freelist + l->pool_freelist_global_full_pools, SNAP_NO_INDEX, error));
-	return add_large(runtime, snap_word(runtime, freelist + l->pool_freelist_global_large),
-		SNAP_NO_INDEX, error);
+	return add_large_blocks(runtime,
+		snap_word(runtime, freelist + l->pool_freelist_global_large), SNAP_NO_INDEX, error);
 }
 
 /*
@@ -128,7 +128,7 @@ static bool slots_fit(const struct snap_runtime *runtime, uint64_t pool, uint32_
 	return blocks > 0;
 }
 
-static uint32_t domain_of(const struct snap_runtime *runtime, uint64_t state)
+static uint32_t owner_of(const struct snap_runtime *runtime, uint64_t state)
 {
 	for (uint32_t i = 0; i < runtime->domain_count; i++)
 		if (runtime->domains[i].state == state)
@@ -142,7 +142,7 @@ static bool is_pool(const struct snap_runtime *runtime, uint64_t address, uint32
 	uint64_t next_obj = snap_word(runtime, address + l->pool_next_obj);
 	uint64_t next = snap_word(runtime, address + l->pool_next);
 	uint32_t size_class = snap_half(runtime, address + l->pool_sz);
-	*domain = domain_of(runtime, snap_word(runtime, address + l->pool_owner));
+	*domain = owner_of(runtime, snap_word(runtime, address + l->pool_owner));
 	if (*domain == SNAP_NO_INDEX || size_class >= SNAP_SIZE_CLASSES)
 		return false;
 	if (next_obj && (next_obj <= address || next_obj >= address + SNAP_POOL_BYTES))
@@ -194,7 +194,7 @@ static enum hg_status add_unlisted(struct snap_runtime *runtime, struct hg_error
 	for (uint64_t i = 0; status == HG_OK && i < found.count; i++) {
 		uint64_t owner = found.items[i] + runtime->layout->pool_owner;
 		status = add_pool(runtime, found.items[i],
-			domain_of(runtime, snap_word(runtime, owner)), true, error);
+			owner_of(runtime, snap_word(runtime, owner)), true, error);
 	}
 	if (found.count)
 		snap_sort_areas(runtime);

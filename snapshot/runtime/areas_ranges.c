@@ -1,6 +1,7 @@
 /* Ranges of the address space that the runtime knows of besides its heap. */
 #include "snapshot/runtime/areas.h"
 
+#include "base/search.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 /* Of the page table, which is at most half full; and of these, what nobody has to account for. */
 enum { MOST_PROBES = 65536, FREE_PROBES = 4, PROBE_WORDS = 4 };
 
-static int by_start(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
 	const struct snap_range *x = a, *y = b;
 	return (x->start > y->start) - (x->start < y->start);
@@ -20,7 +21,7 @@ uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count)
 	uint64_t kept = 0;
 	if (count == 0)
 		return 0;
-	qsort(ranges, count, sizeof(*ranges), by_start);
+	qsort(ranges, count, sizeof(*ranges), compare_ranges);
 	for (uint64_t i = 1; i < count; i++) {
 		if (ranges[i].start > ranges[kept].end)
 			ranges[++kept] = ranges[i];
@@ -32,14 +33,7 @@ uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count)
 
 bool snap_in_ranges(const struct snap_range *ranges, uint64_t count, uint64_t address)
 {
-	uint64_t low = 0, high = count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = BASE_FIRST_ABOVE(ranges, count, end, address);
 	return low < count && address >= ranges[low].start;
 }
 
@@ -70,7 +64,7 @@ static enum hg_status add_range(
 }
 
 /* caml_data_segments and caml_code_segments: pairs of addresses, ended by 0. */
-static enum hg_status read_segments(struct snap_runtime *runtime, const char *name, uint64_t behind,
+static enum hg_status read_segments(struct snap_runtime *runtime, const char *name, uint64_t after,
 	struct ranges *ranges, struct hg_error *error)
 {
 	uint64_t table = snap_variable(runtime, name), start, end;
@@ -86,7 +80,7 @@ static enum hg_status read_segments(struct snap_runtime *runtime, const char *na
 		}
 		if (start == 0)
 			return HG_OK;
-		BASE_TRY(add_range(ranges, start, end + behind, error));
+		BASE_TRY(add_range(ranges, start, end + after, error));
 	}
 }
 
@@ -137,7 +131,7 @@ static enum hg_status read_fragments(
 	return HG_OK;
 }
 
-static enum hg_status keep(struct snap_runtime *runtime, struct ranges *ranges,
+static enum hg_status keep_ranges(struct snap_runtime *runtime, struct ranges *ranges,
 	struct snap_range **out, uint64_t *count, struct hg_error *error)
 {
 	void *kept;
@@ -205,9 +199,10 @@ enum hg_status snap_read_ranges(struct snap_runtime *runtime, struct hg_error *e
 	if (status == HG_OK)
 		status = read_fragments(runtime, &codes, error);
 	if (status == HG_OK)
-		status = keep(runtime, &statics, &runtime->statics, &runtime->static_count, error);
+		status = keep_ranges(
+			runtime, &statics, &runtime->statics, &runtime->static_count, error);
 	if (status == HG_OK)
-		status = keep(runtime, &codes, &runtime->codes, &runtime->code_count, error);
+		status = keep_ranges(runtime, &codes, &runtime->codes, &runtime->code_count, error);
 	free(statics.items);
 	free(codes.items);
 	find_atoms(runtime);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* struct caml_ba_array behind the operations: data, num_dims, flags, proxy, dim[] */
+/* struct caml_ba_array after the operations: data, num_dims, flags, proxy, dim[] */
 enum { DATA = 8, DIMENSIONS = 16, FLAGS = 24, PROXY = 32, DIMENSION = 40, MOST_DIMENSIONS = 16 };
 
 enum { KIND_MASK = 0xff, MANAGED_MASK = 0x600, MANAGED = 0x200, MAPPED_FILE = 0x400 };
@@ -46,7 +46,7 @@ static void read_bigarray(const struct snap_runtime *runtime, struct snap_block_
 }
 
 /* Of the operations at an address; read once, for there may be millions of blocks with them. */
-static const char *identifier_of(struct snap_runtime *runtime, uint64_t operations)
+static const char *read_identifier(struct snap_runtime *runtime, uint64_t operations)
 {
 	enum { MOST_KINDS = 16384 };
 	char text[128];
@@ -73,7 +73,7 @@ void snap_runtime_custom(struct snap_runtime *runtime, struct snap_block_address
 	uint64_t wosize, struct snap_custom *out)
 {
 	*out = (struct snap_custom){
-		.identifier = identifier_of(runtime, snap_word(runtime, block.a))};
+		.identifier = read_identifier(runtime, snap_word(runtime, block.a))};
 	if (strncmp(out->identifier, "_bigarr", 7) == 0)
 		read_bigarray(runtime, block, wosize, out);
 }

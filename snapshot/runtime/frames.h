@@ -29,7 +29,7 @@ bool snap_find_descriptor(
 	struct snap_runtime *runtime, uint64_t return_address, struct snap_descriptor *out);
 bool snap_read_descriptor(
 	const struct snap_runtime *runtime, uint64_t address, struct snap_descriptor *out);
-/* The first descriptors with return addresses behind 'start', in order of these. */
+/* The first descriptors with return addresses above 'start', in order of these. */
 size_t snap_next_descriptors(const struct snap_runtime *runtime, uint64_t start,
 	struct snap_descriptor *out, size_t capacity);
 /* Address of its debuginfo, of several the first; 0: none. */

@@ -59,7 +59,7 @@ static uint64_t wide_location(
 	return name + 12;
 }
 
-static void location_of(
+static void decode_location(
 	struct snap_runtime *runtime, const struct debuginfo *info, struct snap_code_location *out)
 {
 	uint64_t name = info->address + (info->low & NAME_OFFSET), function = name + 4;
@@ -81,14 +81,14 @@ static void location_of(
 
 enum { MOST_INLINED = 1000 };
 
-static size_t locations_of(struct snap_runtime *runtime, uint64_t address,
+static size_t read_locations(struct snap_runtime *runtime, uint64_t address,
 	struct snap_code_location *out, size_t capacity)
 {
 	struct debuginfo info;
 	size_t count = 0;
 	while (count < capacity && count < MOST_INLINED &&
 		read_debuginfo(runtime, address, &info)) {
-		location_of(runtime, &info, &out[count++]);
+		decode_location(runtime, &info, &out[count++]);
 		if (!(info.low & DEBUGINFO_INLINED))
 			break;
 		address += 8;
@@ -106,18 +106,18 @@ size_t snap_runtime_locations(struct snap_runtime *runtime, uint64_t slot,
 	struct snap_descriptor descriptor, known;
 	uint64_t word = slot & ~(uint64_t)1;
 	if (word & 2)
-		return locations_of(runtime, word - 2, out, capacity);
+		return read_locations(runtime, word - 2, out, capacity);
 	if (!snap_read_descriptor(runtime, word, &descriptor) ||
 		!snap_find_descriptor(runtime, descriptor.return_address, &known) ||
 		known.address != word)
 		return 0;
 	uint64_t info = snap_debuginfo_of(runtime, &descriptor);
-	return info ? locations_of(runtime, info, out, capacity) : 0;
+	return info ? read_locations(runtime, info, out, capacity) : 0;
 }
 
-/* The place in the function itself is behind those in functions inlined into it. */
-static bool outermost_place(struct snap_runtime *runtime, const struct snap_descriptor *descriptor,
-	struct snap_code_location *out)
+/* The location in the function itself comes after those in functions inlined into it. */
+static bool outermost_location(struct snap_runtime *runtime,
+	const struct snap_descriptor *descriptor, struct snap_code_location *out)
 {
 	struct debuginfo info;
 	uint64_t address = snap_debuginfo_of(runtime, descriptor);
@@ -127,7 +127,7 @@ static bool outermost_place(struct snap_runtime *runtime, const struct snap_desc
 			     (i == 0 || snap_spend(runtime, 1));
 		i++) {
 		if (!(info.low & DEBUGINFO_INLINED)) {
-			location_of(runtime, &info, out);
+			decode_location(runtime, &info, out);
 			return true;
 		}
 		address += 8;
@@ -147,7 +147,7 @@ size_t snap_runtime_code_locations(struct snap_runtime *runtime, uint64_t *start
 			if (descriptors[i].return_address > end)
 				return count;
 			*start = descriptors[i].return_address;
-			count += outermost_place(runtime, &descriptors[i], &out[count]);
+			count += outermost_location(runtime, &descriptors[i], &out[count]);
 		}
 		if (got < wanted)
 			break;
@@ -165,7 +165,7 @@ static const char *name_code(
 	uint64_t info = address && snap_read_descriptor(runtime, address, &descriptor)
 				? snap_debuginfo_of(runtime, &descriptor)
 				: 0;
-	if (info && locations_of(runtime, info, &at, 1) > 0)
+	if (info && read_locations(runtime, info, &at, 1) > 0)
 		return snap_print(
 			runtime, "%s %s:%u:%u-%u", at.function, at.file, at.line, at.start, at.end);
 	if (snap_runtime_function(runtime, return_address - 1, function, sizeof(function)))

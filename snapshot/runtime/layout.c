@@ -63,7 +63,7 @@ _Static_assert(sizeof(layouts) / sizeof(layouts[0]) == SNAP_OCAML_VERSIONS,
 #undef SIZE
 #undef TRAIT
 
-const struct snap_layout *snap_layout(enum snap_ocaml_version version)
+const struct snap_layout *snap_layout_at(enum snap_ocaml_version version)
 {
 	assert((unsigned)version < SNAP_OCAML_VERSIONS);
 	return &layouts[version];
@@ -90,7 +90,8 @@ struct row {
 
 static const struct row rows[] = {SNAP_LAYOUT(FIELD, SIZE, TRAIT)};
 
-bool snap_layout_row(const struct snap_layout *layout, size_t index, struct snap_layout_row *out)
+bool snap_layout_get_row(
+	const struct snap_layout *layout, size_t index, struct snap_layout_row *out)
 {
 	if (index >= sizeof(rows) / sizeof(rows[0]))
 		return false;
@@ -123,7 +124,7 @@ bool snap_is_version(const char *text)
 const struct snap_layout *snap_layout_of(const char *version)
 {
 	for (unsigned v = 0; v < SNAP_OCAML_VERSIONS; v++) {
-		const struct snap_layout *layout = snap_layout(v);
+		const struct snap_layout *layout = snap_layout_at(v);
 		size_t length = strlen(layout->name);
 		if (strncmp(version, layout->name, length) == 0 &&
 			(version[length] == '.' || version[length] == '\0'))

@@ -194,7 +194,7 @@ enum snap_ocaml_version {
 	TRAIT(memprof_deleted_bit,                         7,   7,  NA,  NA,  NA,   6) \
 	/* stw_domains.domains and all_domains are pointers to arrays, not arrays. */ \
 	TRAIT(domains_by_pointer,                         NA,  NA,   0,   0,   0,   1) \
-	/* Pools keep what no slot fits in before the first slot, not behind the last. */ \
+	/* Pools keep what no slot fits in before the first slot, not after the last. */ \
 	TRAIT(pool_waste_first,                           NA,  NA,   0,   0,   1,   1) \
 	/* Of code compiled by the version: debuginfo has a second form with end lines. */ \
 	TRAIT(debuginfo_end_lines,                         0,   0,   0,   0,   1,   1) \
@@ -218,7 +218,7 @@ struct snap_layout {
 #undef SNAP_LAYOUT_TRAIT
 };
 
-const struct snap_layout *snap_layout(enum snap_ocaml_version version);
+const struct snap_layout *snap_layout_at(enum snap_ocaml_version version);
 
 /* Byte offset in a pool of the first slot of a size class < SNAP_SIZE_CLASSES of 5.x. */
 uint32_t snap_layout_first_slot(const struct snap_layout *layout, uint32_t size_class);
@@ -231,7 +231,8 @@ struct snap_layout_row {
 	const char *structure, *member;
 	uint16_t value;
 };
-bool snap_layout_row(const struct snap_layout *layout, size_t index, struct snap_layout_row *out);
+bool snap_layout_get_row(
+	const struct snap_layout *layout, size_t index, struct snap_layout_row *out);
 
 /*
  * Which version a program is of, by the text of Stdlib.Sys.ocaml_version and by symbols: for cores

@@ -55,7 +55,7 @@ static const struct recovery recoveries[] = {
 
 enum { MOST_OPERANDS = 128, CALLED_BYTES = 256 };
 
-static bool is_data(const struct snap_runtime *runtime, uint64_t address, bool constant)
+static bool is_variable_data(const struct snap_runtime *runtime, uint64_t address, bool constant)
 {
 	const struct snap_load *load = snap_image_load(runtime->image, address);
 	if (constant)
@@ -64,7 +64,7 @@ static bool is_data(const struct snap_runtime *runtime, uint64_t address, bool c
 	       snap_image_file_at(runtime->image, address) == runtime->image->main;
 }
 
-static size_t operands_of(struct snap_runtime *runtime, uint64_t function, uint64_t size,
+static size_t read_operands(struct snap_runtime *runtime, uint64_t function, uint64_t size,
 	struct snap_operand operands[MOST_OPERANDS])
 {
 	struct hg_error unused;
@@ -77,26 +77,26 @@ static size_t operands_of(struct snap_runtime *runtime, uint64_t function, uint6
 	return count < MOST_OPERANDS ? count : MOST_OPERANDS;
 }
 
-static uint64_t recover(struct snap_runtime *runtime, const struct recovery *recovery)
+static uint64_t recover_variable(struct snap_runtime *runtime, const struct recovery *recovery)
 {
 	struct snap_operand operands[MOST_OPERANDS];
 	struct snap_symbol function;
 	uint64_t found = 0;
 	if (!snap_image_symbol(runtime->image, recovery->function, &function))
 		return 0;
-	size_t count = operands_of(runtime, function.address, function.size, operands);
+	size_t count = read_operands(runtime, function.address, function.size, operands);
 	if (recovery->called) {
 		size_t call = 0;
 		while (call < count && operands[call].use != SNAP_USE_CALL)
 			call++;
 		if (call == count)
 			return 0;
-		count = operands_of(runtime, operands[call].address, CALLED_BYTES, operands);
+		count = read_operands(runtime, operands[call].address, CALLED_BYTES, operands);
 	}
 	for (size_t i = 0; i < count && (!found || recovery->last); i++)
 		if (operands[i].use == recovery->use &&
 			(recovery->bytes == 0 || operands[i].bytes == recovery->bytes) &&
-			is_data(runtime, operands[i].address, recovery->constant))
+			is_variable_data(runtime, operands[i].address, recovery->constant))
 			found = operands[i].address - recovery->offset;
 	return found;
 }
@@ -109,7 +109,7 @@ uint64_t snap_variable(struct snap_runtime *runtime, const char *name)
 	for (size_t i = 0; i < sizeof(recoveries) / sizeof(recoveries[0]); i++) {
 		if (strcmp(recoveries[i].variable, name) != 0)
 			continue;
-		uint64_t address = recover(runtime, &recoveries[i]);
+		uint64_t address = recover_variable(runtime, &recoveries[i]);
 		if (address)
 			return address;
 	}

@@ -9,7 +9,7 @@
 enum { NAMED_VALUE_LISTS = 13, MOST_TABLES = 5 };
 
 /* Every slot is a word of the core; more are tables that were made to overlap. */
-static enum hg_status check_count(
+static enum hg_status check_root_count(
 	struct snap_runtime *runtime, uint64_t count, struct hg_error *error)
 {
 	if (count > runtime->image->core.size / 8 + 65536)
@@ -20,13 +20,13 @@ static enum hg_status check_count(
 enum hg_status snap_count_slot(
 	struct snap_runtime *runtime, enum hg_root_kind kind, struct hg_error *error)
 {
-	return check_count(runtime, ++runtime->root_slots[kind], error);
+	return check_root_count(runtime, ++runtime->root_slots[kind], error);
 }
 
 enum hg_status snap_push_root(struct snap_runtime *runtime, struct snap_runtime_roots *roots,
 	const struct snap_runtime_root *root, struct hg_error *error)
 {
-	BASE_TRY(check_count(runtime, roots->count, error));
+	BASE_TRY(check_root_count(runtime, roots->count, error));
 	BASE_TRY(base_grow(
 		&roots->items, roots->count, &roots->capacity, sizeof(*roots->items), error));
 	roots->items[roots->count++] = *root;
@@ -214,7 +214,7 @@ enum hg_status snap_add_ephemerons(
 /* One root per slot */
 
 /* What says most about a slot comes first. */
-static int rank(const struct snap_runtime_root *root)
+static int rank_of_kind(const struct snap_runtime_root *root)
 {
 	static const int ranks[HG_ROOT_KINDS] = {[HG_ROOT_NAMED_VALUE] = 0,
 		[HG_ROOT_MEMPROF] = 1,
@@ -228,13 +228,13 @@ static int rank(const struct snap_runtime_root *root)
 	return ranks[root->kind] + (root->conservative ? HG_ROOT_KINDS : 0);
 }
 
-static int by_slot(const void *a, const void *b)
+static int compare_roots(const void *a, const void *b)
 {
 	const struct snap_runtime_root *x = a, *y = b;
 	if (x->slot_address != y->slot_address)
 		return x->slot_address > y->slot_address ? 1 : -1;
-	if (rank(x) != rank(y))
-		return rank(x) > rank(y) ? 1 : -1;
+	if (rank_of_kind(x) != rank_of_kind(y))
+		return rank_of_kind(x) > rank_of_kind(y) ? 1 : -1;
 	if (x->value != y->value)
 		return x->value > y->value ? 1 : -1;
 	if (x->stack != y->stack)
@@ -247,7 +247,7 @@ void snap_sort_roots(struct snap_runtime *runtime)
 	struct snap_runtime_root *items = runtime->roots.items;
 	uint64_t kept = 0;
 	if (runtime->roots.count)
-		qsort(items, runtime->roots.count, sizeof(*items), by_slot);
+		qsort(items, runtime->roots.count, sizeof(*items), compare_roots);
 	for (uint64_t i = 0; i < runtime->roots.count; i++) {
 		bool again = kept && items[i].slot_address == items[kept - 1].slot_address &&
 			     (items[i].slot_address != HG_UNKNOWN ||

@@ -47,7 +47,7 @@ static double rate5(struct snap_runtime *runtime, uint64_t entries)
 	return rate_of(snap_word(runtime, lambda));
 }
 
-static enum hg_status add_entry(
+static enum hg_status add_tracked(
 	struct snap_runtime *runtime, uint64_t entry, double rate, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -87,7 +87,7 @@ static enum hg_status read_entries(
 	double rate = runtime->is_5 ? rate5(runtime, entries) : rate4(runtime);
 	/* Many lists may have the same table. */
 	for (uint64_t i = 0; i < count && snap_spend(runtime, l->sizeof_tracked / 8); i++)
-		BASE_TRY(add_entry(runtime, table + i * l->sizeof_tracked, rate, error));
+		BASE_TRY(add_tracked(runtime, table + i * l->sizeof_tracked, rate, error));
 	return HG_OK;
 }
 
@@ -149,7 +149,7 @@ enum hg_status snap_read_memprof5(
 
 /* Call stacks */
 
-static bool is_slot(struct snap_runtime *runtime, uint64_t slot)
+static bool is_callstack_slot(struct snap_runtime *runtime, uint64_t slot)
 {
 	uint64_t word = slot & ~(uint64_t)1, probe;
 	struct snap_descriptor descriptor;
@@ -173,7 +173,7 @@ static bool copy_slots(struct snap_runtime *runtime, uint64_t from, uint64_t cou
 		if (!snap_image_u64(runtime->image, from + 8 * i, &slot))
 			return false;
 		slot |= disguise;
-		if (!is_slot(runtime, slot))
+		if (!is_callstack_slot(runtime, slot))
 			return false;
 		if (i < capacity)
 			slots[i] = slot;

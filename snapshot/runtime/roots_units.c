@@ -28,7 +28,7 @@ static const char *name_of_block(struct snap_runtime *runtime, uint64_t block)
 	return snap_print(runtime, "%s", symbol.name + (is_unit ? 4 : 0));
 }
 
-static enum hg_status add_unit(
+static enum hg_status add_runtime_unit(
 	struct snap_runtime *runtime, uint64_t block, uint64_t wosize, struct hg_error *error)
 {
 	struct snap_root_source source = {.kind = HG_ROOT_GLOBAL, .stack = SNAP_NO_INDEX};
@@ -43,7 +43,8 @@ static enum hg_status add_unit(
 }
 
 /* Blocks of units, the list ended by 0. */
-static enum hg_status read_list(struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
+static enum hg_status read_unit_list(
+	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
 {
 	uint64_t block, header;
 	/* Many lists may be the same one. */
@@ -56,7 +57,7 @@ static enum hg_status read_list(struct snap_runtime *runtime, uint64_t list, str
 				(unsigned long long)block);
 			continue;
 		}
-		BASE_TRY(add_unit(runtime, block, wosize, error));
+		BASE_TRY(add_runtime_unit(runtime, block, wosize, error));
 	}
 	return HG_OK;
 }
@@ -223,7 +224,7 @@ static enum hg_status find_digests(
 	return HG_OK;
 }
 
-static int by_unit(const void *a, const void *b)
+static int compare_digests(const void *a, const void *b)
 {
 	return strcmp(((const struct digest *)a)->unit, ((const struct digest *)b)->unit);
 }
@@ -234,7 +235,7 @@ static void name_digests(struct snap_runtime *runtime, const struct digests *dig
 		struct digest key;
 		snprintf(key.unit, sizeof(key.unit), "%s", runtime->units[i].name);
 		const struct digest *digest =
-			bsearch(&key, digests->items, digests->count, sizeof(key), by_unit);
+			bsearch(&key, digests->items, digests->count, sizeof(key), compare_digests);
 		if (digest)
 			runtime->units[i].crc = snap_print(runtime, "%s", digest->crc);
 	}
@@ -245,7 +246,7 @@ static enum hg_status read_unit_digests(struct snap_runtime *runtime, struct hg_
 	struct digests digests = {0};
 	enum hg_status status = find_digests(runtime, &digests, error);
 	if (status == HG_OK && digests.count) {
-		qsort(digests.items, digests.count, sizeof(*digests.items), by_unit);
+		qsort(digests.items, digests.count, sizeof(*digests.items), compare_digests);
 		name_digests(runtime, &digests);
 	}
 	free(digests.items);
@@ -261,18 +262,18 @@ enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *er
 		snap_note_line(runtime, "caml_globals is missing: no module's values are roots");
 	for (; globals && (list = snap_word(runtime, globals)) != 0 && snap_spend(runtime, 1);
 		globals += 8)
-		BASE_TRY(read_list(runtime, list, error));
+		BASE_TRY(read_unit_list(runtime, list, error));
 	uint64_t link = snap_variable_word(runtime, "caml_dyn_globals");
 	for (; snap_list_goes_on(runtime, &walk, link);
 		link = snap_word(runtime, link + l->link_next))
-		BASE_TRY(read_list(runtime, snap_word(runtime, link + l->link_data), error));
+		BASE_TRY(read_unit_list(runtime, snap_word(runtime, link + l->link_data), error));
 	return read_unit_digests(runtime, error);
 }
 
 /* What is not copied yet */
 
 /* The code that runs when a unit is initialised: camlUnit.entry, before 5.1 camlUnit__entry. */
-static bool entry_of(
+static bool find_unit_entry(
 	struct snap_runtime *runtime, const struct snap_unit *unit, struct snap_symbol *out)
 {
 	static const char *const separators[] = {".", "__"};
@@ -292,7 +293,7 @@ enum hg_status snap_runtime_unit_sources(struct snap_runtime *runtime, const str
 {
 	struct snap_symbol entry, initialize;
 	memset(sources, 0, unit->wosize * sizeof(*sources));
-	if (!entry_of(runtime, unit, &entry) || !snap_spend(runtime, entry.size / 8 + 1))
+	if (!find_unit_entry(runtime, unit, &entry) || !snap_spend(runtime, entry.size / 8 + 1))
 		return HG_OK;
 	if (!snap_image_main_symbol(runtime->image, "caml_initialize", &initialize))
 		initialize.address = 0;

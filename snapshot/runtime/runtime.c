@@ -10,7 +10,7 @@
 
 /* Detection */
 
-static bool has(void *image, const char *name)
+static bool image_has_symbol(void *image, const char *name)
 {
 	struct snap_symbol symbol;
 	return snap_image_symbol(image, name, &symbol);
@@ -19,7 +19,7 @@ static bool has(void *image, const char *name)
 /* Why a program has none of the symbols of a native runtime with a domain state. */
 static enum hg_status no_runtime(struct snap_image *image, struct hg_error *error)
 {
-	if (has(image, "caml_frametable"))
+	if (image_has_symbol(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' is of an OCaml before 4.10; supported are " SNAP_OCAML_SUPPORTED,
 			image->program);
@@ -31,7 +31,8 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 {
 	struct snap_image *image = runtime->image;
 	struct snap_symbol symbol;
-	if (snap_has_interpreter(has, image) && !has(image, "caml_frametable"))
+	if (snap_has_interpreter(image_has_symbol, image) &&
+		!image_has_symbol(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' runs OCaml bytecode; only programs of ocamlopt can be read",
 			image->program);
@@ -41,7 +42,7 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 		runtime->is_5 = true;
 	else
 		return no_runtime(image, error);
-	if (!has(image, "caml_frametable"))
+	if (!image_has_symbol(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' has an OCaml runtime but no code of ocamlopt", image->program);
 	return HG_OK;
@@ -99,12 +100,12 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 	return false;
 }
 
-static enum hg_status find_version(struct snap_runtime *runtime, struct hg_error *error)
+static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct hg_error *error)
 {
 	char text[64];
 	if (!version_of_stdlib(runtime, text, sizeof(text))) {
 		snprintf(text, sizeof(text), "%s",
-			snap_version_of_symbols(runtime->is_5, has, runtime->image));
+			snap_version_of_symbols(runtime->is_5, image_has_symbol, runtime->image));
 		snap_note_line(runtime,
 			"the program has no Stdlib.Sys: taken for OCaml %s by its symbols", text);
 	}
@@ -119,11 +120,11 @@ static enum hg_status find_version(struct snap_runtime *runtime, struct hg_error
 
 /* Opening */
 
-static enum hg_status read_all(struct snap_runtime *runtime, struct hg_error *error)
+static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error *error)
 {
 	BASE_TRY(find_family(runtime, error));
 	BASE_TRY(find_reserved_bits(runtime, error));
-	BASE_TRY(find_version(runtime, error));
+	BASE_TRY(find_runtime_version(runtime, error));
 	runtime->gc_phase = snap_half(runtime, snap_variable(runtime, "caml_gc_phase"));
 	runtime->ephemeron_none = snap_variable_word(runtime, "caml_ephe_none");
 	BASE_TRY(snap_read_ranges(runtime, error));
@@ -146,7 +147,7 @@ enum hg_status snap_runtime_open(
 	enum { LEAST_BUDGET = 65536 };
 	*runtime = (struct snap_runtime){
 		.image = image, .budget = snap_image_bytes(image) / 8 + LEAST_BUDGET};
-	enum hg_status status = read_all(runtime, error);
+	enum hg_status status = read_runtime(runtime, error);
 	if (status != HG_OK)
 		snap_runtime_close(runtime);
 	return status;

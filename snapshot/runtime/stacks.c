@@ -238,18 +238,18 @@ enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_s
 enum hg_status snap_new_stack(struct snap_runtime *runtime, uint32_t domain, uint32_t systhread,
 	uint32_t *out, struct hg_error *error)
 {
-	char place[64] = "";
+	char owner[64] = "";
 	BASE_TRY(base_grow(&runtime->stacks, runtime->stack_count, &runtime->stack_capacity,
 		sizeof(*runtime->stacks), error));
 	if (runtime->is_5 && runtime->domain_count > 1)
-		snprintf(place, sizeof(place), "domain %llu%s",
+		snprintf(owner, sizeof(owner), "domain %llu%s",
 			(unsigned long long)runtime->domains[domain].id, systhread ? " " : "");
 	if (systhread)
-		snprintf(place + strlen(place), sizeof(place) - strlen(place), "thread %u",
+		snprintf(owner + strlen(owner), sizeof(owner) - strlen(owner), "thread %u",
 			systhread);
 	*out = (uint32_t)runtime->stack_count;
 	runtime->stacks[runtime->stack_count++] =
-		(struct snap_stack){.name = place[0] ? snap_print(runtime, "%s", place) : "main",
+		(struct snap_stack){.name = owner[0] ? snap_print(runtime, "%s", owner) : "main",
 			.domain = domain,
 			.systhread = systhread,
 			.current = systhread == 0};

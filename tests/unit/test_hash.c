@@ -150,13 +150,13 @@ static void names_that_meet(void **state)
 	elf.tables[0] = (struct snap_symbol_table){
 		(const uint8_t *)symbols, strings, sizeof(strings), NAMES, 0};
 	for (unsigned i = 0; i < NAMES; i++) {
-		assert_true(snap_elf_symbol(&elf, names[i], &found));
+		assert_true(snap_elf_find_symbol(&elf, names[i], &found));
 		assert_int_equal(found.value, i);
 	}
 	/* Placed once, looked for once. */
 	check_probes(elf.probes, NAMES);
 	free(elf.slots);
-	free(elf.places);
+	free(elf.by_address);
 }
 
 int main(void)

@@ -248,7 +248,7 @@ static void test_copy(void **state)
 	assert_true(offset + size <= image.core.size);
 	assert_int_equal(snap_elf_over(&copy, image.core.bytes + offset, size, NULL), HG_OK);
 	assert_true(snap_build_id_equal(&copy.build_id, &image.main->build_id));
-	assert_true(snap_elf_symbol(&copy, "in_rodata", &symbol));
+	assert_true(snap_elf_find_symbol(&copy, "in_rodata", &symbol));
 	Elf64_Phdr segment;
 	assert_true(snap_elf_segment_at(&copy.view, symbol.value, &segment));
 	uint64_t value;

@@ -756,7 +756,7 @@ static void file_at_an_odd_address(void **state)
 	memcpy(memory + 1, exe.data, exe.size);
 	base_error_clear(&error);
 	assert_int_equal(snap_elf_over(&elf, memory + 1, exe.size, &error), HG_OK);
-	assert_true(snap_elf_symbol(&elf, "caml_start", &symbol));
+	assert_true(snap_elf_find_symbol(&elf, "caml_start", &symbol));
 	assert_int_equal(symbol.value, EXE_TEXT);
 	/* A label ends with its section, whose header tells where that is. */
 	assert_true(snap_elf_symbol_at(&elf, EXE_TEXT + 0x90, &symbol));

@@ -108,11 +108,11 @@ static void equals_debug_information(void **state)
 	}
 	for (unsigned v = 0; v < SNAP_OCAML_VERSIONS; v++) {
 		char *text = text_of(files[v]);
-		const struct snap_layout *layout = snap_layout(v);
+		const struct snap_layout *layout = snap_layout_at(v);
 		struct snap_layout_row row;
 		size_t compared = 0;
 		assert_memory_equal(layout->name, files[v], strlen(layout->name));
-		for (size_t i = 0; snap_layout_row(layout, i, &row); i++) {
+		for (size_t i = 0; snap_layout_get_row(layout, i, &row); i++) {
 			if (has_no_record(layout, row.structure))
 				continue;
 			long value = expected(text, &row);
@@ -134,7 +134,7 @@ static void size_classes(void **state)
 	static const uint8_t waste[SNAP_SIZE_CLASSES] = {0, 0, 0, 0, 2, 0, 4, 4, 2, 0, 4, 12, 12, 7,
 		0, 17, 4, 28, 0, 22, 18, 3, 11, 21, 62, 4, 42, 87, 33, 96, 80, 124};
 	for (unsigned v = SNAP_OCAML_5_0; v < SNAP_OCAML_VERSIONS; v++) {
-		const struct snap_layout *layout = snap_layout(v);
+		const struct snap_layout *layout = snap_layout_at(v);
 		bool first = v >= SNAP_OCAML_5_2;
 		assert_int_equal(layout->size_classes[8], first ? 10 : 9);
 		assert_int_equal(layout->size_classes[31], 128);
@@ -145,8 +145,8 @@ static void size_classes(void **state)
 				i == 0 || layout->size_classes[i] > layout->size_classes[i - 1]);
 		}
 	}
-	assert_null(snap_layout(SNAP_OCAML_4_13)->size_classes);
-	assert_null(snap_layout(SNAP_OCAML_4_14)->size_classes);
+	assert_null(snap_layout_at(SNAP_OCAML_4_13)->size_classes);
+	assert_null(snap_layout_at(SNAP_OCAML_4_14)->size_classes);
 }
 
 int main(void)
