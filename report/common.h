@@ -84,7 +84,7 @@ void rep_coverage(struct rep_text *text, const struct hg_totals *totals);
 /* "locations", "tags", ...: what the rows are. */
 const char *rep_key_plural(enum hg_key key);
 
-/* A row's place in an order: by amount descending, then name if given, then position. */
+/* A row of an order: by amount descending, then name if given, then position. */
 struct rep_ranked {
 	uint64_t amount;
 	char *name; /* owned, or NULL */

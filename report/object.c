@@ -361,10 +361,10 @@ static void write_block_text(
 	rep_text_clear(&line);
 	if (!block->is_root) {
 		rep_text_size(&line, block->bytes);
-		static const char *const places[] = {
+		static const char *const segments[] = {
 			"in the major heap", "in a minor heap", "in static data"};
 		rep_text_printf(&line, " with its header; tag %u; %s; ", block->tag,
-			places[block->segment]);
+			segments[block->segment]);
 	}
 	if (block->reachable) {
 		rep_text_put(&line, "retains ");

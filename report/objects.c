@@ -24,26 +24,26 @@ static const struct rep_column columns[] = {
 };
 
 /* Spelling is most of the work of this report, so texts and the last location are kept. */
-struct writer {
+struct objects_writer {
 	struct rep_context *context;
 	struct rep_text idom, location, type;
 	uint32_t last_location, last_type;
+	uint64_t blocks; /* in all: nodes from this number on are roots */
 };
 
 /* By its name, as the address of a block is had for less than the block. */
-static void spell_idom(struct writer *writer, hg_node idom)
+static void spell_idom(struct objects_writer *writer, hg_node idom)
 {
 	rep_text_clear(&writer->idom);
 	if (idom == HG_NO_NODE)
 		return;
-	rep_name_node(&writer->idom, writer->context->snapshot, idom);
-	if (strncmp(rep_text_string(&writer->idom), "0x", 2) == 0)
-		return;
-	rep_text_clear(&writer->idom);
-	rep_text_put(&writer->idom, "root");
+	if (idom < writer->blocks)
+		rep_name_node(&writer->idom, writer->context->snapshot, idom);
+	else
+		rep_text_put(&writer->idom, "root");
 }
 
-static void spell_location(struct writer *writer, uint32_t location)
+static void spell_location(struct objects_writer *writer, uint32_t location)
 {
 	if (location == writer->last_location)
 		return;
@@ -52,7 +52,7 @@ static void spell_location(struct writer *writer, uint32_t location)
 	writer->last_location = location;
 }
 
-static void spell_type(struct writer *writer, const struct hg_block *block)
+static void spell_type(struct objects_writer *writer, const struct hg_block *block)
 {
 	bool unknown = !block->type && writer->context->emitter->writer->for_people &&
 		       hg_has_types(writer->context->snapshot);
@@ -65,7 +65,7 @@ static void spell_type(struct writer *writer, const struct hg_block *block)
 	writer->last_type = block->type;
 }
 
-static void write_object_row(struct writer *writer, const struct hg_block *block)
+static void write_object_row(struct objects_writer *writer, const struct hg_block *block)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	spell_idom(writer, block->idom);
@@ -147,7 +147,7 @@ static bool collect_order(
 	return true;
 }
 
-static uint64_t write_sorted(struct writer *writer, const struct order *order)
+static uint64_t write_sorted(struct objects_writer *writer, const struct order *order)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	for (size_t i = 0; i < order->count && !rep_emitter_broken(emitter); i++) {
@@ -158,7 +158,8 @@ static uint64_t write_sorted(struct writer *writer, const struct order *order)
 	return order->count;
 }
 
-static uint64_t write_in_order(struct writer *writer, struct hg_objects *objects, uint64_t limit)
+static uint64_t write_in_order(
+	struct objects_writer *writer, struct hg_objects *objects, uint64_t limit)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	struct hg_block block;
@@ -171,8 +172,8 @@ static uint64_t write_in_order(struct writer *writer, struct hg_objects *objects
 	return shown;
 }
 
-static void write_objects(struct writer *writer, struct hg_objects *objects,
-	const struct order *order, uint64_t blocks, uint64_t limit)
+static void write_objects(struct objects_writer *writer, struct hg_objects *objects,
+	const struct order *order, uint64_t limit)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	rep_begin(writer->context, "objects", NULL);
@@ -180,13 +181,13 @@ static void write_objects(struct writer *writer, struct hg_objects *objects,
 	uint64_t shown =
 		order ? write_sorted(writer, order) : write_in_order(writer, objects, limit);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, blocks - shown, "blocks", "--limit");
+	rep_more_rows(emitter, writer->blocks - shown, "blocks", "--limit");
 	rep_document_end(emitter);
 }
 
 enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit)
 {
-	struct writer writer = {.context = context};
+	struct objects_writer writer = {.context = context};
 	struct hg_objects *objects = NULL;
 	struct order order = {0};
 	struct hg_totals totals;
@@ -196,10 +197,11 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 		status = hg_objects_open(context->snapshot, &objects);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
+	writer.blocks = totals.blocks;
 	if (!by_address && !collect_order(objects, sort, limit, &order))
 		status = rep_no_memory(context);
 	else
-		write_objects(&writer, objects, by_address ? NULL : &order, totals.blocks, limit);
+		write_objects(&writer, objects, by_address ? NULL : &order, limit);
 	context->emitter->failed |=
 		writer.idom.failed || writer.location.failed || writer.type.failed;
 	hg_objects_close(objects);

@@ -58,7 +58,7 @@ enum hg_status rep_roots(
 enum hg_status rep_types(
 	struct rep_context *context, const char *pattern, bool unused, uint64_t limit);
 
-/* Where types and blocks do not go together, by type and place. */
+/* Where types and blocks do not go together, by type and location. */
 enum hg_status rep_clashes(struct rep_context *context, uint64_t limit);
 
 struct rep_tree_request {

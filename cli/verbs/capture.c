@@ -16,15 +16,17 @@
 
 enum { POLL_MS = 20 };
 
+/* Whether this verb has started the process, and how that is. */
+enum child { CHILD_OF_OTHERS, CHILD_RUNS, CHILD_ENDED };
+
 /* A process that is followed until there are enough snapshots of it, or it ends. */
 struct follow {
 	struct cli_run *run;
 	const char *output; /* of -o, or NULL */
 	struct hg_process *process;
 	int pid;
-	bool is_child;  /* of ours, started by this verb */
-	bool has_ended; /* a child of ours; 'status' is how */
-	int status;
+	enum child child;
+	int status; /* how a child of ours ended */
 	uint64_t captures;
 	uint64_t due;        /* ms; of the next one by the clock */
 	uint64_t major_seen; /* collections at the last look */
@@ -116,9 +118,10 @@ static const char *triggered(struct follow *follow, const struct hg_counters *co
 /* Whether the child of ours has ended. */
 static bool child_has_ended(struct follow *follow)
 {
-	if (follow->is_child && !follow->has_ended)
-		follow->has_ended = waitpid(follow->pid, &follow->status, WNOHANG) == follow->pid;
-	return follow->has_ended;
+	if (follow->child == CHILD_RUNS &&
+		waitpid(follow->pid, &follow->status, WNOHANG) == follow->pid)
+		follow->child = CHILD_ENDED;
+	return follow->child == CHILD_ENDED;
 }
 
 static void wait_a_little(void)
@@ -181,7 +184,7 @@ static enum hg_status start_program(struct follow *follow)
 	close(ends[0]);
 	if (got == 0) {
 		follow->pid = (int)pid;
-		follow->is_child = true;
+		follow->child = CHILD_RUNS;
 		return HG_OK;
 	}
 	if (pid < 0)
@@ -214,7 +217,8 @@ static void ignore_keys(void)
 static void pass_on_status(struct follow *follow)
 {
 	struct cli_run *run = follow->run;
-	while (!follow->has_ended && waitpid(follow->pid, &follow->status, 0) < 0 && errno == EINTR)
+	while (follow->child == CHILD_RUNS && waitpid(follow->pid, &follow->status, 0) < 0 &&
+		errno == EINTR)
 		continue;
 	run->has_exit = true;
 	run->exit = WIFSIGNALED(follow->status) ? 128 + WTERMSIG(follow->status)
@@ -251,7 +255,7 @@ static bool is_folder(const char *path)
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-static enum hg_status run_capture(struct cli_run *run)
+static enum hg_status run_capture_verb(struct cli_run *run)
 {
 	const struct cli_values *values = &run->values;
 	struct follow follow = {.run = run, .output = values->output};
@@ -320,5 +324,5 @@ const struct cli_verb cli_verb_capture = {
 		"With a program as operand, the program is started and followed until it ends, and "
 		"the exit status is its own: 128 and the signal if that ended it.",
 	.tables = tables,
-	.run = run_capture,
+	.run = run_capture_verb,
 };

@@ -53,7 +53,7 @@ static void flush_csv(struct rep_emitter *emitter, struct rep_text *text)
 	rep_text_clear(text);
 }
 
-/* Values that are in no section have no place. */
+/* Values of the document itself are left out: there is no line for them. */
 static void put_csv_value(struct rep_emitter *emitter, const char *key, const char *label,
 	const struct rep_value *value)
 {
