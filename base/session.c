@@ -24,8 +24,17 @@ static bool machine_is_supported(void)
 #endif
 }
 
+const char *hg_status_name(enum hg_status status)
+{
+	static const char *const names[] = {
+		"ok", "usage", "input", "output", "limit", "cancelled", "internal"};
+	return (unsigned)status < sizeof(names) / sizeof(*names) ? names[status] : "?";
+}
+
 enum hg_status hg_session_open(const struct hg_options *options, struct hg_session **out)
 {
+	if (!out)
+		return HG_ERROR_USAGE;
 	*out = NULL;
 	struct hg_options o = {0};
 	if (options) {
@@ -60,13 +69,15 @@ void hg_session_close(struct hg_session *session)
 
 const struct hg_error *hg_session_error(const struct hg_session *session)
 {
-	return &session->error;
+	return session ? &session->error : NULL;
 }
 
 void hg_session_memory(const struct hg_session *session, uint64_t *used, uint64_t *peak)
 {
-	*used = session->budget.used;
-	*peak = session->budget.peak;
+	if (used)
+		*used = session ? session->budget.used : 0;
+	if (peak)
+		*peak = session ? session->budget.peak : 0;
 }
 
 enum hg_status base_progress(

@@ -81,7 +81,7 @@ static uint64_t run(const char *path, unsigned threads, double *seconds)
 		fail(session);
 	end_phase(&clock, PHASES - 1);
 	seconds[PHASES - 1] = cpu_seconds() - before;
-	hg_snapshot_info(snapshot, &info);
+	info = *hg_snapshot_info(snapshot);
 	hg_snapshot_close(snapshot);
 	hg_session_close(session);
 	return info.blocks;

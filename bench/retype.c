@@ -55,13 +55,13 @@ int main(int count, char **arguments)
 		most = bytes > most ? bytes : most;
 	}
 	const struct retype_counts *counts = &snapshot->retype.counts;
-	struct hg_totals totals;
-	if (hg_totals(snapshot, &totals) != HG_OK)
+	const struct hg_totals *totals;
+	if (hg_count_totals(snapshot, &totals) != HG_OK)
 		fail(hg_session_error(session));
 	double blocks = (double)snapshot->snap.block_count;
 	printf("%.0f %llu %.1f %.1f %.2f %llu\n", blocks, (unsigned long long)counts->edges,
 		1e9 * median_of(seconds, (unsigned)runs) / (double)counts->edges, most / blocks,
-		100 * (double)totals.typed_blocks / blocks,
+		100 * (double)totals->typed_blocks / blocks,
 		(unsigned long long)counts->shape_clashes);
 	hg_snapshot_close(snapshot);
 	hg_session_close(session);

@@ -209,8 +209,7 @@ static enum hg_status write_profile(struct cli_run *run, struct rep_hp *hp, uint
 /* The number of the process, as the name of the dump tells it. */
 static enum hg_status write_profile_of_one(struct cli_run *run)
 {
-	struct hg_info info;
-	hg_snapshot_info(run->context.snapshot, &info);
+	struct hg_info info = *hg_snapshot_info(run->context.snapshot);
 	if (info.pid == HG_UNKNOWN) {
 		cli_print_note(info.path, "has no process number in its name: no .hp is written; "
 					  "heapgraph hp -o FILE.hp writes one");

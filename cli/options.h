@@ -49,7 +49,7 @@ struct cli_values {
 	uint64_t nodes, fields, referrers;
 
 	/* of capture */
-	uint64_t pid, method; /* enum hg_capture_method */
+	uint64_t pid, method; /* the number of a method, from 0 for the first one */
 	uint64_t every;       /* milliseconds */
 	uint64_t count;
 	uint64_t when_grown; /* parts per million */

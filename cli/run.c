@@ -218,9 +218,6 @@ static bool names_locations(const struct cli_run *run)
 	return run->locations != NULL;
 }
 
-/* That there is no profile is what most users have, and no news. */
-#define NO_PROFILE "none: no "
-
 /* "types from FILE; NOTE", or "types: NOTE" without a file. */
 static void print_source(
 	const struct hg_info *info, const char *what, const char *file, const char *note)
@@ -238,8 +235,8 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 	if (run->verb->tells & CLI_TELLS_TYPES || !cli_for_people(run))
 		return;
 	bool chosen = *info->type_profile && !run->types;
-	bool odd =
-		*info->type_note && strncmp(info->type_note, NO_PROFILE, strlen(NO_PROFILE)) != 0;
+	/* That there is no profile is what most users have, and no news. */
+	bool odd = info->type_state == HG_TYPES_REFUSED || info->type_state == HG_TYPES_STALE;
 	if (odd || (chosen && isatty(STDERR_FILENO)))
 		print_source(info, "types", info->type_profile, info->type_note);
 }
@@ -268,7 +265,7 @@ static enum hg_status sort_profiles(struct cli_run *run)
 	run->types = run->locations = NULL;
 	for (unsigned i = 0; i < files->count; i++) {
 		enum hg_profile_kind kind;
-		enum hg_status status = hg_profile_kind(run->session, files->names[i], &kind);
+		enum hg_status status = hg_identify_profile(run->session, files->names[i], &kind);
 		if (status != HG_OK)
 			return cli_library_failed(run, status);
 		const char **place = kind == HG_PROFILE_TYPES ? &run->types : &run->locations;
@@ -300,7 +297,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		input.format = hg_format_name((unsigned)run->values.as);
 	enum hg_status status = hg_snapshot_open(run->session, &input, &snapshot);
 	if (status == HG_OK) {
-		hg_snapshot_info(snapshot, &info);
+		info = *hg_snapshot_info(snapshot);
 		notes = info.note_count;
 	}
 	if (status == HG_OK && analyse)
@@ -313,7 +310,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		return status;
 	}
 	run->context.snapshot = snapshot;
-	hg_snapshot_info(snapshot, &info);
+	info = *hg_snapshot_info(snapshot);
 	run->partial |= *info.partial != '\0';
 	/* What the file itself lacks, info tells; this is about the files that tell types. */
 	for (; notes < info.note_count; notes++)
@@ -346,7 +343,7 @@ enum hg_status cli_begin_with_snapshot(struct cli_run *run)
 
 enum hg_status cli_from_node(struct cli_run *run, hg_node *node)
 {
-	struct hg_selection selection = {0};
+	struct hg_selection *selection = NULL;
 	uint64_t most = 0;
 	*node = HG_NO_NODE;
 	if (!run->values.from)
@@ -354,15 +351,15 @@ enum hg_status cli_from_node(struct cli_run *run, hg_node *node)
 	enum hg_status status = hg_select(run->context.snapshot, run->values.from, &selection);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
-	for (size_t i = 0; i < selection.count; i++) {
-		struct hg_block block;
-		hg_block(run->context.snapshot, selection.nodes[i], &block);
+	for (size_t i = 0; i < selection->count; i++) {
+		struct hg_block block =
+			*hg_describe_block(run->context.snapshot, selection->nodes[i]);
 		if (block.reachable && (*node == HG_NO_NODE || block.retained_bytes > most)) {
-			*node = selection.nodes[i];
+			*node = selection->nodes[i];
 			most = block.retained_bytes;
 		}
 	}
-	if (selection.count == 0)
+	if (selection->count == 0)
 		status = cli_usage_error(run, "--from: nothing matches '%s'", run->values.from);
 	else if (*node == HG_NO_NODE)
 		status = cli_usage_error(

@@ -4,17 +4,15 @@
 /* The three classes that retain most: by type if types are known, else by location. */
 static enum hg_status print_top(struct hg_snapshot *snapshot)
 {
-	struct hg_info info;
-	struct hg_top top;
+	struct hg_top *top;
 	char name[256];
-	hg_snapshot_info(snapshot, &info);
-	enum hg_key key = info.has_types ? HG_BY_TYPE : HG_BY_LOCATION;
-	enum hg_status status = hg_top(snapshot, key, &top);
+	enum hg_key key = hg_has_types(snapshot) ? HG_BY_TYPE : HG_BY_LOCATION;
+	enum hg_status status = hg_list_top(snapshot, key, NULL, &top);
 	if (status != HG_OK)
 		return status;
-	for (size_t i = 0; i < top.count && i < 3; i++) {
-		size_t length = hg_class_name(snapshot, key, top.rows[i].id, name, sizeof(name));
-		printf("%10ju bytes retained by %s\n", top.rows[i].retained_bytes,
+	for (size_t i = 0; i < top->count && i < 3; i++) {
+		size_t length = hg_class_name(snapshot, key, top->rows[i]->id, name, sizeof(name));
+		printf("%10ju bytes retained by %s\n", top->rows[i]->retained_bytes,
 			length ? name : "blocks of which nothing is known");
 	}
 	hg_top_release(&top);

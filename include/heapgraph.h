@@ -4,24 +4,36 @@
  * The library opens a heap snapshot, computes reachability, immediate dominators and retained
  * sizes of every block, and answers questions about them.  The order of calls:
  *
- *     hg_session_open()  ->  hg_snapshot_open()  ->  hg_snapshot_analyse()  ->  hg_top(), ...
+ *     hg_session_open()  ->  hg_snapshot_open()  ->  hg_snapshot_analyse()  ->  hg_list_top(), ...
  *
  * Words: a block is a heap object, header and fields; a location is where a block was allocated; a
  * root is a place outside the heap that holds a block; retained bytes of a block are what would be
  * freed with it.  Sizes are bytes unless a name says words.  Addresses are those of field 0.
  *
  * Errors: functions that can fail return an hg_status; hg_session_error() then tells what, in
- * which file and at which offset.  Nothing prints, exits or aborts; there are no globals.
+ * which file and at which offset.  Of two snapshots it is the session of the second one, the new
+ * one, that tells.  Nothing prints, exits or aborts; there are no globals.
  *
- * Ownership: a snapshot belongs to its session and must be closed before it.  Results are plain
- * structs filled by a function hg_X() and freed by hg_X_release(); releasing one twice, or one that
- * is zero, is harmless.  They hold numbers only: names are asked for with hg_*_name().
+ * Ownership: a snapshot belongs to its session and must be closed before it.  A result that a
+ * function hands out through its last argument is the caller's, who may change what is in it and
+ * frees it by hg_X_release(), which sets the pointer to NULL; releasing NULL is harmless.  After a
+ * failure it is NULL.  A pointer that a function returns belongs to what it was asked of, and is
+ * valid as long as its comment says.  Results hold numbers: names are asked for with hg_*_name().
  *
  * Arguments: structs of options may be NULL, or shorter than this header has them: the rest is as
- * if zero, or what their comments say (hg_input needs its path).  Values that no enum has, strings
- * and selections that are NULL where the comment does not allow it, are HG_ERROR_USAGE; of names
- * of such values, and of nodes, types and locations that there are not, the text is "", of
- * constants "?".  Handles and places for results must be there.
+ * if zero, or what their comments say (hg_input needs its path).  Handles and places for results
+ * that are NULL, values that no enum has, strings that are NULL where the comment does not allow it
+ * are HG_ERROR_USAGE; functions that return something else return what they do for a thing that
+ * there is not: false, 0, NULL or HG_NO_NODE, the text "", or "?" for the names of constants. Those
+ * that are asked for the text of a key or part that there is not set the session's error as well.
+ *
+ * Growth: what is compiled with this header goes on working with every later library of the same
+ * soname (libheapgraph.so.0), which changes when one of these rules is broken.  Structs grow at
+ * their end only: those that the caller makes begin with their size; all others come from the
+ * library by pointer, rows of arrays too, so that nobody needs to know how long they are.  Enums
+ * get further constants behind the last one, so that a value may come which the header does not
+ * have; the constants HG_KEYS, HG_FORMATS, ... that count them are those of the header.  Functions
+ * keep their arguments and meaning; new ones are added.  Text (names, messages) may change.
  *
  * Files of input are mapped: the thread that reads one which somebody cuts short meanwhile gets
  * SIGBUS.  The library installs no handler of signals: a program that must outlive that, as the
@@ -42,9 +54,16 @@ extern "C" {
 
 #define HG_API __attribute__((visibility("default")))
 
+/* Of this header. */
 #define HG_VERSION "0.1.0"
+#define HG_VERSION_MAJOR 0
+#define HG_VERSION_MINOR 1
+#define HG_VERSION_PATCH 0
 
-/* "0.1.0 (jemalloc 5.3.0-0)": version of the library and what serves its memory. */
+/*
+ * "0.1.0 (jemalloc 5.3.0-0)": version of the library that is there when the program runs, and what
+ * serves its memory.
+ */
 HG_API void hg_version(char *buffer, size_t size);
 
 enum hg_status {
@@ -56,6 +75,9 @@ enum hg_status {
 	HG_ERROR_CANCELLED, /* the progress callback said so */
 	HG_ERROR_INTERNAL
 };
+
+/* "ok", "usage", "input", "output", "limit", "cancelled", "internal" */
+HG_API const char *hg_status_name(enum hg_status status);
 
 #define HG_NO_OFFSET UINT64_MAX
 
@@ -93,7 +115,7 @@ struct hg_options {
 HG_API enum hg_status hg_session_open(const struct hg_options *options, struct hg_session **out);
 HG_API void hg_session_close(struct hg_session *session);
 
-/* The last failure of this session; valid until its next call. */
+/* The last failure of this session; valid until its next call.  NULL of none. */
 HG_API const struct hg_error *hg_session_error(const struct hg_session *session);
 
 /* Bytes of big arrays now, and at most so far. */
@@ -125,7 +147,7 @@ struct hg_input {
  * be read.
  */
 enum hg_profile_kind { HG_PROFILE_LOCATIONS, HG_PROFILE_TYPES };
-HG_API enum hg_status hg_profile_kind(
+HG_API enum hg_status hg_identify_profile(
 	struct hg_session *session, const char *path, enum hg_profile_kind *out);
 
 /*
@@ -136,8 +158,17 @@ HG_API enum hg_status hg_snapshot_open(
 	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out);
 HG_API void hg_snapshot_close(struct hg_snapshot *snapshot);
 
-/* Names of the formats that can be given in hg_input.format; NULL at the end. */
-HG_API const char *hg_format_name(unsigned index);
+/* In the order in which the bytes of a file are compared with them. */
+enum hg_format {
+	HG_FORMAT_ELFCORE,
+	HG_FORMAT_OCP2014,
+	HG_FORMAT_MEMPROF01,
+	HG_FORMAT_MEMPROF02,
+	HG_FORMATS
+};
+
+/* "elfcore", ...: what can be given in hg_input.format; NULL from HG_FORMATS on. */
+HG_API const char *hg_format_name(enum hg_format format);
 
 /*
  * What a file is, also when no loader takes it ("ELF core file", "directory", "empty file").
@@ -168,10 +199,44 @@ HG_API const char *hg_segment_name(enum hg_segment segment);
 
 #define HG_UNKNOWN UINT64_MAX
 
+/* In the middle of what a process was when it was stopped. */
+enum hg_moment {
+	HG_MOMENT_UNKNOWN,
+	HG_MOMENT_CLEAN, /* of nothing: the heap is as between two allocations */
+	HG_MOMENT_MINOR_COLLECTION,
+	HG_MOMENT_COMPACTION,
+	HG_MOMENT_FILLING, /* of a block just allocated, or of an array */
+	HG_MOMENT_INSIDE,  /* of a call that the program itself made to write the core */
+	HG_MOMENTS
+};
+
+/* "unknown", "clean", "minor-collection", "compaction", "filling", "inside": as in cores. */
+HG_API const char *hg_moment_name(enum hg_moment moment);
+
+/* Whether there is a table of types; else only tags tell. */
+enum hg_type_state {
+	HG_TYPES_UNREAD,  /* not yet: the snapshot has not been analysed */
+	HG_TYPES_ABSENT,  /* nothing was found that tells them */
+	HG_TYPES_REFUSED, /* what was found is of another program or damaged, and not used */
+	HG_TYPES_STALE,   /* units of the program were built anew since; not all are used */
+	HG_TYPES_FRESH
+};
+
+/* How heapgraph captures a running program; of a core, how it was. */
+enum hg_capture_method {
+	HG_CAPTURE_ANY,    /* the first that the system allows; of a core: not known */
+	HG_CAPTURE_FORK,   /* stop, fork it, resume: the copy is read while the program runs */
+	HG_CAPTURE_VMREAD, /* stop, copy its memory, resume: needs as much memory */
+	HG_CAPTURE_METHODS
+};
+
+/* "fork", "vmread"; NULL for anything else. */
+HG_API const char *hg_capture_method_name(enum hg_capture_method method);
+
 /* What the file says of itself.  Strings live as long as the snapshot and are never NULL. */
 struct hg_info {
 	const char *path;
-	const char *format;  /* "memprof01", ... */
+	enum hg_format format;
 	const char *title;   /* "OCamlmemprof 0.1 heap dump", ... */
 	const char *program; /* name of the program as recorded; "" if not */
 	const char *trigger; /* why or under which name it was written; "" unknown */
@@ -203,12 +268,18 @@ struct hg_info {
 	uint64_t static_blocks;  /* in the program's data, found by pointers to them; 0 none */
 	const char *consistency; /* "" or in the middle of what the program was stopped */
 	unsigned note_count;
-	const char *const *notes; /* a line each: what could not be read */
-	uint64_t roots[HG_ROOT_KINDS];
+	const char *const *notes;    /* a line each: what could not be read */
+	size_t root_kinds;           /* as the library has them */
+	const uint64_t *roots;       /* slots by hg_root_kind, so many kinds */
 	uint64_t locations;          /* entries of the location source */
 	uint64_t location_conflicts; /* ids of the source that share their low 21 bits */
+	enum hg_moment moment;       /* what 'consistency' is about: as its memory tells */
+	enum hg_moment
+		capture_moment; /* the same of capture_consistency: as the core's note tells */
+	enum hg_capture_method capture_method; /* the same of 'method' */
 	/* Once analysed: */
-	bool has_types;           /* there is a table of types; else only tags tell */
+	enum hg_type_state type_state;
+	bool has_types;           /* it is HG_TYPES_STALE or HG_TYPES_FRESH */
 	const char *type_profile; /* where it is from; "" */
 	const char *type_note;    /* why there is none, or what is odd about it; "" */
 	/* Of cores: what Gc.Memprof tracks in the program; else HG_UNKNOWN. */
@@ -217,16 +288,17 @@ struct hg_info {
 	uint64_t sampling_rate_ppb;  /* sampled words per 10^9; HG_UNKNOWN also if rates differ */
 };
 
-HG_API void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out);
+/* Belongs to the snapshot; it is filled anew, where it is, when the snapshot is analysed. */
+HG_API const struct hg_info *hg_snapshot_info(const struct hg_snapshot *snapshot);
 
-/* Chunks (pieces of address space of the heap) by ascending address; false past the end. */
+/* Chunks (pieces of address space of the heap) by ascending address; NULL past the end. */
 struct hg_chunk {
 	uint64_t address;
 	uint64_t bytes;
 	enum hg_segment segment;
 };
-HG_API bool hg_snapshot_chunk(
-	const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out);
+/* Valid until this is asked again of the snapshot. */
+HG_API const struct hg_chunk *hg_snapshot_chunk(struct hg_snapshot *snapshot, uint64_t index);
 
 /* Anonymous memory that hg_snapshot_analyse() will need at its peak, in bytes. */
 HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
@@ -283,7 +355,8 @@ struct hg_totals {
 	uint64_t sampled_blocks; /* of those with a location: Gc.Memprof sampled some words */
 };
 
-HG_API enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out);
+/* Belong to the snapshot. */
+HG_API enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out);
 
 /* Nodes: blocks 0 .. blocks-1 by ascending address, then the roots, then the virtual root. */
 
@@ -294,7 +367,10 @@ enum hg_confidence { HG_UNKNOWN_ORIGIN, HG_GUESSED, HG_INFERRED, HG_EXACT };
 
 HG_API const char *hg_confidence_name(enum hg_confidence confidence);
 
-/* One node.  For roots address, tag, words and bytes are 0 and location is 0. */
+/*
+ * One node.  For roots address, tag, words and bytes are 0 and location is 0.  Of a node that there
+ * is not, 'node' is HG_NO_NODE and all else 0.
+ */
 struct hg_block {
 	hg_node node;
 	bool is_root; /* a root node or the virtual root */
@@ -315,7 +391,8 @@ struct hg_block {
 };
 
 HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);
-HG_API void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out);
+/* Never NULL; valid until a block of the snapshot is described again: copy it if need be. */
+HG_API const struct hg_block *hg_describe_block(struct hg_snapshot *snapshot, hg_node node);
 
 /* The block that holds this address (field 0, or inside), or HG_NO_NODE. */
 HG_API hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address);
@@ -341,14 +418,19 @@ HG_API size_t hg_type_name(
 	const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size);
 HG_API size_t hg_field_name(
 	struct hg_snapshot *snapshot, hg_node node, uint64_t field, char *buffer, size_t size);
-HG_API enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node);
+HG_API enum hg_root_kind hg_kind_of_root(const struct hg_snapshot *snapshot, hg_node node);
 HG_API size_t hg_root_name(
 	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+/* The block that a root leads to; HG_NO_NODE if to none, or if the node is no root. */
+HG_API hg_node hg_root_target(const struct hg_snapshot *snapshot, hg_node node);
 
-/* Every block in order of addresses, faster than hg_block() one by one. */
+/*
+ * Every block in order of addresses, faster than hg_describe_block() one by one; NULL at the end.
+ * A block is valid until the next one is asked for.
+ */
 struct hg_objects;
 HG_API enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out);
-HG_API bool hg_objects_next(struct hg_objects *objects, struct hg_block *out);
+HG_API const struct hg_block *hg_objects_next(struct hg_objects *objects);
 HG_API void hg_objects_close(struct hg_objects *objects);
 
 /* Classes: blocks that share a key */
@@ -388,7 +470,7 @@ struct hg_class {
 struct hg_top {
 	enum hg_key key;
 	size_t count;
-	struct hg_class *rows;  /* by retained bytes descending, then name */
+	struct hg_class **rows; /* by retained bytes descending, then name */
 	uint64_t blocks, bytes; /* of all rows */
 };
 
@@ -396,18 +478,17 @@ struct hg_top {
  * 'type' NULL, or a POSIX extended regular expression: only blocks that have a type which matches
  * count, and of roots those that point to such a block.
  */
-HG_API enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out);
-HG_API enum hg_status hg_top_of_type(
-	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out);
-HG_API void hg_top_release(struct hg_top *top);
+HG_API enum hg_status hg_list_top(
+	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top **out);
+HG_API void hg_top_release(struct hg_top **top);
 
 /*
  * Root slots: each with the block that it points to.  Several are one of the runtime's stacks that
  * a continuation holds: 'target' is none then, 'targets' are its blocks.
  */
 struct hg_root_slot {
-	hg_node node;            /* for hg_root_kind(), hg_root_name() */
-	hg_node target;          /* for hg_block(); HG_NO_NODE: an integer, code, out of the heap */
+	hg_node node;   /* for hg_kind_of_root(), hg_root_name() */
+	hg_node target; /* for hg_describe_block(); HG_NO_NODE: an integer, code, out of the heap */
 	uint64_t targets, bytes; /* the reachable blocks it points to, 0 or 1 but of stacks */
 	uint64_t retained_bytes; /* of the slot: what it alone keeps */
 	bool reachable;          /* false of a stack that only garbage holds */
@@ -415,18 +496,18 @@ struct hg_root_slot {
 
 struct hg_root_slots {
 	size_t count;
-	struct hg_root_slot *rows; /* by retained bytes descending, then in order of the file */
-	uint64_t with_target;      /* of these, slots that point to a block */
+	struct hg_root_slot **rows; /* by retained bytes descending, then in order of the file */
+	uint64_t with_target;       /* of these, slots that point to a block */
 };
 
-/* 'type' as in hg_top_of_type(): only slots that point to such a block. */
-HG_API enum hg_status hg_root_slots(
-	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots *out);
-HG_API void hg_root_slots_release(struct hg_root_slots *slots);
+/* 'type' as in hg_list_top(): only slots that point to such a block. */
+HG_API enum hg_status hg_list_root_slots(
+	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots **out);
+HG_API void hg_root_slots_release(struct hg_root_slots **slots);
 
 /*
- * Name of a class.  For HG_BY_ROOT use hg_root_kind() and hg_root_name() with the id as node; the
- * parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
+ * Name of a class.  For HG_BY_ROOT use hg_kind_of_root() and hg_root_name() with the id as node;
+ * the parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
  * hg_class_parts().
  */
 HG_API size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
@@ -446,13 +527,14 @@ struct hg_declared {
 
 struct hg_types {
 	size_t count;
-	struct hg_declared *rows; /* by bytes descending, then name */
-	uint64_t blocks, bytes;   /* of all rows */
+	struct hg_declared **rows; /* by bytes descending, then name */
+	uint64_t blocks, bytes;    /* of all rows */
 };
 
 /* 'unused' adds the declared types that no block has. */
-HG_API enum hg_status hg_types(struct hg_snapshot *snapshot, bool unused, struct hg_types *out);
-HG_API void hg_types_release(struct hg_types *types);
+HG_API enum hg_status hg_list_types(
+	struct hg_snapshot *snapshot, bool unused, struct hg_types **out);
+HG_API void hg_types_release(struct hg_types **types);
 
 /* "('a, 'b) Hashtbl.t", "record", "{ mutable size : int; ... }", "Stdlib__Hashtbl" */
 enum hg_declared_part { HG_DECLARED_NAME, HG_DECLARED_KIND, HG_DECLARED_LAYOUT, HG_DECLARED_UNIT };
@@ -476,12 +558,12 @@ struct hg_clash {
 
 struct hg_clashes {
 	size_t count;
-	struct hg_clash *rows; /* by number of clashes descending, then address */
-	uint64_t clashes;      /* of all rows */
+	struct hg_clash **rows; /* by number of clashes descending, then address */
+	uint64_t clashes;       /* of all rows */
 };
 
-HG_API enum hg_status hg_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out);
-HG_API void hg_clashes_release(struct hg_clashes *clashes);
+HG_API enum hg_status hg_list_clashes(struct hg_snapshot *snapshot, struct hg_clashes **out);
+HG_API void hg_clashes_release(struct hg_clashes **clashes);
 
 /*
  * Where pointers lead that lead to no block: out of the recorded heap, or into it but not to a
@@ -496,12 +578,12 @@ struct hg_outside_row {
 
 struct hg_outside {
 	size_t count;
-	struct hg_outside_row *rows; /* by number of pointers descending, then address */
-	uint64_t pointers;           /* of all rows */
+	struct hg_outside_row **rows; /* by number of pointers descending, then address */
+	uint64_t pointers;            /* of all rows */
 };
 
-HG_API enum hg_status hg_outside(struct hg_snapshot *snapshot, struct hg_outside *out);
-HG_API void hg_outside_release(struct hg_outside *outside);
+HG_API enum hg_status hg_list_outside(struct hg_snapshot *snapshot, struct hg_outside **out);
+HG_API void hg_outside_release(struct hg_outside **outside);
 /* "/usr/lib/libfoo.so", "memory from 0x7f1200000000 on", "heap, but no block"; as snprintf(3). */
 HG_API size_t hg_outside_name(
 	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
@@ -518,13 +600,13 @@ struct hg_growth {
 struct hg_diff {
 	enum hg_key key;
 	size_t count;
-	struct hg_growth *rows; /* by |bytes_new - bytes_old| descending, then name; unchanged
+	struct hg_growth **rows; /* by |bytes_new - bytes_old| descending, then name; unchanged
 				   classes are left out */
 };
 
-HG_API enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
-	enum hg_key key, struct hg_diff *out);
-HG_API void hg_diff_release(struct hg_diff *diff);
+HG_API enum hg_status hg_compare_snapshots(struct hg_snapshot *old_snapshot,
+	struct hg_snapshot *new_snapshot, enum hg_key key, struct hg_diff **out);
+HG_API void hg_diff_release(struct hg_diff **diff);
 
 /* Dominator tree */
 
@@ -547,12 +629,12 @@ struct hg_tree_row {
 
 struct hg_tree {
 	size_t count;
-	struct hg_tree_row *rows; /* the first is the virtual root or 'from' */
+	struct hg_tree_row **rows; /* the first is the virtual root or 'from' */
 };
 
-HG_API enum hg_status hg_tree(
-	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree *out);
-HG_API void hg_tree_release(struct hg_tree *tree);
+HG_API enum hg_status hg_list_tree(
+	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree **out);
+HG_API void hg_tree_release(struct hg_tree **tree);
 
 /*
  * Patterns: "type:RE", "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with
@@ -570,8 +652,8 @@ struct hg_selection {
 };
 
 HG_API enum hg_status hg_select(
-	struct hg_snapshot *snapshot, const char *pattern, struct hg_selection *out);
-HG_API void hg_selection_release(struct hg_selection *selection);
+	struct hg_snapshot *snapshot, const char *pattern, struct hg_selection **out);
+HG_API void hg_selection_release(struct hg_selection **selection);
 
 /* Paths from the roots */
 
@@ -598,16 +680,16 @@ struct hg_path_row {
 };
 
 struct hg_why {
-	uint64_t selected, reached, unreachable; /* nodes of the selection */
+	uint64_t selected, reached, unreachable; /* of the nodes */
 	size_t steps_count;
-	struct hg_step *steps; /* to the selected node that retains most */
+	struct hg_step **steps; /* to the selected node that retains most */
 	size_t rows_count;
-	struct hg_path_row *rows; /* depth first, most targets first */
+	struct hg_path_row **rows; /* depth first, most targets first */
 };
 
-HG_API enum hg_status hg_why(
-	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out);
-HG_API void hg_why_release(struct hg_why *why);
+HG_API enum hg_status hg_explain_nodes(
+	struct hg_snapshot *snapshot, const hg_node *nodes, size_t count, struct hg_why **out);
+HG_API void hg_why_release(struct hg_why **why);
 
 /* One block */
 
@@ -637,26 +719,26 @@ struct hg_referrer {
 };
 
 struct hg_object {
-	struct hg_block block;
+	struct hg_block *block;
 	size_t fields_count; /* of those recorded and asked for */
-	struct hg_field *fields;
+	struct hg_field **fields;
 	size_t holds_count; /* what it holds besides its fields: a fiber, data of ephemerons */
 	hg_node *holds;
 	bool fields_recorded; /* false for strings, floats, ... in formats without contents */
 	uint64_t referrers_total;
 	size_t referrers_count;
-	struct hg_referrer *referrers; /* by node; roots last */
+	struct hg_referrer **referrers; /* by node; roots last */
 	size_t dominators_count;
-	hg_node *dominators; /* from the immediate one up to the virtual root */
-	size_t content_size; /* bytes known of a string or number, 0 for none */
-	const uint8_t *content;
-	bool content_cut; /* the file holds only the beginning */
+	hg_node *dominators;    /* from the immediate one up to the virtual root */
+	size_t content_size;    /* bytes known of a string or number, 0 for none */
+	const uint8_t *content; /* in the file: as long as the snapshot is open */
+	bool content_cut;       /* the file holds only the beginning */
 };
 
 /* At most 'max_fields' fields and 'max_referrers' referrers (0: all). */
-HG_API enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
-	uint64_t max_referrers, struct hg_object *out);
-HG_API void hg_object_release(struct hg_object *object);
+HG_API enum hg_status hg_describe_object(struct hg_snapshot *snapshot, hg_node node,
+	uint64_t max_fields, uint64_t max_referrers, struct hg_object **out);
+HG_API void hg_object_release(struct hg_object **object);
 
 /*
  * A value as OCaml's toplevel prints it, in one line: "Some {user = \"ann\"; visits = 3}", "_" for
@@ -726,15 +808,15 @@ struct hg_picture_edge {
 
 struct hg_picture {
 	size_t nodes_count;
-	struct hg_picture_node *nodes; /* the first is the top */
+	struct hg_picture_node **nodes; /* the first is the top */
 	size_t edges_count;
-	struct hg_picture_edge *edges;
+	struct hg_picture_edge **edges;
 	uint64_t total_bytes; /* retained by the virtual root: what shares are shares of */
 };
 
-HG_API enum hg_status hg_picture(struct hg_snapshot *snapshot,
-	const struct hg_picture_options *options, struct hg_picture *out);
-HG_API void hg_picture_release(struct hg_picture *picture);
+HG_API enum hg_status hg_draw_picture(struct hg_snapshot *snapshot,
+	const struct hg_picture_options *options, struct hg_picture **out);
+HG_API void hg_picture_release(struct hg_picture **picture);
 
 /*
  * Suspects: nodes right below the virtual root or below roots that retain at least a tenth of the
@@ -758,11 +840,11 @@ struct hg_suspect {
 
 struct hg_suspects {
 	size_t count;
-	struct hg_suspect *rows; /* by retained bytes descending */
+	struct hg_suspect **rows; /* by retained bytes descending */
 };
 
-HG_API enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out);
-HG_API void hg_suspects_release(struct hg_suspects *suspects);
+HG_API enum hg_status hg_list_suspects(struct hg_snapshot *snapshot, struct hg_suspects **out);
+HG_API void hg_suspects_release(struct hg_suspects **suspects);
 
 /* Snapshots of running programs */
 
@@ -782,18 +864,8 @@ struct hg_counters {
 	uint64_t heap_bytes;        /* of OCaml 4: the major heap; of 5: all private memory */
 };
 
-/* False when the process has ended. */
-HG_API bool hg_process_counters(const struct hg_process *process, struct hg_counters *out);
-
-enum hg_capture_method {
-	HG_CAPTURE_FORK,   /* stop, fork it, resume: the copy is read while the program runs */
-	HG_CAPTURE_VMREAD, /* stop, copy its memory, resume: needs as much memory */
-	HG_CAPTURE_METHODS,
-	HG_CAPTURE_ANY /* the first, if the system allows it */
-};
-
-/* "fork", "vmread"; NULL for anything else */
-HG_API const char *hg_capture_method_name(enum hg_capture_method method);
+/* NULL when the process has ended; valid until the next call with it. */
+HG_API const struct hg_counters *hg_process_counters(struct hg_process *process);
 
 struct hg_capture_options {
 	size_t size;      /* sizeof(struct hg_capture_options) */
@@ -803,7 +875,6 @@ struct hg_capture_options {
 	const char *trigger; /* what made you do it, for the note in the file; may be NULL */
 };
 
-/* Strings that are not arrays are constants. */
 struct hg_capture {
 	char path[4096];
 	uint64_t index;            /* N; 0 if the file was named */
@@ -812,20 +883,22 @@ struct hg_capture {
 	uint64_t earlier_pause_ns; /* of the stops before, together */
 	uint64_t written_bytes;    /* to the file, which is sparse */
 	uint64_t missing_bytes;    /* of memory that could not be read */
-	const char *method;
-	const char *consistency; /* "clean", "minor-collection", "compaction", "filling" */
+	enum hg_capture_method method;
+	enum hg_moment moment; /* that it was stopped at */
 	bool left_zombie;  /* the forked child could not be waited for: the process did not stop */
 	char instead[512]; /* HG_CAPTURE_ANY: why there was no fork, as a sentence; or "" */
 };
 
 /*
  * Writes a core file of the process, which goes on unharmed; also after every failure, and when the
- * caller is killed (docs/capture.md).  It uses a thread and a process of its own, which have ended
- * when it returns.  While it works, signals of the calling thread wait; SIGINT, SIGTERM and SIGHUP
- * end it as HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into the current folder.
+ * caller is killed (docs/capture.md).  What was written is valid until the next call with the
+ * process, and told of a failure too, as far as it went.  It uses a thread and a process of its
+ * own, which have ended when it returns.  While it works, signals of the calling thread wait;
+ * SIGINT, SIGTERM and SIGHUP end it as HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into
+ * the current folder.
  */
-HG_API enum hg_status hg_capture(struct hg_process *process,
-	const struct hg_capture_options *options, struct hg_capture *out);
+HG_API enum hg_status hg_capture_process(struct hg_process *process,
+	const struct hg_capture_options *options, const struct hg_capture **out);
 
 #ifdef __cplusplus
 }

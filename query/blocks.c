@@ -41,7 +41,7 @@ static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_
 		out->idom = query_node(snapshot, g->idom[position.n]);
 }
 
-void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
+void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 {
 	struct snap_cell cell;
 	*out = (struct hg_block){.node = HG_NO_NODE, .idom = HG_NO_NODE};
@@ -51,19 +51,30 @@ void hg_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 		snapshot->lost = true;
 		return;
 	}
+	if (node >= snapshot->graph.node_count)
+		return;
 	if (node >= snapshot->snap.block_count)
 		describe_root(snapshot, node, out);
 	else if (snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
 		query_describe(snapshot, node, &cell, out);
 }
 
+const struct hg_block *hg_describe_block(struct hg_snapshot *snapshot, hg_node node)
+{
+	static const struct hg_block none = {.node = HG_NO_NODE, .idom = HG_NO_NODE};
+	if (!snapshot)
+		return &none;
+	query_block(snapshot, node, &snapshot->block);
+	return &snapshot->block;
+}
+
 hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address)
 {
-	const struct snap *snap = &snapshot->snap;
 	struct snap_cell cell;
 	struct snap_rank rank;
 	if (query_begin(snapshot) != HG_OK || address >= SNAP_ADDRESS_LIMIT)
 		return HG_NO_NODE;
+	const struct snap *snap = &snapshot->snap;
 	if (!snap_ranks_block_before(&snap->ranks, address, &rank) ||
 		!snap_block(&snapshot->lookup, rank, &cell))
 		return HG_NO_NODE;
@@ -76,13 +87,16 @@ struct hg_objects {
 	struct snap_run run;
 	struct snap_scan scan;
 	uint32_t rank;
+	struct hg_block block; /* the one met last */
 };
 
 enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out)
 {
-	struct hg_error *error = &snapshot->session->error;
-	*out = NULL;
+	if (out)
+		*out = NULL;
 	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(query_place(snapshot, out));
+	struct hg_error *error = &snapshot->session->error;
 	BASE_TRY(graph_nodes(&snapshot->graph, error));
 	struct hg_objects *objects;
 	BASE_TRY(query_alloc(snapshot, 1, sizeof(*objects), (void **)&objects));
@@ -97,17 +111,19 @@ enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects *
 	return HG_OK;
 }
 
-bool hg_objects_next(struct hg_objects *objects, struct hg_block *out)
+const struct hg_block *hg_objects_next(struct hg_objects *objects)
 {
+	if (!objects)
+		return NULL;
 	const struct snap *snap = &objects->snapshot->snap;
 	struct snap_cell cell;
 	while (!snap_scan_next(&objects->scan, &cell)) {
 		if (!snap_walk_next(&objects->walk, &objects->run))
-			return false;
+			return NULL;
 		objects->scan = snap_scan_run(snap, &objects->run);
 	}
-	query_describe(objects->snapshot, objects->rank++, &cell, out);
-	return true;
+	query_describe(objects->snapshot, objects->rank++, &cell, &objects->block);
+	return &objects->block;
 }
 
 void hg_objects_close(struct hg_objects *objects)

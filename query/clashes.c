@@ -1,5 +1,5 @@
 /* Shape clashes by type and place. */
-#include "query/query.h"
+#include "query/result.h"
 
 #include <stdlib.h>
 
@@ -70,9 +70,8 @@ static enum hg_status describe(
 	return HG_OK;
 }
 
-static void merge(struct hg_clashes *out, uint64_t count)
+static void merge(struct hg_clash *rows, uint64_t count, struct hg_clashes *out)
 {
-	struct hg_clash *rows = out->rows;
 	if (count)
 		qsort(rows, count, sizeof(*rows), by_place);
 	for (uint64_t i = 0; i < count; i++) {
@@ -86,28 +85,35 @@ static void merge(struct hg_clashes *out, uint64_t count)
 		qsort(rows, out->count, sizeof(*rows), by_clashes);
 }
 
-enum hg_status hg_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out)
+static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_clashes *out)
 {
-	*out = (struct hg_clashes){0};
-	BASE_TRY(query_begin(snapshot));
 	struct retype *retype = &snapshot->retype;
 	uint64_t count = retype->clash_count;
-	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	struct hg_clash *rows;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
 	if (count)
 		qsort(retype->clashes, count, sizeof(*retype->clashes), by_rank);
 	for (uint64_t i = 0; i < count; i++) {
-		enum hg_status status = describe(snapshot, &retype->clashes[i], &out->rows[i]);
+		enum hg_status status = describe(snapshot, &retype->clashes[i], &rows[i]);
 		if (status != HG_OK) {
-			hg_clashes_release(out);
+			free(rows);
 			return status;
 		}
 	}
-	merge(out, count);
-	return HG_OK;
+	merge(rows, count, out);
+	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 }
 
-void hg_clashes_release(struct hg_clashes *clashes)
+enum hg_status hg_list_clashes(struct hg_snapshot *snapshot, struct hg_clashes **out)
 {
-	free(clashes->rows);
-	*clashes = (struct hg_clashes){0};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = fill(snapshot, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_clashes_release(struct hg_clashes **clashes)
+{
+	query_free(clashes);
 }

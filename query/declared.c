@@ -3,6 +3,7 @@
  * arguments, and for each other kind of type.  Numbers of rows: declarations, then layouts of
  * modules, then the kinds that have no declaration.
  */
+#include "query/result.h"
 #include "query/types.h"
 
 #include <stdio.h>
@@ -60,8 +61,8 @@ static enum hg_status map_terms(struct hg_snapshot *snapshot, uint32_t **out)
 	return HG_OK;
 }
 
-static enum hg_status count_blocks(
-	struct hg_snapshot *snapshot, const uint32_t *rows, struct hg_types *out)
+static enum hg_status count_blocks(struct hg_snapshot *snapshot, const uint32_t *numbers,
+	struct hg_declared *rows, struct hg_types *out)
 {
 	struct snap_walk walk;
 	struct snap_run run;
@@ -77,7 +78,7 @@ static enum hg_status count_blocks(
 				query_type(snapshot, rank++, cell.tag, &confidence);
 			if (type.n == 0)
 				continue;
-			struct hg_declared *row = &out->rows[rows[type.n]];
+			struct hg_declared *row = &rows[numbers[type.n]];
 			uint64_t bytes = snap_block_bytes(cell.wosize);
 			row->blocks++;
 			row->bytes += bytes;
@@ -103,62 +104,73 @@ static int by_bytes(const void *a, const void *b)
 	return order ? order : (x->row.id > y->row.id) - (x->row.id < y->row.id);
 }
 
-static enum hg_status sort_rows(struct hg_snapshot *snapshot, struct hg_types *types)
+static enum hg_status sort_rows(
+	struct hg_snapshot *snapshot, struct hg_declared *rows, size_t row_count)
 {
 	struct named_row *named;
 	char name[QUERY_LONGEST_NAME];
 	size_t count = 0;
 	enum hg_status status = HG_OK;
-	BASE_TRY(query_alloc(snapshot, types->count, sizeof(*named), (void **)&named));
-	for (; count < types->count && status == HG_OK; count++) {
-		hg_declared_text(
-			snapshot, types->rows[count].id, HG_DECLARED_NAME, name, sizeof(name));
-		named[count] = (struct named_row){types->rows[count], strdup(name)};
+	BASE_TRY(query_alloc(snapshot, row_count, sizeof(*named), (void **)&named));
+	for (; count < row_count && status == HG_OK; count++) {
+		hg_declared_text(snapshot, rows[count].id, HG_DECLARED_NAME, name, sizeof(name));
+		named[count] = (struct named_row){rows[count], strdup(name)};
 		if (!named[count].name)
 			status = base_no_memory(&snapshot->session->error, strlen(name));
 	}
 	if (status == HG_OK && count)
 		qsort(named, count, sizeof(*named), by_bytes);
 	for (size_t i = 0; i < count; i++) {
-		types->rows[i] = named[i].row;
+		rows[i] = named[i].row;
 		free(named[i].name);
 	}
 	free(named);
 	return status;
 }
 
-static enum hg_status fill(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
+/* The rows that are to be shown, in their order; 'rows' has room for all there are. */
+static enum hg_status fill(
+	struct hg_snapshot *snapshot, bool unused, struct hg_declared *rows, struct hg_types *out)
 {
-	uint32_t *rows;
+	uint32_t *numbers;
 	uint32_t count = first_other(snapshot) + OTHERS;
-	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
 	for (uint32_t i = 0; i < count; i++)
-		out->rows[i].id = i;
-	BASE_TRY(map_terms(snapshot, &rows));
-	enum hg_status status = count_blocks(snapshot, rows, out);
-	free(rows);
+		rows[i].id = i;
+	BASE_TRY(map_terms(snapshot, &numbers));
+	enum hg_status status = count_blocks(snapshot, numbers, rows, out);
+	free(numbers);
 	for (uint32_t i = 0; i < count; i++) {
 		bool declared = i < first_layout(snapshot);
-		if (out->rows[i].blocks || (unused && declared))
-			out->rows[out->count++] = out->rows[i];
+		if (rows[i].blocks || (unused && declared))
+			rows[out->count++] = rows[i];
 	}
-	return status == HG_OK ? sort_rows(snapshot, out) : status;
+	return status == HG_OK ? sort_rows(snapshot, rows, out->count) : status;
 }
 
-enum hg_status hg_types(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
+static enum hg_status list(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
 {
-	*out = (struct hg_types){0};
-	BASE_TRY(query_begin(snapshot));
-	enum hg_status status = fill(snapshot, unused, out);
-	if (status != HG_OK)
-		hg_types_release(out);
+	struct hg_declared *rows;
+	uint32_t count = first_other(snapshot) + OTHERS;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
+	enum hg_status status = fill(snapshot, unused, rows, out);
+	if (status == HG_OK)
+		return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
+	free(rows);
 	return status;
 }
 
-void hg_types_release(struct hg_types *types)
+enum hg_status hg_list_types(struct hg_snapshot *snapshot, bool unused, struct hg_types **out)
 {
-	free(types->rows);
-	*types = (struct hg_types){0};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = list(snapshot, unused, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_types_release(struct hg_types **types)
+{
+	query_free(types);
 }
 
 /* What is written so far, of a buffer as snprintf(3) fills it. */
@@ -355,7 +367,7 @@ size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg
 	struct text text = {buffer, size, 0};
 	if (size)
 		buffer[0] = '\0';
-	if (!snapshot->analysed || id >= first_other(snapshot) + OTHERS)
+	if (!snapshot || !snapshot->analysed || id >= first_other(snapshot) + OTHERS)
 		return 0;
 	switch (part) {
 	case HG_DECLARED_NAME:
@@ -370,6 +382,9 @@ size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg
 	case HG_DECLARED_UNIT:
 		put_unit(&text, snapshot, id);
 		break;
+	default:
+		base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"there is no part %u of a type", (unsigned)part);
 	}
 	return text.length;
 }

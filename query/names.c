@@ -33,7 +33,7 @@ const char *hg_key_name(enum hg_key key)
 
 bool hg_key_parse(const char *name, enum hg_key *out)
 {
-	for (unsigned i = 0; name && i < HG_KEYS; i++) {
+	for (unsigned i = 0; name && out && i < HG_KEYS; i++) {
 		if (strcmp(name, key_names[i]) == 0) {
 			*out = (enum hg_key)i;
 			return true;
@@ -50,9 +50,9 @@ static size_t text_length(int length)
 size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size)
 {
-	const struct snap_sites *sites = &snapshot->snap.sites;
+	const struct snap_sites *sites = snapshot ? &snapshot->snap.sites : NULL;
 	const struct snap_location *l =
-		location < sites->count ? &sites->locations[location] : NULL;
+		sites && location < sites->count ? &sites->locations[location] : NULL;
 	if (l && l->file)
 		return text_length(
 			snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line, l->start, l->end));
@@ -63,22 +63,38 @@ size_t hg_location_name(
 
 bool hg_has_types(const struct hg_snapshot *snapshot)
 {
-	return snapshot->retype.has_types;
+	return snapshot && snapshot->retype.has_types;
 }
 
 size_t hg_type_name(const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size)
 {
-	const struct retype_types *types = &snapshot->retype.types;
-	if (type == 0 || !snapshot->analysed || type >= retype_term_count(types))
+	const struct retype_types *types = snapshot ? &snapshot->retype.types : NULL;
+	if (type == 0 || !types || !snapshot->analysed || type >= retype_term_count(types))
 		return text_length(snprintf(buffer, size, "%s", ""));
 	return retype_name(types, (struct retype_term){type}, buffer, size);
 }
 
-enum hg_root_kind hg_root_kind(const struct hg_snapshot *snapshot, hg_node node)
+/* The root that a node is, or NULL. */
+static const struct snap_root *root_of(const struct hg_snapshot *snapshot, hg_node node)
 {
-	const struct snap *snap = &snapshot->snap;
-	uint64_t root = node - snap->block_count;
-	return root < snap->root_count ? snap->roots[root].kind : HG_ROOT_OTHER;
+	if (!snapshot || node < snapshot->snap.block_count)
+		return NULL;
+	uint64_t number = node - snapshot->snap.block_count;
+	return number < snapshot->snap.root_count ? &snapshot->snap.roots[number] : NULL;
+}
+
+enum hg_root_kind hg_kind_of_root(const struct hg_snapshot *snapshot, hg_node node)
+{
+	const struct snap_root *root = root_of(snapshot, node);
+	return root ? root->kind : HG_ROOT_OTHER;
+}
+
+hg_node hg_root_target(const struct hg_snapshot *snapshot, hg_node node)
+{
+	const struct snap_root *root = root_of(snapshot, node);
+	/* Before the analysis there are no numbers of blocks. */
+	return root && snapshot->analysed ? snap_resolve_node(&snapshot->snap, root->value)
+					  : HG_NO_NODE;
 }
 
 /* A root in the block of a unit by the value's name; "" if the profile does not tell. */
@@ -97,11 +113,9 @@ static const char *value_name(const struct hg_snapshot *snapshot, const struct s
 
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
-	const struct snap *snap = &snapshot->snap;
-	uint64_t number = node - snap->block_count;
-	if (number >= snap->root_count)
+	const struct snap_root *root = root_of(snapshot, node);
+	if (!root)
 		return text_length(snprintf(buffer, size, "%s", ""));
-	const struct snap_root *root = &snap->roots[number];
 	const char *field = value_name(snapshot, root);
 	if (*field) {
 		char unit[1024];
@@ -116,11 +130,13 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 
 hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
 {
-	return snap_virtual_root(&snapshot->snap);
+	return snapshot ? snap_virtual_root(&snapshot->snap) : HG_NO_NODE;
 }
 
 size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
+	if (!snapshot)
+		return text_length(snprintf(buffer, size, "%s", ""));
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count && snap->ranks.lines) {
 		struct snap_header_address header =
@@ -130,7 +146,7 @@ size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 	}
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
 		int kind = snprintf(
-			buffer, size, "%s ", hg_root_kind_name(hg_root_kind(snapshot, node)));
+			buffer, size, "%s ", hg_root_kind_name(hg_kind_of_root(snapshot, node)));
 		size_t used = text_length(kind) < size ? text_length(kind) : size;
 		return text_length(kind) + hg_root_name(snapshot, node, buffer + used, size - used);
 	}
@@ -153,11 +169,14 @@ static size_t module_name(const char *file, char *buffer, size_t size)
 void hg_class_parts(
 	const struct hg_snapshot *snapshot, uint32_t id, uint32_t *type, uint32_t *location)
 {
-	struct query_pair none = {0, 0};
-	const struct query_pairs *classes = &snapshot->classes;
-	const struct query_pair *pair = id < classes->count ? &classes->pairs[id] : &none;
-	*type = pair->first;
-	*location = pair->second;
+	static const struct query_pair none = {0, 0};
+	const struct query_pairs *classes = snapshot ? &snapshot->classes : NULL;
+	const struct query_pair *pair =
+		classes && id < classes->count ? &classes->pairs[id] : &none;
+	if (type)
+		*type = pair->first;
+	if (location)
+		*location = pair->second;
 }
 
 /* "TYPE @ LOCATION", either of which may be empty. */
@@ -184,9 +203,19 @@ static size_t call_stack_name(
 	return snap->format->call_stack(snap, snap->sampled[id - 1].address, buffer, size);
 }
 
+enum hg_status query_check_key(const struct hg_snapshot *snapshot, enum hg_key key)
+{
+	if ((unsigned)key < HG_KEYS)
+		return HG_OK;
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"there is no key %u", (unsigned)key);
+}
+
 size_t hg_class_name(
 	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
+	if (!snapshot)
+		return text_length(snprintf(buffer, size, "%s", ""));
 	const struct snap_sites *sites = &snapshot->snap.sites;
 	switch (key) {
 	case HG_BY_LOCATION:
@@ -206,25 +235,32 @@ size_t hg_class_name(
 	case HG_BY_CALL_STACK:
 		return call_stack_name(snapshot, id, buffer, size);
 	default:
+		query_check_key(snapshot, key);
 		return text_length(snprintf(buffer, size, "%s", ""));
 	}
 }
 
 size_t hg_code_name(const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
 {
+	if (size)
+		buffer[0] = '\0';
+	if (!snapshot)
+		return 0;
 	const struct snap *snap = &snapshot->snap;
 	return snap->format->code_name ? snap->format->code_name(snap, address, buffer, size) : 0;
 }
 
 static bool is_block(const struct hg_snapshot *snapshot, hg_node node)
 {
-	return snapshot->analysed && node < snapshot->snap.block_count;
+	return snapshot && snapshot->analysed && node < snapshot->snap.block_count;
 }
 
 size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
-	const struct snap *snap = &snapshot->snap;
-	if (!snap->format->custom_name || !is_block(snapshot, node))
+	if (size)
+		buffer[0] = '\0';
+	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
+	if (!snap || !snap->format->custom_name)
 		return 0;
 	return snap->format->custom_name(snap, (struct snap_rank){node}, buffer, size);
 }
@@ -232,15 +268,17 @@ size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *bu
 size_t hg_call_frame(
 	const struct hg_snapshot *snapshot, hg_node node, uint64_t frame, char *buffer, size_t size)
 {
-	const struct snap *snap = &snapshot->snap;
-	if (!snap->format->call_frame || !is_block(snapshot, node))
+	if (size)
+		buffer[0] = '\0';
+	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
+	if (!snap || !snap->format->call_frame)
 		return 0;
 	return snap->format->call_frame(snap, (struct snap_rank){node}, frame, buffer, size);
 }
 
 bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id)
 {
-	const struct snap *snap = &snapshot->snap;
-	return snap->format->sample_id && is_block(snapshot, node) &&
+	const struct snap *snap = is_block(snapshot, node) && id ? &snapshot->snap : NULL;
+	return snap && snap->format->sample_id &&
 	       snap->format->sample_id(snap, (struct snap_rank){node}, id);
 }

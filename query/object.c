@@ -1,4 +1,5 @@
 /* Everything about one block: its fields, who points to it, what it hangs on. */
+#include "query/result.h"
 #include "query/types.h"
 
 #include <stdlib.h>
@@ -47,23 +48,24 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 	out->fields_recorded = snap_tag_has_fields(cell->tag) && !snapshot->snap.no_fields;
 	if (most && count > most)
 		count = most;
-	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->fields), (void **)&out->fields));
+	struct hg_field *fields;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*fields), (void **)&fields));
 	for (uint64_t j = 0; j < count; j++)
-		out->fields[out->fields_count++] = read_field(&snapshot->snap, cell, j);
-	return HG_OK;
+		fields[out->fields_count++] = read_field(&snapshot->snap, cell, j);
+	return query_keep_rows(snapshot, out, fields, count, sizeof(*fields), &out->fields);
 }
 
-/* Moves the look-up on: the cell of the block is not used behind it. */
+/* Moves the look-up on: the cell of the block is not used after it. */
 static void type_fields(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
 {
 	struct query_shape shape;
 	if (!query_shape(snapshot, node, RETYPE_NOTHING, &shape))
 		return;
 	for (size_t j = 0; j < out->fields_count; j++) {
-		struct hg_field *field = &out->fields[j];
+		struct hg_field *field = out->fields[j];
 		struct hg_block target = {0};
 		if (field->node != HG_NO_NODE)
-			hg_block(snapshot, field->node, &target);
+			query_block(snapshot, field->node, &target);
 		field->type = target.type ? target.type : query_field(&shape, j).type.n;
 	}
 }
@@ -74,6 +76,7 @@ static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, str
 	uint64_t first, end;
 	snap_links(snap, node, &first, &end);
 	BASE_TRY(query_alloc(snapshot, end - first, sizeof(*out->holds), (void **)&out->holds));
+	query_keep(out, out->holds);
 	for (; first < end; first++)
 		out->holds[out->holds_count++] = snap->links[first].to;
 	return HG_OK;
@@ -81,8 +84,8 @@ static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, str
 
 static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_object *out)
 {
-	out->content_size = query_content(
-		snapshot, rank, out->block.tag, out->block.words, &out->content, &out->content_cut);
+	out->content_size = query_content(snapshot, rank, out->block->tag, out->block->words,
+		&out->content, &out->content_cut);
 }
 
 struct referrers {
@@ -90,6 +93,7 @@ struct referrers {
 	struct hg_object *out;
 	hg_node target;
 	uint64_t most, capacity;
+	struct hg_referrer *rows;
 };
 
 static enum hg_status add_referrer(struct referrers *r, hg_node node, uint64_t field)
@@ -98,16 +102,16 @@ static enum hg_status add_referrer(struct referrers *r, hg_node node, uint64_t f
 	out->referrers_total++;
 	if (r->most && out->referrers_count >= r->most)
 		return HG_OK;
-	BASE_TRY(query_grow(r->snapshot, &out->referrers, out->referrers_count, &r->capacity,
-		sizeof(*out->referrers)));
-	out->referrers[out->referrers_count++] = (struct hg_referrer){node, field};
+	BASE_TRY(query_grow(
+		r->snapshot, &r->rows, out->referrers_count, &r->capacity, sizeof(*r->rows)));
+	r->rows[out->referrers_count++] = (struct hg_referrer){node, field};
 	return HG_OK;
 }
 
 /* Words that lead to the block lie within it: only those are looked at closely. */
 static enum hg_status scan_cell(struct referrers *r, uint32_t rank, const struct snap_cell *cell)
 {
-	const struct hg_block *block = &r->out->block;
+	const struct hg_block *block = r->out->block;
 	for (uint64_t j = 0; j < cell->field_count; j++) {
 		uint64_t value = cell->fields[j];
 		if (value - block->address >= 8 * block->words)
@@ -147,13 +151,14 @@ static enum hg_status find_referrers(struct referrers *r)
 static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_object *out)
 {
 	const struct graph *g = &snapshot->graph;
-	struct graph_position position = query_position(snapshot, out->block.node);
+	struct graph_position position = query_position(snapshot, out->block->node);
 	size_t count = 0;
 	if (!graph_reaches(position))
 		return HG_OK;
 	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
 		count++;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
+	query_keep(out, out->dominators);
 	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
 		out->dominators[out->dominators_count++] = query_node(snapshot, g->idom[p.n]);
 	return HG_OK;
@@ -163,8 +168,11 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 	uint64_t max_referrers, struct hg_object *out)
 {
 	struct snap_cell cell;
-	struct referrers referrers = {snapshot, out, node, max_referrers, 0};
-	hg_block(snapshot, node, &out->block);
+	struct referrers r = {
+		.snapshot = snapshot, .out = out, .target = node, .most = max_referrers};
+	BASE_TRY(query_alloc(snapshot, 1, sizeof(*out->block), (void **)&out->block));
+	query_keep(out, out->block);
+	query_block(snapshot, node, out->block);
 	if (!snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
 		return base_corrupt(
 			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
@@ -172,30 +180,32 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 	type_fields(snapshot, node, out);
 	read_content(snapshot, node, out);
 	BASE_TRY(read_links(snapshot, node, out));
-	BASE_TRY(find_referrers(&referrers));
+	enum hg_status status = find_referrers(&r);
+	if (status != HG_OK) {
+		free(r.rows);
+		return status;
+	}
+	BASE_TRY(query_keep_rows(
+		snapshot, out, r.rows, out->referrers_count, sizeof(*r.rows), &out->referrers));
 	return find_dominators(snapshot, out);
 }
 
-enum hg_status hg_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
-	uint64_t max_referrers, struct hg_object *out)
+enum hg_status hg_describe_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
+	uint64_t max_referrers, struct hg_object **out)
 {
-	*out = (struct hg_object){0};
-	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
-	if (node >= snapshot->snap.block_count)
-		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = graph_nodes(&snapshot->graph, &snapshot->session->error);
+	if (status == HG_OK && node >= snapshot->snap.block_count)
+		status = base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"node %u is not a block", node);
-	enum hg_status status = describe(snapshot, node, max_fields, max_referrers, out);
+	if (status == HG_OK)
+		status = describe(snapshot, node, max_fields, max_referrers, *out);
 	if (status != HG_OK)
-		hg_object_release(out);
+		query_free(out);
 	return status;
 }
 
-void hg_object_release(struct hg_object *object)
+void hg_object_release(struct hg_object **object)
 {
-	free(object->fields);
-	free(object->referrers);
-	free(object->holds);
-	free(object->dominators);
-	*object = (struct hg_object){0};
+	query_free(object);
 }

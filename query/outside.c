@@ -1,5 +1,5 @@
 /* Pointers to no block, by where they lead. */
-#include "query/query.h"
+#include "query/result.h"
 
 #include "base/hash.h"
 #include "snapshot/walk.h"
@@ -12,9 +12,9 @@ enum { PIECE_SHIFT = 24 };
 
 struct outside {
 	struct hg_snapshot *snapshot;
-	struct hg_outside *out;
+	struct hg_outside_row *rows;
+	uint64_t row_count, capacity, pointers;
 	struct base_map by_start; /* of a region: its row */
-	uint64_t capacity;
 };
 
 /* The region that an address which leads to no block lies in. */
@@ -38,20 +38,19 @@ static struct snap_region region_of(const struct snap *snap, uint64_t address)
 
 static enum hg_status count(struct outside *o, uint64_t value, uint64_t holder)
 {
-	struct hg_outside *out = o->out;
-	uint64_t row = out->count;
+	uint64_t row = o->row_count;
 	bool added;
 	BASE_TRY(base_map_add(&o->by_start, region_of(&o->snapshot->snap, value).start, &row,
 		&added, &o->snapshot->session->error));
 	if (added) {
 		BASE_TRY(query_grow(
-			o->snapshot, &out->rows, out->count, &o->capacity, sizeof(*out->rows)));
-		out->rows[out->count++] = (struct hg_outside_row){value, 0, holder};
+			o->snapshot, &o->rows, o->row_count, &o->capacity, sizeof(*o->rows)));
+		o->rows[o->row_count++] = (struct hg_outside_row){value, 0, holder};
 	}
-	if (value < out->rows[row].address)
-		out->rows[row].address = value;
-	out->rows[row].pointers++;
-	out->pointers++;
+	if (value < o->rows[row].address)
+		o->rows[row].address = value;
+	o->rows[row].pointers++;
+	o->pointers++;
 	return HG_OK;
 }
 
@@ -96,29 +95,43 @@ static int by_pointers(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-enum hg_status hg_outside(struct hg_snapshot *snapshot, struct hg_outside *out)
+static enum hg_status give(struct outside *o, struct hg_outside *out)
 {
-	*out = (struct hg_outside){0};
-	BASE_TRY(query_begin(snapshot));
-	struct outside o = {.snapshot = snapshot, .out = out};
+	out->count = o->row_count;
+	out->pointers = o->pointers;
+	if (o->row_count)
+		qsort(o->rows, o->row_count, sizeof(*o->rows), by_pointers);
+	return query_keep_rows(
+		o->snapshot, out, o->rows, o->row_count, sizeof(*o->rows), &out->rows);
+}
+
+enum hg_status hg_list_outside(struct hg_snapshot *snapshot, struct hg_outside **out)
+{
+	struct outside o = {.snapshot = snapshot};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
 	enum hg_status status = count_all(&o);
 	base_map_release(&o.by_start);
+	if (status == HG_OK)
+		status = give(&o, *out);
+	else
+		free(o.rows);
 	if (status != HG_OK)
-		hg_outside_release(out);
-	else if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), by_pointers);
+		query_free(out);
 	return status;
 }
 
-void hg_outside_release(struct hg_outside *outside)
+void hg_outside_release(struct hg_outside **outside)
 {
-	free(outside->rows);
-	*outside = (struct hg_outside){0};
+	query_free(outside);
 }
 
 size_t hg_outside_name(
 	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
 {
+	if (size)
+		buffer[0] = '\0';
+	if (!snapshot)
+		return 0;
 	struct snap_region region = region_of(&snapshot->snap, address);
 	unsigned long long start = (unsigned long long)region.start;
 	int length = 0;

@@ -4,6 +4,7 @@
  * the references among the nodes drawn.
  */
 #include "query/children.h"
+#include "query/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@ enum { MOST_NODES = 80, LONG_RUN = 100 };
 /* A node that may still be drawn: child of one that is. */
 struct candidate {
 	struct graph_position position;
-	uint32_t parent; /* in out->nodes */
+	uint32_t parent; /* in the nodes drawn */
 	uint32_t run;    /* holders in a row, each of which is mostly this */
 };
 
@@ -21,8 +22,10 @@ struct painter {
 	struct hg_snapshot *snapshot;
 	uint32_t max_nodes;
 	uint64_t min_bytes;
-	struct hg_picture *out;
-	uint64_t node_capacity, edge_capacity;
+	struct hg_picture_node *nodes;
+	uint64_t node_count, node_capacity;
+	struct hg_picture_edge *edges;
+	uint64_t edge_count, edge_capacity;
 	struct graph_position *positions; /* of the nodes drawn */
 	struct candidate *heap;           /* the largest on top */
 	uint64_t heap_count, heap_capacity;
@@ -81,19 +84,17 @@ static struct candidate take(struct painter *p)
 static enum hg_status add_edge(struct painter *p, uint32_t from, uint32_t to,
 	enum hg_picture_edge_kind kind, uint64_t field)
 {
-	struct hg_picture *out = p->out;
-	BASE_TRY(query_grow(p->snapshot, &out->edges, out->edges_count, &p->edge_capacity,
-		sizeof(*out->edges)));
-	out->edges[out->edges_count++] = (struct hg_picture_edge){from, to, kind, field};
+	BASE_TRY(query_grow(
+		p->snapshot, &p->edges, p->edge_count, &p->edge_capacity, sizeof(*p->edges)));
+	p->edges[p->edge_count++] = (struct hg_picture_edge){from, to, kind, field};
 	return HG_OK;
 }
 
 static enum hg_status add_node(struct painter *p, const struct hg_picture_node *node)
 {
-	struct hg_picture *out = p->out;
-	BASE_TRY(query_grow(p->snapshot, &out->nodes, out->nodes_count, &p->node_capacity,
-		sizeof(*out->nodes)));
-	out->nodes[out->nodes_count++] = *node;
+	BASE_TRY(query_grow(
+		p->snapshot, &p->nodes, p->node_count, &p->node_capacity, sizeof(*p->nodes)));
+	p->nodes[p->node_count++] = *node;
 	return HG_OK;
 }
 
@@ -103,8 +104,8 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 	const struct graph *g = &p->snapshot->graph;
 	struct hg_block block;
 	struct query_children children;
-	uint32_t self = (uint32_t)p->out->nodes_count;
-	hg_block(p->snapshot, query_node(p->snapshot, c.position), &block);
+	uint32_t self = (uint32_t)p->node_count;
+	query_block(p->snapshot, query_node(p->snapshot, c.position), &block);
 	p->positions[self] = c.position;
 	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
 				     .bytes = block.bytes,
@@ -182,7 +183,7 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 		if (tallied < MOST_TALLIES &&
 			query_node(p->snapshot, c) < p->snapshot->snap.block_count) {
 			struct hg_block block;
-			hg_block(p->snapshot, query_node(p->snapshot, c), &block);
+			query_block(p->snapshot, query_node(p->snapshot, c), &block);
 			locations[tallied] = (struct tally){block.location, block.retained_bytes};
 			types[tallied++] = (struct tally){block.type, block.retained_bytes};
 		}
@@ -192,7 +193,7 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 	free(locations);
 	if (group.folded == 0)
 		return HG_OK;
-	uint32_t at = (uint32_t)p->out->nodes_count;
+	uint32_t at = (uint32_t)p->node_count;
 	BASE_TRY(add_node(p, &group));
 	return add_edge(p, self, at, HG_EDGE_DOMINATES, HG_UNKNOWN);
 }
@@ -230,7 +231,7 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 	uint32_t count, const uint32_t *parents)
 {
 	const struct snap *snap = &p->snapshot->snap;
-	hg_node node = p->out->nodes[self].node;
+	hg_node node = p->nodes[self].node;
 	struct snap_cell cell;
 	for (uint32_t i = 0; i < count; i++)
 		drawn[i].met = false;
@@ -266,7 +267,7 @@ static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t 
 	struct drawn *drawn;
 	BASE_TRY(query_alloc(p->snapshot, count, sizeof(*drawn), (void **)&drawn));
 	for (uint32_t i = 0; i < count; i++)
-		drawn[i] = (struct drawn){p->out->nodes[i].node, i, false};
+		drawn[i] = (struct drawn){p->nodes[i].node, i, false};
 	qsort(drawn, count, sizeof(*drawn), by_node);
 	enum hg_status status = HG_OK;
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
@@ -278,28 +279,43 @@ static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t 
 static enum hg_status paint(struct painter *p, struct graph_position top, uint32_t *parents)
 {
 	BASE_TRY(offer(p, top, NULL, 0));
-	while (p->heap_count && p->out->nodes_count < p->max_nodes) {
+	while (p->heap_count && p->node_count < p->max_nodes) {
 		struct candidate c = take(p);
-		parents[p->out->nodes_count] = c.parent;
+		parents[p->node_count] = c.parent;
 		BASE_TRY(draw(p, c));
 	}
-	uint32_t count = (uint32_t)p->out->nodes_count;
+	uint32_t count = (uint32_t)p->node_count;
 	BASE_TRY(connect(p, count, parents));
 	for (uint32_t i = 0; i < count; i++)
 		BASE_TRY(fold(p, i, count));
 	return HG_OK;
 }
 
-enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_options *options,
-	struct hg_picture *out)
+/* What was drawn becomes the result's, or goes if it is not whole. */
+static enum hg_status give(struct painter *p, enum hg_status status, struct hg_picture *out)
+{
+	if (status != HG_OK) {
+		free(p->nodes);
+		free(p->edges);
+		return status;
+	}
+	out->nodes_count = p->node_count;
+	out->edges_count = p->edge_count;
+	status = query_keep_rows(
+		p->snapshot, out, p->nodes, p->node_count, sizeof(*p->nodes), &out->nodes);
+	enum hg_status edges = query_keep_rows(
+		p->snapshot, out, p->edges, p->edge_count, sizeof(*p->edges), &out->edges);
+	return status == HG_OK ? edges : status;
+}
+
+static enum hg_status paint_all(struct hg_snapshot *snapshot,
+	const struct hg_picture_options *options, struct hg_picture *out)
 {
 	struct hg_picture_options o = {.from = HG_NO_NODE};
-	struct painter p = {.snapshot = snapshot, .out = out};
+	struct painter p = {.snapshot = snapshot};
 	uint32_t *parents = NULL;
-	*out = (struct hg_picture){0};
 	if (options)
 		memcpy(&o, options, options->size < sizeof(o) ? options->size : sizeof(o));
-	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
 	struct graph_position top = {0};
 	if (o.from != HG_NO_NODE)
@@ -321,14 +337,20 @@ enum hg_status hg_picture(struct hg_snapshot *snapshot, const struct hg_picture_
 	free(p.heap);
 	free(p.positions);
 	free(parents);
+	return give(&p, status, out);
+}
+
+enum hg_status hg_draw_picture(struct hg_snapshot *snapshot,
+	const struct hg_picture_options *options, struct hg_picture **out)
+{
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = paint_all(snapshot, options, *out);
 	if (status != HG_OK)
-		hg_picture_release(out);
+		query_free(out);
 	return status;
 }
 
-void hg_picture_release(struct hg_picture *picture)
+void hg_picture_release(struct hg_picture **picture)
 {
-	free(picture->nodes);
-	free(picture->edges);
-	*picture = (struct hg_picture){0};
+	query_free(picture);
 }

@@ -17,13 +17,25 @@ struct hg_snapshot {
 	struct snap_walk lookup; /* for single blocks */
 	struct retype_options retype_options;
 	struct query_pairs classes; /* classes by type and location: their parts */
+	struct hg_info info;
+	uint64_t root_counts[HG_ROOT_KINDS]; /* for it */
+	struct hg_totals totals;             /* once they were asked for */
+	struct hg_chunk chunk;               /* asked for last */
+	struct hg_block block;               /* the same */
+	bool counted;                        /* the totals */
 	bool analysed;
 	bool spent; /* an analysis began and did not end: what it used up is gone */
 	bool lost;  /* memory ran out in a function that has no status */
 };
 
-/* HG_ERROR_USAGE unless hg_snapshot_analyse() has succeeded; clears the session's error. */
+/*
+ * HG_ERROR_USAGE unless there is a snapshot and hg_snapshot_analyse() has succeeded; clears the
+ * session's error.
+ */
 enum hg_status query_begin(struct hg_snapshot *snapshot);
+
+/* HG_ERROR_USAGE if there is no place for the result. */
+enum hg_status query_place(struct hg_snapshot *snapshot, const void *out);
 
 /* malloc() for results, which outlive arenas; zeroed, never NULL on success. */
 enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out);
@@ -73,7 +85,11 @@ struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t
 bool query_root_points_to(
 	struct hg_snapshot *snapshot, const struct hg_root_slot *slot, const bool *types);
 
-/* Fills 'out' for a block met in a walk. */
+/* HG_ERROR_USAGE if there is no such key. */
+enum hg_status query_check_key(const struct hg_snapshot *snapshot, enum hg_key key);
+
+/* Fills 'out' for a node, as hg_describe_block() says; and for a block met in a walk. */
+void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out);
 void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
 	struct hg_block *out);
 

@@ -2,6 +2,7 @@
  * Root slots, each with the block that it points to.  Retained bytes are those of the slot's own
  * node: what would be freed if this slot alone were cleared.
  */
+#include "query/result.h"
 #include "query/types.h"
 
 #include <stdlib.h>
@@ -67,33 +68,36 @@ static enum hg_status collect_root_slots(
 	struct hg_snapshot *snapshot, const bool *types, struct hg_root_slots *out)
 {
 	uint64_t count = snapshot->snap.root_count;
-	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows));
+	struct hg_root_slot *rows;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
 	for (uint64_t i = 0; i < count; i++) {
 		struct hg_root_slot slot = query_root_slot(snapshot, i);
 		if (types && !query_root_points_to(snapshot, &slot, types))
 			continue;
-		out->rows[out->count++] = slot;
+		rows[out->count++] = slot;
 		out->with_target += slot.target != HG_NO_NODE || slot.targets != 0;
 	}
 	if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), compare_root_slots);
-	return HG_OK;
+		qsort(rows, out->count, sizeof(*rows), compare_root_slots);
+	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 }
 
-enum hg_status hg_root_slots(
-	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots *out)
+enum hg_status hg_list_root_slots(
+	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots **out)
 {
 	bool *types = NULL;
-	*out = (struct hg_root_slots){0};
-	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(query_types_of_pattern(snapshot, type, &types));
-	enum hg_status status = collect_root_slots(snapshot, types, out);
-	free(types);
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = query_types_of_pattern(snapshot, type, &types);
+	if (status == HG_OK) {
+		status = collect_root_slots(snapshot, types, *out);
+		free(types);
+	}
+	if (status != HG_OK)
+		query_free(out);
 	return status;
 }
 
-void hg_root_slots_release(struct hg_root_slots *slots)
+void hg_root_slots_release(struct hg_root_slots **slots)
 {
-	free(slots->rows);
-	*slots = (struct hg_root_slots){0};
+	query_free(slots);
 }

@@ -1,4 +1,5 @@
 /* Patterns: which blocks or roots a user means. */
+#include "query/result.h"
 #include "query/types.h"
 
 #include <ctype.h>
@@ -107,15 +108,15 @@ static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, stru
 struct selecting {
 	struct hg_snapshot *snapshot;
 	struct hg_selection *out;
+	hg_node *nodes;
 	uint64_t capacity;
 };
 
 static enum hg_status add(struct selecting *s, hg_node node, uint64_t bytes)
 {
 	struct hg_selection *out = s->out;
-	BASE_TRY(query_grow(
-		s->snapshot, &out->nodes, out->count, &s->capacity, sizeof(*out->nodes)));
-	out->nodes[out->count++] = node;
+	BASE_TRY(query_grow(s->snapshot, &s->nodes, out->count, &s->capacity, sizeof(*s->nodes)));
+	s->nodes[out->count++] = node;
 	out->bytes += bytes;
 	out->blocks += node < s->snapshot->snap.block_count;
 	return HG_OK;
@@ -128,7 +129,7 @@ static enum hg_status select_address(struct selecting *s, uint64_t address)
 	if (node == HG_NO_NODE)
 		return base_fail(&s->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no block at 0x%llx", (unsigned long long)address);
-	hg_block(s->snapshot, node, &block);
+	query_block(s->snapshot, node, &block);
 	return add(s, node, block.bytes);
 }
 
@@ -251,17 +252,18 @@ static enum hg_status select_by(struct selecting *s, const struct pattern *patte
 	}
 }
 
-enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct hg_selection *out)
+static enum hg_status select_text(
+	struct hg_snapshot *snapshot, const char *text, struct hg_selection *out)
 {
 	struct selecting s = {.snapshot = snapshot, .out = out};
 	struct pattern pattern = {0};
-	*out = (struct hg_selection){0};
-	BASE_TRY(query_begin(snapshot));
 	if (!text)
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no pattern is given");
 	BASE_TRY(parse(snapshot, text, &pattern));
 	enum hg_status status = select_by(&s, &pattern);
+	query_keep(out, s.nodes);
+	out->nodes = s.nodes;
 	if (status == HG_OK && pattern.what == BY_TYPE && !out->count &&
 		!snapshot->retype.has_types)
 		status = usage(snapshot,
@@ -271,13 +273,19 @@ enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct 
 	if (status == HG_OK && out->count)
 		status = sum_retained(snapshot, out);
 	base_pattern_release(&pattern.regex);
-	if (status != HG_OK)
-		hg_selection_release(out);
 	return status;
 }
 
-void hg_selection_release(struct hg_selection *selection)
+enum hg_status hg_select(struct hg_snapshot *snapshot, const char *text, struct hg_selection **out)
 {
-	free(selection->nodes);
-	*selection = (struct hg_selection){0};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = select_text(snapshot, text, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_selection_release(struct hg_selection **selection)
+{
+	query_free(selection);
 }

@@ -1,5 +1,6 @@
 #include "query/query.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 #include "retype/profile/hgprof.h"
 
@@ -7,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *hg_format_name(unsigned index)
+const char *hg_format_name(enum hg_format format)
 {
-	const struct snap_format *format = snap_format(index);
-	return format ? format->name : NULL;
+	const struct snap_format *row = snap_format((unsigned)format);
+	return row ? row->name : NULL;
 }
 
 static enum hg_status keep_string(
@@ -41,90 +42,6 @@ static enum hg_status keep_options(struct hg_snapshot *snapshot, const struct hg
 	return keep_string(snapshot, in->types, &options->profile);
 }
 
-enum hg_status hg_snapshot_open(
-	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out)
-{
-	struct hg_input in = {0};
-	*out = NULL;
-	base_error_clear(&session->error);
-	if (input && input->size >= offsetof(struct hg_input, format))
-		memcpy(&in, input, input->size < sizeof(in) ? input->size : sizeof(in));
-	if (!in.path)
-		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
-	struct hg_snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	if (!snapshot)
-		return base_no_memory(&session->error, sizeof(*snapshot));
-	snapshot->session = session;
-	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
-	if (status == HG_OK) {
-		status = keep_options(snapshot, &in);
-		if (status != HG_OK)
-			snap_release(&snapshot->snap);
-	}
-	if (status == HG_OK)
-		*out = snapshot;
-	else
-		free(snapshot);
-	return status;
-}
-
-struct told {
-	enum hg_profile_kind kind;
-	bool is_known;
-};
-
-/* The first bytes tell: the file need not be opened further. */
-static enum hg_status tell_profile(
-	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
-{
-	struct told *told = data;
-	told->is_known = true;
-	told->kind = retype_is_hgprof(bytes, size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
-	return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "told");
-}
-
-enum hg_status hg_profile_kind(
-	struct hg_session *session, const char *path, enum hg_profile_kind *out)
-{
-	struct base_file file;
-	struct told told = {.is_known = false};
-	base_error_clear(&session->error);
-	if (!path)
-		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
-	enum hg_status status = base_file_open_judged(
-		&file, path, &session->unpack, tell_profile, &told, &session->error);
-	if (!told.is_known)
-		return status;
-	base_error_clear(&session->error);
-	*out = told.kind;
-	return HG_OK;
-}
-
-void hg_snapshot_close(struct hg_snapshot *snapshot)
-{
-	if (!snapshot)
-		return;
-	query_pairs_release(&snapshot->classes);
-	retype_release(&snapshot->retype);
-	snap_walk_release(&snapshot->lookup);
-	graph_close(&snapshot->graph);
-	snap_release(&snapshot->snap);
-	free(snapshot);
-}
-
-enum hg_status hg_snapshot_complete(struct hg_snapshot *snapshot)
-{
-	const struct snap *snap = &snapshot->snap;
-	bool lost = snapshot->lost || snapshot->retype.types.status == HG_ERROR_LIMIT ||
-		    (snap->format->lost && snap->format->lost(snap));
-	if (!lost)
-		return HG_OK;
-	base_fail(&snapshot->session->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-		"out of memory for what the report says of blocks and types");
-	base_error_file(&snapshot->session->error, snap->path);
-	return HG_ERROR_LIMIT;
-}
-
 static void describe_chunks(const struct snap *snap, struct hg_info *out)
 {
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {
@@ -135,12 +52,47 @@ static void describe_chunks(const struct snap *snap, struct hg_info *out)
 	}
 }
 
-void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
+/* The number of the format's row in the table is that of the constant. */
+static enum hg_format format_of(const struct snap *snap)
+{
+	unsigned index = 0;
+	while (index < HG_FORMATS && snap_format(index) != snap->format)
+		index++;
+	base_assert(index < HG_FORMATS);
+	return (enum hg_format)index;
+}
+
+/* The words of a core's note; those of other programs and later versions are not known. */
+static enum hg_moment moment_named(const char *word)
+{
+	for (unsigned i = HG_MOMENT_CLEAN; i < HG_MOMENTS; i++)
+		if (strcmp(word, hg_moment_name((enum hg_moment)i)) == 0)
+			return (enum hg_moment)i;
+	return HG_MOMENT_UNKNOWN;
+}
+
+static enum hg_capture_method method_named(const char *word)
+{
+	for (unsigned i = HG_CAPTURE_ANY + 1; i < HG_CAPTURE_METHODS; i++)
+		if (strcmp(word, hg_capture_method_name((enum hg_capture_method)i)) == 0)
+			return (enum hg_capture_method)i;
+	return HG_CAPTURE_ANY;
+}
+
+static const char *sentence_of(enum hg_moment moment)
+{
+	return moment == HG_MOMENT_COMPACTION         ? "a compaction"
+	       : moment == HG_MOMENT_MINOR_COLLECTION ? "a minor collection"
+						      : "";
+}
+
+static void fill_info(struct hg_snapshot *snapshot)
 {
 	const struct snap *snap = &snapshot->snap;
+	struct hg_info *out = &snapshot->info;
 	*out = (struct hg_info){
 		.path = snap->path,
-		.format = snap->format->name,
+		.format = format_of(snap),
 		.title = snap->format->title,
 		.program = snap->program,
 		.trigger = snap->trigger,
@@ -170,7 +122,7 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.large_blocks = snap->accounts.large_blocks,
 		.minor_bytes = snap->accounts.minor,
 		.static_blocks = snap->static_count,
-		.consistency = snap->consistency,
+		.consistency = sentence_of(snap->moment),
 		.note_count = snap->note_count,
 		.notes = snap->notes,
 		.locations = snap->sites.entries,
@@ -181,22 +133,131 @@ void hg_snapshot_info(const struct hg_snapshot *snapshot, struct hg_info *out)
 		.samples = snap->tracked_count,
 		.samples_with_stack = snap->tracked_stacks,
 		.sampling_rate_ppb = HG_UNKNOWN,
+		.root_kinds = HG_ROOT_KINDS,
+		.roots = snapshot->root_counts,
+		.moment = snap->moment,
+		.capture_moment = moment_named(snap->capture_consistency),
+		.capture_method = method_named(snap->method),
+		.type_state = snapshot->analysed ? snapshot->retype.state : HG_TYPES_UNREAD,
 	};
 	if (snap->sampling_rate > 0)
 		out->sampling_rate_ppb = (uint64_t)(snap->sampling_rate * 1e9 + 0.5);
 	describe_chunks(snap, out);
+	memset(snapshot->root_counts, 0, sizeof(snapshot->root_counts));
 	for (uint64_t i = 0; i < snap->root_count; i++)
-		out->roots[snap->roots[i].kind]++;
+		snapshot->root_counts[snap->roots[i].kind]++;
 }
 
-bool hg_snapshot_chunk(const struct hg_snapshot *snapshot, uint64_t index, struct hg_chunk *out)
+const struct hg_info *hg_snapshot_info(const struct hg_snapshot *snapshot)
 {
+	return snapshot ? &snapshot->info : NULL;
+}
+
+enum hg_status hg_snapshot_open(
+	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out)
+{
+	struct hg_input in = {0};
+	if (out)
+		*out = NULL;
+	if (!session)
+		return HG_ERROR_USAGE;
+	base_error_clear(&session->error);
+	if (!out)
+		return base_fail(
+			&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no place for the snapshot");
+	if (input && input->size >= offsetof(struct hg_input, format))
+		memcpy(&in, input, input->size < sizeof(in) ? input->size : sizeof(in));
+	if (!in.path)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
+	struct hg_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	if (!snapshot)
+		return base_no_memory(&session->error, sizeof(*snapshot));
+	snapshot->session = session;
+	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
+	if (status == HG_OK) {
+		status = keep_options(snapshot, &in);
+		if (status != HG_OK)
+			snap_release(&snapshot->snap);
+	}
+	if (status == HG_OK) {
+		fill_info(snapshot);
+		*out = snapshot;
+	} else {
+		free(snapshot);
+	}
+	return status;
+}
+
+struct told {
+	enum hg_profile_kind kind;
+	bool is_known;
+};
+
+/* The first bytes tell: the file need not be opened further. */
+static enum hg_status tell_profile(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	struct told *told = data;
+	told->is_known = true;
+	told->kind = retype_is_hgprof(bytes, size) ? HG_PROFILE_TYPES : HG_PROFILE_LOCATIONS;
+	return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "told");
+}
+
+enum hg_status hg_identify_profile(
+	struct hg_session *session, const char *path, enum hg_profile_kind *out)
+{
+	struct base_file file;
+	struct told told = {.is_known = false};
+	if (!session)
+		return HG_ERROR_USAGE;
+	base_error_clear(&session->error);
+	if (!path || !out)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			path ? "no place for the kind" : "no path is given");
+	enum hg_status status = base_file_open_judged(
+		&file, path, &session->unpack, tell_profile, &told, &session->error);
+	if (!told.is_known)
+		return status;
+	base_error_clear(&session->error);
+	*out = told.kind;
+	return HG_OK;
+}
+
+void hg_snapshot_close(struct hg_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	query_pairs_release(&snapshot->classes);
+	retype_release(&snapshot->retype);
+	snap_walk_release(&snapshot->lookup);
+	graph_close(&snapshot->graph);
+	snap_release(&snapshot->snap);
+	free(snapshot);
+}
+
+enum hg_status hg_snapshot_complete(struct hg_snapshot *snapshot)
+{
+	if (!snapshot)
+		return HG_ERROR_USAGE;
 	const struct snap *snap = &snapshot->snap;
-	if (index >= snap->chunk_count)
-		return false;
-	const struct snap_chunk *chunk = &snap->chunks[index];
-	*out = (struct hg_chunk){chunk->start, chunk->end - chunk->start, chunk->segment};
-	return true;
+	bool lost = snapshot->lost || snapshot->retype.types.status == HG_ERROR_LIMIT ||
+		    (snap->format->lost && snap->format->lost(snap));
+	if (!lost)
+		return HG_OK;
+	base_fail(&snapshot->session->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+		"out of memory for what the report says of blocks and types");
+	base_error_file(&snapshot->session->error, snap->path);
+	return HG_ERROR_LIMIT;
+}
+
+const struct hg_chunk *hg_snapshot_chunk(struct hg_snapshot *snapshot, uint64_t index)
+{
+	if (!snapshot || index >= snapshot->snap.chunk_count)
+		return NULL;
+	const struct snap_chunk *chunk = &snapshot->snap.chunks[index];
+	snapshot->chunk =
+		(struct hg_chunk){chunk->start, chunk->end - chunk->start, chunk->segment};
+	return &snapshot->chunk;
 }
 
 /*
@@ -205,6 +266,8 @@ bool hg_snapshot_chunk(const struct hg_snapshot *snapshot, uint64_t index, struc
  */
 uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot)
 {
+	if (!snapshot)
+		return 0;
 	const struct snap *snap = &snapshot->snap;
 	uint64_t granules = snap->granules.count + snap->ranks.granule_count;
 	return granules * SNAP_GRANULE_LINES * sizeof(struct snap_line) + 34 * snap->block_count +
@@ -235,6 +298,8 @@ static enum hg_status type_blocks(struct hg_snapshot *snapshot)
 
 enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 {
+	if (!snapshot)
+		return HG_ERROR_USAGE;
 	struct hg_error *error = &snapshot->session->error;
 	if (snapshot->analysed)
 		return HG_OK;
@@ -254,16 +319,27 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 	if (status != HG_OK)
 		base_error_file(error, snapshot->snap.path);
 	snapshot->analysed = status == HG_OK;
+	fill_info(snapshot);
 	return status;
 }
 
 enum hg_status query_begin(struct hg_snapshot *snapshot)
 {
+	if (!snapshot)
+		return HG_ERROR_USAGE;
 	base_error_clear(&snapshot->session->error);
 	if (snapshot->analysed)
 		return HG_OK;
 	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 		"the snapshot has not been analysed");
+}
+
+enum hg_status query_place(struct hg_snapshot *snapshot, const void *out)
+{
+	if (out)
+		return HG_OK;
+	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"there is no place for the result");
 }
 
 enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out)
@@ -336,12 +412,11 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 	return HG_OK;
 }
 
-enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
+static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 {
 	const struct snap *snap = &snapshot->snap;
 	const struct graph *g = &snapshot->graph;
 	*out = (struct hg_totals){0};
-	BASE_TRY(query_begin(snapshot));
 	const uint64_t *outcomes = g->census.outcomes;
 	out->blocks = snap->block_count;
 	out->bytes = 8 * snap->word_count;
@@ -367,4 +442,17 @@ enum hg_status hg_totals(struct hg_snapshot *snapshot, struct hg_totals *out)
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;
 	return count_blocks(snapshot, out);
+}
+
+enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out)
+{
+	if (out)
+		*out = NULL;
+	BASE_TRY(query_begin(snapshot));
+	BASE_TRY(query_place(snapshot, out));
+	if (!snapshot->counted)
+		BASE_TRY(count_totals(snapshot, &snapshot->totals));
+	snapshot->counted = true;
+	*out = &snapshot->totals;
+	return HG_OK;
 }

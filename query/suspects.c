@@ -4,6 +4,7 @@
  * one has at least 7/10 of its dominator, or to the beginning of a list.
  */
 #include "query/children.h"
+#include "query/result.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,7 @@ static enum hg_status main_parts(
 		query_alloc(snapshot, count + types + 1, sizeof(*locations), (void **)&locations);
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
 		struct hg_block block;
-		hg_block(snapshot, query_node(snapshot, children.positions[i]), &block);
+		query_block(snapshot, query_node(snapshot, children.positions[i]), &block);
 		tally(locations, block.location, block.retained_bytes, &out->location,
 			&out->location_bytes);
 		tally(locations + count, block.type, block.retained_bytes, &out->type,
@@ -71,8 +72,8 @@ static bool are_alike(
 	struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b)
 {
 	struct hg_block x, y;
-	hg_block(snapshot, query_node(snapshot, a), &x);
-	hg_block(snapshot, query_node(snapshot, b), &y);
+	query_block(snapshot, query_node(snapshot, a), &x);
+	query_block(snapshot, query_node(snapshot, b), &y);
 	return !x.is_root && !y.is_root && x.location == y.location && x.type == y.type &&
 	       x.tag == y.tag && x.words == y.words;
 }
@@ -109,8 +110,8 @@ static enum hg_status accumulation_point(struct hg_snapshot *snapshot,
 
 struct suspecting {
 	struct hg_snapshot *snapshot;
-	struct hg_suspects *out;
-	uint64_t capacity, threshold;
+	struct hg_suspect *rows;
+	uint64_t row_count, capacity, threshold;
 };
 
 static enum hg_status suspect(struct suspecting *s, struct graph_position position)
@@ -124,9 +125,8 @@ static enum hg_status suspect(struct suspecting *s, struct graph_position positi
 	BASE_TRY(accumulation_point(s->snapshot, position, &point, &row.chain));
 	row.accumulation = query_node(s->snapshot, point);
 	BASE_TRY(main_parts(s->snapshot, point, &row));
-	BASE_TRY(query_grow(
-		s->snapshot, &s->out->rows, s->out->count, &s->capacity, sizeof(*s->out->rows)));
-	s->out->rows[s->out->count++] = row;
+	BASE_TRY(query_grow(s->snapshot, &s->rows, s->row_count, &s->capacity, sizeof(*s->rows)));
+	s->rows[s->row_count++] = row;
 	return HG_OK;
 }
 
@@ -154,25 +154,34 @@ static int by_retained(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-enum hg_status hg_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out)
+static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_suspects *out)
 {
-	struct suspecting s = {.snapshot = snapshot, .out = out};
-	*out = (struct hg_suspects){0};
-	BASE_TRY(query_begin(snapshot));
+	struct suspecting s = {.snapshot = snapshot};
+	enum hg_status status = HG_OK;
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
 	s.threshold = graph_retained(&snapshot->graph, (struct graph_position){0}) / SHARE;
-	if (s.threshold == 0)
-		return HG_OK;
-	enum hg_status status = suspect_below(&s, (struct graph_position){0}, true);
+	if (s.threshold)
+		status = suspect_below(&s, (struct graph_position){0}, true);
+	if (status != HG_OK) {
+		free(s.rows);
+		return status;
+	}
+	if (s.row_count)
+		qsort(s.rows, s.row_count, sizeof(*s.rows), by_retained);
+	out->count = s.row_count;
+	return query_keep_rows(snapshot, out, s.rows, s.row_count, sizeof(*s.rows), &out->rows);
+}
+
+enum hg_status hg_list_suspects(struct hg_snapshot *snapshot, struct hg_suspects **out)
+{
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = fill(snapshot, *out);
 	if (status != HG_OK)
-		hg_suspects_release(out);
-	else if (out->count)
-		qsort(out->rows, out->count, sizeof(*out->rows), by_retained);
+		query_free(out);
 	return status;
 }
 
-void hg_suspects_release(struct hg_suspects *suspects)
+void hg_suspects_release(struct hg_suspects **suspects)
 {
-	free(suspects->rows);
-	*suspects = (struct hg_suspects){0};
+	query_free(suspects);
 }

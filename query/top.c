@@ -1,5 +1,6 @@
 /* Tables by key, and their growth between two snapshots. */
 #include "query/classes.h"
+#include "query/result.h"
 #include "query/types.h"
 
 #include <stdlib.h>
@@ -91,20 +92,12 @@ static enum hg_status root_rows(
 	return HG_OK;
 }
 
-static enum hg_status check_key(struct hg_snapshot *snapshot, enum hg_key key)
-{
-	if ((unsigned)key < HG_KEYS)
-		return HG_OK;
-	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-		"there is no key %u", (unsigned)key);
-}
-
 static enum hg_status table_open(
 	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	*table = (struct table){0};
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(check_key(snapshot, key));
+	BASE_TRY(query_check_key(snapshot, key));
 	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, wanted, table)
 						  : class_rows(snapshot, key, wanted, table);
 	if (status != HG_OK)
@@ -139,38 +132,39 @@ static enum hg_status top(
 	struct table table;
 	BASE_TRY(table_open(snapshot, key, wanted, &table));
 	sort_table(&table, by_retained);
-	enum hg_status status =
-		query_alloc(snapshot, table.count, sizeof(*out->rows), (void **)&out->rows);
+	struct hg_class *rows;
+	enum hg_status status = query_alloc(snapshot, table.count, sizeof(*rows), (void **)&rows);
 	for (size_t i = 0; i < table.count && status == HG_OK; i++) {
-		out->rows[out->count++] = table.rows[i].row;
+		rows[out->count++] = table.rows[i].row;
 		out->blocks += table.rows[i].row.blocks;
 		out->bytes += table.rows[i].row.bytes;
 	}
+	if (status == HG_OK)
+		status =
+			query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 	table_release(&table);
 	return status;
 }
 
-enum hg_status hg_top(struct hg_snapshot *snapshot, enum hg_key key, struct hg_top *out)
+enum hg_status hg_list_top(
+	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top **out)
 {
-	return hg_top_of_type(snapshot, key, NULL, out);
-}
-
-enum hg_status hg_top_of_type(
-	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top *out)
-{
-	bool *wanted = NULL;
-	*out = (struct hg_top){.key = key};
-	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(query_types_of_pattern(snapshot, type, &wanted));
-	enum hg_status status = top(snapshot, key, wanted, out);
-	free(wanted);
+	bool *wanted;
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	(*out)->key = key;
+	enum hg_status status = query_types_of_pattern(snapshot, type, &wanted);
+	if (status == HG_OK) {
+		status = top(snapshot, key, wanted, *out);
+		free(wanted);
+	}
+	if (status != HG_OK)
+		query_free(out);
 	return status;
 }
 
-void hg_top_release(struct hg_top *top)
+void hg_top_release(struct hg_top **top)
 {
-	free(top->rows);
-	*top = (struct hg_top){0};
+	query_free(top);
 }
 
 /* Rows of equal names next to each other; names of either table order the result. */
@@ -264,20 +258,34 @@ static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *ol
 	BASE_TRY(query_alloc(snapshot, most, sizeof(*grown), (void **)&grown));
 	size_t count = merge(old_table, new_table, grown);
 	qsort(grown, count, sizeof(*grown), by_change);
-	enum hg_status status =
-		query_alloc(snapshot, count, sizeof(*out->rows), (void **)&out->rows);
+	struct hg_growth *rows;
+	enum hg_status status = query_alloc(snapshot, count, sizeof(*rows), (void **)&rows);
 	for (size_t i = 0; i < count && status == HG_OK; i++)
-		out->rows[out->count++] = grown[i].growth;
+		rows[out->count++] = grown[i].growth;
 	free(grown);
+	BASE_TRY(status);
+	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
+}
+
+/* A failure with the old snapshot is told by the session of the new one. */
+static enum hg_status open_old(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
+	enum hg_key key, struct table *table)
+{
+	if (!old_snapshot)
+		return base_fail(&new_snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no old snapshot is given");
+	enum hg_status status = table_open(old_snapshot, key, NULL, table);
+	if (status != HG_OK)
+		new_snapshot->session->error = old_snapshot->session->error;
 	return status;
 }
 
-enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
+static enum hg_status compare(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
 	enum hg_key key, struct hg_diff *out)
 {
 	struct table old_table, new_table;
-	*out = (struct hg_diff){.key = key};
-	BASE_TRY(table_open(old_snapshot, key, NULL, &old_table));
+	out->key = key;
+	BASE_TRY(open_old(old_snapshot, new_snapshot, key, &old_table));
 	enum hg_status status = table_open(new_snapshot, key, NULL, &new_table);
 	if (status == HG_OK) {
 		status = diff_tables(new_snapshot, &old_table, &new_table, out);
@@ -287,8 +295,17 @@ enum hg_status hg_diff(struct hg_snapshot *old_snapshot, struct hg_snapshot *new
 	return status;
 }
 
-void hg_diff_release(struct hg_diff *diff)
+enum hg_status hg_compare_snapshots(struct hg_snapshot *old_snapshot,
+	struct hg_snapshot *new_snapshot, enum hg_key key, struct hg_diff **out)
 {
-	free(diff->rows);
-	*diff = (struct hg_diff){0};
+	BASE_TRY(query_answer(new_snapshot, sizeof(**out), out));
+	enum hg_status status = compare(old_snapshot, new_snapshot, key, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_diff_release(struct hg_diff **diff)
+{
+	query_free(diff);
 }

@@ -1,5 +1,6 @@
 /* The dominator tree, pruned. */
 #include "query/children.h"
+#include "query/result.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,8 @@ struct pending {
 struct planter {
 	struct hg_snapshot *snapshot;
 	struct hg_tree_options options;
-	struct hg_tree *tree;
-	uint64_t row_capacity;
+	struct hg_tree_row *rows;
+	uint64_t row_count, row_capacity;
 	struct pending *stack;
 	uint64_t depth, stack_capacity;
 };
@@ -29,14 +30,13 @@ static enum hg_status push(struct planter *p, struct graph_position position, ui
 static enum hg_status plant(struct planter *p, struct pending at)
 {
 	struct query_children children;
-	struct hg_tree *tree = p->tree;
 	const struct hg_tree_options *o = &p->options;
 	bool bottom = o->max_depth && at.depth >= o->max_depth;
 	BASE_TRY(query_grow(
-		p->snapshot, &tree->rows, tree->count, &p->row_capacity, sizeof(*tree->rows)));
+		p->snapshot, &p->rows, p->row_count, &p->row_capacity, sizeof(*p->rows)));
 	BASE_TRY(query_children_open(&children, p->snapshot, at.position, o->max_children,
 		bottom ? UINT64_MAX : o->min_bytes));
-	tree->rows[tree->count++] = (struct hg_tree_row){
+	p->rows[p->row_count++] = (struct hg_tree_row){
 		.node = query_node(p->snapshot, at.position),
 		.depth = at.depth,
 		.children = children.total,
@@ -50,16 +50,13 @@ static enum hg_status plant(struct planter *p, struct pending at)
 	return status;
 }
 
-enum hg_status hg_tree(
+static enum hg_status plant_all(
 	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree *out)
 {
-	struct planter p = {.snapshot = snapshot, .tree = out};
-	*out = (struct hg_tree){0};
-	p.options.from = HG_NO_NODE;
+	struct planter p = {.snapshot = snapshot, .options = {.from = HG_NO_NODE}};
 	if (options)
 		memcpy(&p.options, options,
 			options->size < sizeof(p.options) ? options->size : sizeof(p.options));
-	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
 	struct graph_position top = {0};
 	if (p.options.from != HG_NO_NODE)
@@ -71,13 +68,25 @@ enum hg_status hg_tree(
 	while (status == HG_OK && p.depth)
 		status = plant(&p, p.stack[--p.depth]);
 	free(p.stack);
-	if (status != HG_OK)
-		hg_tree_release(out);
+	out->count = p.row_count;
+	if (status == HG_OK)
+		return query_keep_rows(
+			snapshot, out, p.rows, p.row_count, sizeof(*p.rows), &out->rows);
+	free(p.rows);
 	return status;
 }
 
-void hg_tree_release(struct hg_tree *tree)
+enum hg_status hg_list_tree(
+	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree **out)
 {
-	free(tree->rows);
-	*tree = (struct hg_tree){0};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = plant_all(snapshot, options, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_tree_release(struct hg_tree **tree)
+{
+	query_free(tree);
 }

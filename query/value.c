@@ -608,9 +608,9 @@ size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
 	const struct hg_text_options *options, char *buffer, size_t size)
 {
 	struct printer p = start(snapshot, options, buffer, size);
-	const struct snap *snap = &snapshot->snap;
-	if (query_begin(snapshot) != HG_OK || node >= snap_virtual_root(snap))
+	if (query_begin(snapshot) != HG_OK || node >= snap_virtual_root(&snapshot->snap))
 		return end(&p);
+	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count)
 		print_block(&p, node, RETYPE_NOTHING, false);
 	else

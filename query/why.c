@@ -1,8 +1,14 @@
 /* Why is it alive: the shortest path to one block, and the merged paths to many. */
 #include "graph/paths.h"
-#include "query/query.h"
+#include "query/result.h"
 
 #include <stdlib.h>
+
+/* The nodes that are asked about. */
+struct wanted {
+	const hg_node *nodes;
+	size_t count;
+};
 
 /* Steps drawn together: one row of the answer. */
 struct group {
@@ -25,6 +31,7 @@ struct merger {
 	uint64_t group_count, group_capacity;
 	uint32_t *slots; /* hash of (parent, key) -> group + 1 */
 	uint64_t slot_count;
+	struct hg_path_row *rows;
 };
 
 /* Blocks are alike if their locations are, and their types; or tags, if there is no type. */
@@ -63,11 +70,11 @@ static enum hg_status fill_keys(struct merger *m)
 }
 
 /* Marks the selected nodes and adds them up along their paths, last met first. */
-static void add_targets(struct merger *m, const struct hg_selection *selection, struct hg_why *out)
+static void add_targets(struct merger *m, const struct wanted *wanted, struct hg_why *out)
 {
 	const struct graph *g = &m->snapshot->graph;
-	for (size_t i = 0; i < selection->count; i++) {
-		hg_node node = selection->nodes[i];
+	for (size_t i = 0; i < wanted->count; i++) {
+		hg_node node = wanted->nodes[i];
 		uint32_t number = node < m->snapshot->graph.node_count
 					  ? graph_paths_number(m->paths, node)
 					  : GRAPH_NONE;
@@ -167,8 +174,8 @@ static void add_row(struct merger *m, const struct group *group, struct hg_why *
 {
 	struct hg_block block;
 	hg_node node = graph_paths_node(m->paths, group->first);
-	hg_block(m->snapshot, node, &block);
-	out->rows[out->rows_count++] = (struct hg_path_row){
+	query_block(m->snapshot, node, &block);
+	m->rows[out->rows_count++] = (struct hg_path_row){
 		.node = node,
 		.depth = group->depth,
 		.location = block.location,
@@ -217,14 +224,20 @@ static enum hg_status order_rows(struct merger *m, struct hg_why *out)
 {
 	uint64_t count = m->group_count;
 	struct group **order;
-	BASE_TRY(query_alloc(m->snapshot, count, sizeof(*out->rows), (void **)&out->rows));
 	BASE_TRY(query_alloc(m->snapshot, 2 * count, sizeof(*order), (void **)&order));
+	enum hg_status status =
+		query_alloc(m->snapshot, count, sizeof(*m->rows), (void **)&m->rows);
+	if (status != HG_OK) {
+		free(order);
+		return status;
+	}
 	for (uint64_t i = 0; i < count; i++)
 		order[i] = &m->groups[i];
 	qsort(order, count, sizeof(*order), by_targets);
 	add_rows(m, order, order + count, out);
 	free(order);
-	return HG_OK;
+	return query_keep_rows(
+		m->snapshot, out, m->rows, out->rows_count, sizeof(*m->rows), &out->rows);
 }
 
 static enum hg_status allocate(struct merger *m, struct base_arena *arena)
@@ -238,11 +251,10 @@ static enum hg_status allocate(struct merger *m, struct base_arena *arena)
 		arena, m->snapshot->snap.block_count, sizeof(uint32_t), (void **)&m->key, error);
 }
 
-static enum hg_status merge(
-	struct merger *m, const struct hg_selection *selection, struct hg_why *out)
+static enum hg_status merge(struct merger *m, const struct wanted *wanted, struct hg_why *out)
 {
 	BASE_TRY(fill_keys(m));
-	add_targets(m, selection, out);
+	add_targets(m, wanted, out);
 	for (uint32_t number = 1; number < m->paths->count; number++)
 		if (m->targets[number])
 			BASE_TRY(group_node(m, number));
@@ -250,18 +262,18 @@ static enum hg_status merge(
 }
 
 /* The selected node that retains most; the first of equals. */
-static hg_node largest(struct hg_snapshot *snapshot, const struct hg_selection *selection)
+static hg_node largest(struct hg_snapshot *snapshot, const struct wanted *wanted)
 {
 	const struct graph *g = &snapshot->graph;
 	struct graph_position best = {GRAPH_NONE};
 	hg_node node = HG_NO_NODE;
-	for (size_t i = 0; i < selection->count; i++) {
-		struct graph_position position = query_position(snapshot, selection->nodes[i]);
+	for (size_t i = 0; i < wanted->count; i++) {
+		struct graph_position position = query_position(snapshot, wanted->nodes[i]);
 		if (!graph_reaches(position))
 			continue;
 		if (!graph_reaches(best) || graph_retained(g, position) > graph_retained(g, best)) {
 			best = position;
-			node = selection->nodes[i];
+			node = wanted->nodes[i];
 		}
 	}
 	return node;
@@ -273,19 +285,18 @@ static enum hg_status add_steps(struct hg_snapshot *snapshot, const struct graph
 	uint32_t number = target == HG_NO_NODE ? 0 : graph_paths_number(paths, target);
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
 		out->steps_count++;
-	BASE_TRY(
-		query_alloc(snapshot, out->steps_count, sizeof(*out->steps), (void **)&out->steps));
+	struct hg_step *steps;
+	BASE_TRY(query_alloc(snapshot, out->steps_count, sizeof(*steps), (void **)&steps));
 	size_t at = out->steps_count;
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
-		out->steps[--at] = (struct hg_step){graph_paths_node(paths, n), HG_UNKNOWN};
+		steps[--at] = (struct hg_step){graph_paths_node(paths, n), HG_UNKNOWN};
 	for (size_t i = 1; i < out->steps_count; i++)
-		out->steps[i].field =
-			query_field_to(snapshot, out->steps[i - 1].node, out->steps[i].node);
-	return HG_OK;
+		steps[i].field = query_field_to(snapshot, steps[i - 1].node, steps[i].node);
+	return query_keep_rows(snapshot, out, steps, out->steps_count, sizeof(*steps), &out->steps);
 }
 
 static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_paths *paths,
-	const struct hg_selection *selection, struct hg_why *out)
+	const struct wanted *wanted, struct hg_why *out)
 {
 	struct merger m = {.snapshot = snapshot, .paths = paths};
 	struct base_arena arena;
@@ -293,9 +304,9 @@ static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_p
 		&arena, &snapshot->session->budget, "merged paths", &snapshot->session->error));
 	enum hg_status status = allocate(&m, &arena);
 	if (status == HG_OK)
-		status = merge(&m, selection, out);
+		status = merge(&m, wanted, out);
 	if (status == HG_OK)
-		status = add_steps(snapshot, paths, largest(snapshot, selection), out);
+		status = add_steps(snapshot, paths, largest(snapshot, wanted), out);
 	base_arena_release(&arena);
 	free(m.groups);
 	free(m.slots);
@@ -303,26 +314,32 @@ static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_p
 	return status;
 }
 
-enum hg_status hg_why(
-	struct hg_snapshot *snapshot, const struct hg_selection *selection, struct hg_why *out)
+static enum hg_status find_paths(
+	struct hg_snapshot *snapshot, const struct wanted *wanted, struct hg_why *out)
 {
 	struct graph_paths paths;
-	*out = (struct hg_why){.selected = selection ? selection->count : 0};
-	BASE_TRY(query_begin(snapshot));
-	if (!selection)
+	out->selected = wanted->count;
+	if (!wanted->nodes)
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"no selection is given");
+			"no nodes are given");
 	BASE_TRY(graph_paths_open(&paths, &snapshot->graph, &snapshot->session->error));
-	enum hg_status status = explain(snapshot, &paths, selection, out);
+	enum hg_status status = explain(snapshot, &paths, wanted, out);
 	graph_paths_close(&paths);
-	if (status != HG_OK)
-		hg_why_release(out);
 	return status;
 }
 
-void hg_why_release(struct hg_why *why)
+enum hg_status hg_explain_nodes(
+	struct hg_snapshot *snapshot, const hg_node *nodes, size_t count, struct hg_why **out)
 {
-	free(why->steps);
-	free(why->rows);
-	*why = (struct hg_why){0};
+	struct wanted wanted = {nodes, count};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = find_paths(snapshot, &wanted, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_why_release(struct hg_why **why)
+{
+	query_free(why);
 }

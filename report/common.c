@@ -52,7 +52,7 @@ void rep_value_known(struct rep_emitter *emitter, const char *key, const char *l
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	string_if_known(emitter, "file", REP_PATH, info->path);
-	string_if_known(emitter, "format", REP_WORD, info->format);
+	string_if_known(emitter, "format", REP_WORD, hg_format_name(info->format));
 	string_if_known(emitter, "title", REP_WORD, info->title);
 	string_if_known(emitter, "program", REP_PATH, info->program);
 	string_if_known(emitter, "trigger", REP_NAME, info->trigger);
@@ -104,14 +104,14 @@ static void write_snapshot_section(
 void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older)
 {
 	struct hg_info info, old_info;
-	hg_snapshot_info(context->snapshot, &info);
+	info = *hg_snapshot_info(context->snapshot);
 	rep_document_begin(context->emitter, verb);
 	if (!older) {
 		write_partial(context->emitter, &info, false);
 		write_snapshot_section(context->emitter, "snapshot", &info);
 		return;
 	}
-	hg_snapshot_info(older, &old_info);
+	old_info = *hg_snapshot_info(older);
 	/* One member 'partial', whichever of the two it is. */
 	if (!context->emitter->writer->tells_all || !*info.partial)
 		write_partial(context->emitter, &old_info, true);
@@ -204,7 +204,7 @@ void rep_class_names(const struct hg_snapshot *snapshot, enum hg_key key, uint32
 		rep_name_location(name, snapshot, location);
 		break;
 	case HG_BY_ROOT:
-		rep_text_put(kind, hg_root_kind_name(hg_root_kind(snapshot, id)));
+		rep_text_put(kind, hg_root_kind_name(hg_kind_of_root(snapshot, id)));
 		rep_name_root(name, snapshot, id);
 		break;
 	default:

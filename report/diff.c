@@ -11,8 +11,8 @@
 
 struct comparison {
 	struct hg_snapshot *old_snapshot, *new_snapshot;
-	struct hg_totals old_totals, new_totals;
-	struct hg_diff diff;
+	const struct hg_totals *old_totals, *new_totals;
+	struct hg_diff *diff;
 };
 
 static uint64_t amount_of_growth(const struct hg_growth *row, enum rep_sort sort)
@@ -42,20 +42,20 @@ static char *sort_name_of_growth(const struct comparison *comparison, const stru
 {
 	uint32_t id;
 	const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
-	return rep_sort_name(snapshot, comparison->diff.key, id);
+	return rep_sort_name(snapshot, comparison->diff->key, id);
 }
 
 /* The rows in the order wanted; NULL when memory runs out. */
 static struct rep_ranked *rank_growth(const struct comparison *comparison, enum rep_sort sort)
 {
-	size_t count = comparison->diff.count;
+	size_t count = comparison->diff->count;
 	struct rep_ranked *rows = calloc(count ? count : 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < count; i++) {
-		rows[i].amount = amount_of_growth(&comparison->diff.rows[i], sort);
+		rows[i].amount = amount_of_growth(comparison->diff->rows[i], sort);
 		rows[i].position = i;
 		if (sort != REP_SORT_NAME)
 			continue;
-		rows[i].name = sort_name_of_growth(comparison, &comparison->diff.rows[i]);
+		rows[i].name = sort_name_of_growth(comparison, comparison->diff->rows[i]);
 		if (!rows[i].name) {
 			rep_ranked_free(rows, count);
 			return NULL;
@@ -89,15 +89,15 @@ static void write_diff_rows(struct rep_context *context, const struct comparison
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_column columns[REP_MAX_COLUMNS];
-	unsigned count = fill_columns(comparison->diff.key, columns);
+	unsigned count = fill_columns(comparison->diff->key, columns);
 	if (emitter->writer->for_people && shown == 0)
 		return;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
-		const struct hg_growth *row = &comparison->diff.rows[ranked[i].position];
+		const struct hg_growth *row = comparison->diff->rows[ranked[i].position];
 		uint32_t id;
 		const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
-		rep_class_cells(emitter, snapshot, comparison->diff.key, id, HG_EXACT);
+		rep_class_cells(emitter, snapshot, comparison->diff->key, id, HG_EXACT);
 		rep_cell_number(emitter, row->blocks_old);
 		rep_cell_number(emitter, row->blocks_new);
 		rep_cell_change(emitter, row->blocks_old, row->blocks_new);
@@ -131,23 +131,23 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 
 static void write_diff_head(struct rep_context *context, const struct comparison *comparison)
 {
-	const struct hg_totals *from = &comparison->old_totals, *to = &comparison->new_totals;
+	const struct hg_totals *from = comparison->old_totals, *to = comparison->new_totals;
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text old_name = {0}, new_name = {0};
 	struct hg_info old_info, new_info;
-	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff.key));
-	hg_snapshot_info(comparison->old_snapshot, &old_info);
-	hg_snapshot_info(comparison->new_snapshot, &new_info);
+	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff->key));
+	old_info = *hg_snapshot_info(comparison->old_snapshot);
+	new_info = *hg_snapshot_info(comparison->new_snapshot);
 	rep_prose(emitter, REP_BOLD, "%s -> %s\n",
 		rep_escaped(&old_name, rep_base_name(old_info.path)),
 		rep_escaped(&new_name, rep_base_name(new_info.path)));
 	total_line(emitter, "all blocks", from->blocks, to->blocks, from->bytes, to->bytes);
 	total_line(emitter, "reachable", from->reachable_blocks, to->reachable_blocks,
 		from->reachable_bytes, to->reachable_bytes);
-	if (comparison->diff.count == 0)
+	if (comparison->diff->count == 0)
 		rep_prose(emitter, REP_PLAIN, "\nNo difference by %s%s.\n",
-			hg_key_name(comparison->diff.key),
-			comparison->diff.key == HG_BY_ROOT && from->bytes != to->bytes
+			hg_key_name(comparison->diff->key),
+			comparison->diff->key == HG_BY_ROOT && from->bytes != to->bytes
 				? ": what changed is held by several roots or by none"
 				: "");
 	else
@@ -159,13 +159,13 @@ static void write_diff_head(struct rep_context *context, const struct comparison
 static void write_diff(struct rep_context *context, const struct comparison *comparison,
 	const struct rep_ranked *ranked, uint64_t limit)
 {
-	size_t count = comparison->diff.count;
+	size_t count = comparison->diff->count;
 	size_t shown = limit && limit < count ? (size_t)limit : count;
 	rep_begin(context, "diff", comparison->old_snapshot);
 	write_diff_head(context, comparison);
 	write_diff_rows(context, comparison, ranked, shown);
 	rep_more_rows(
-		context->emitter, count - shown, rep_key_plural(comparison->diff.key), "--limit");
+		context->emitter, count - shown, rep_key_plural(comparison->diff->key), "--limit");
 	rep_document_end(context->emitter);
 }
 
@@ -174,11 +174,12 @@ enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_sna
 {
 	struct comparison comparison = {
 		.old_snapshot = old_snapshot, .new_snapshot = context->snapshot};
-	enum hg_status status = hg_totals(old_snapshot, &comparison.old_totals);
+	enum hg_status status = hg_count_totals(old_snapshot, &comparison.old_totals);
 	if (status == HG_OK)
-		status = hg_totals(context->snapshot, &comparison.new_totals);
+		status = hg_count_totals(context->snapshot, &comparison.new_totals);
 	if (status == HG_OK)
-		status = hg_diff(old_snapshot, context->snapshot, key, &comparison.diff);
+		status = hg_compare_snapshots(
+			old_snapshot, context->snapshot, key, &comparison.diff);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	struct rep_ranked *ranked = rank_growth(&comparison, sort);
@@ -186,7 +187,7 @@ enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_sna
 		write_diff(context, &comparison, ranked, limit);
 	else
 		status = rep_no_memory(context);
-	rep_ranked_free(ranked, comparison.diff.count);
+	rep_ranked_free(ranked, comparison.diff->count);
 	hg_diff_release(&comparison.diff);
 	return status;
 }

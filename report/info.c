@@ -12,7 +12,7 @@
 static void file_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	rep_value_string(emitter, "file", "file", REP_PATH, info->path);
-	rep_value_string(emitter, "format", NULL, REP_WORD, info->format);
+	rep_value_string(emitter, "format", NULL, REP_WORD, hg_format_name(info->format));
 	rep_value_string(emitter, "title", "what", REP_WORD, info->title);
 	rep_value_number(emitter, "file_bytes", "size", REP_BYTES, info->file_bytes);
 }
@@ -159,14 +159,14 @@ static const struct rep_column chunk_columns[] = {
 /* JSON: every chunk, so that a reader can draw the address space. */
 static void chunk_table(struct rep_context *context)
 {
-	struct hg_chunk chunk;
+	const struct hg_chunk *chunk;
 	if (!context->emitter->writer->tells_all)
 		return;
 	rep_table_begin(context->emitter, "chunk_list", chunk_columns, 3);
-	for (uint64_t i = 0; hg_snapshot_chunk(context->snapshot, i, &chunk); i++) {
-		rep_cell_number(context->emitter, chunk.address);
-		rep_cell_number(context->emitter, chunk.bytes);
-		rep_cell_string(context->emitter, hg_segment_name(chunk.segment));
+	for (uint64_t i = 0; (chunk = hg_snapshot_chunk(context->snapshot, i)); i++) {
+		rep_cell_number(context->emitter, chunk->address);
+		rep_cell_number(context->emitter, chunk->bytes);
+		rep_cell_string(context->emitter, hg_segment_name(chunk->segment));
 		rep_row_end(context->emitter);
 	}
 	rep_table_end(context->emitter);
@@ -175,8 +175,7 @@ static void chunk_table(struct rep_context *context)
 enum hg_status rep_info(struct rep_context *context)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct hg_info info;
-	hg_snapshot_info(context->snapshot, &info);
+	struct hg_info info = *hg_snapshot_info(context->snapshot);
 	rep_begin(context, "info", NULL);
 	rep_section_begin(emitter, "file", NULL);
 	file_lines(emitter, &info);

@@ -19,7 +19,7 @@
 	"types"
 
 void rep_name_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type);
-/* A part of a declared type, of hg_types(). */
+/* A part of a declared type, of hg_list_types(). */
 void rep_name_declared(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,
 	enum hg_declared_part part);
 /* In a label: of a long type the beginning, of a long location the end, where its line is. */

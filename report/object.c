@@ -71,8 +71,8 @@ static const struct rep_column dominator_columns[] = {
 
 /* The answer while it is written. */
 struct answer {
-	struct hg_object object;
-	struct hg_totals totals;
+	struct hg_object *object;
+	const struct hg_totals *totals;
 	struct hg_text_options values; /* how values are printed */
 };
 
@@ -107,7 +107,7 @@ static void field_text_cell(
 	struct rep_text text = {0};
 	bool is_value = field->kind != HG_VALUE_RAW && field->kind != HG_VALUE_CODE;
 	if (hg_has_types(context->snapshot) && is_value)
-		rep_name_field_value(&text, context->snapshot, answer->object.block.node,
+		rep_name_field_value(&text, context->snapshot, answer->object->block->node,
 			field->index, &answer->values);
 	else if (context->emitter->writer->for_people)
 		rep_text_printf(&text, "(%s)", value_kind_text(field->kind));
@@ -118,7 +118,7 @@ static void field_text_cell(
 static void write_field(
 	struct rep_context *context, const struct answer *answer, const struct hg_field *field)
 {
-	hg_node self = answer->object.block.node;
+	hg_node self = answer->object->block->node;
 	char code[1024];
 	bool is_code = field->kind == HG_VALUE_CODE &&
 		       hg_code_name(context->snapshot, (uint64_t)field->value, code, sizeof(code));
@@ -131,7 +131,7 @@ static void write_field(
 		for (unsigned i = 3; i < 8; i++)
 			rep_cell_none(emitter);
 	} else {
-		hg_block(context->snapshot, field->node, &block);
+		block = *hg_describe_block(context->snapshot, field->node);
 		rep_cell_node(context, field->node);
 		rep_cell_number(emitter, block.tag);
 		rep_cell_location(context, block.location);
@@ -171,10 +171,11 @@ static void fill_field_columns(struct rep_context *context, struct rep_column *c
 static void write_fields(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_object *object = &answer->object;
+	const struct hg_object *object = answer->object;
 	struct rep_column columns[FIELD_COLUMNS];
 	if (emitter->writer->for_people && object->fields_count == 0) {
-		if (!object->block.is_root && !object->fields_recorded && object->content_size == 0)
+		if (!object->block->is_root && !object->fields_recorded &&
+			object->content_size == 0)
 			rep_prose(emitter, REP_PLAIN, "\nThe file does not hold its fields.\n");
 		return;
 	}
@@ -182,11 +183,11 @@ static void write_fields(struct rep_context *context, const struct answer *answe
 	fill_field_columns(context, columns);
 	rep_table_begin(emitter, "fields", columns, FIELD_COLUMNS);
 	for (size_t i = 0; i < object->fields_count && !rep_emitter_broken(emitter); i++)
-		write_field(context, answer, &object->fields[i]);
+		write_field(context, answer, object->fields[i]);
 	rep_table_end(emitter);
-	if (!object->block.is_root && object->block.words > object->fields_count)
+	if (!object->block->is_root && object->block->words > object->fields_count)
 		rep_more_rows(
-			emitter, object->block.words - object->fields_count, "words", "--fields");
+			emitter, object->block->words - object->fields_count, "words", "--fields");
 }
 
 /* What a block holds besides its fields: a continuation its fiber, a key its ephemerons' data. */
@@ -199,7 +200,7 @@ static void write_holds(struct rep_context *context, const struct hg_object *obj
 	rep_table_begin(emitter, "holds", dominator_columns, 5);
 	for (size_t i = 0; i < object->holds_count; i++) {
 		struct hg_block block;
-		hg_block(context->snapshot, object->holds[i], &block);
+		block = *hg_describe_block(context->snapshot, object->holds[i]);
 		rep_cell_node(context, block.node);
 		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
@@ -230,12 +231,12 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 	rep_table_begin(emitter, "referrers", referrer_columns, 7);
 	for (size_t i = 0; i < object->referrers_count; i++) {
 		struct hg_block block;
-		hg_block(context->snapshot, object->referrers[i].node, &block);
+		block = *hg_describe_block(context->snapshot, object->referrers[i]->node);
 		rep_cell_node(context, block.node);
-		rep_cell_known(emitter, object->referrers[i].field);
+		rep_cell_known(emitter, object->referrers[i]->field);
 		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
-		referrer_field_cell(context, &object->referrers[i]);
+		referrer_field_cell(context, object->referrers[i]);
 		rep_cell_type(context, block.type);
 		rep_cell_label(context, &block);
 		rep_row_end(emitter);
@@ -269,7 +270,7 @@ static void write_object_dominators(struct rep_context *context, const struct hg
 	size_t rest = count > NEAREST_SHOWN + FARTHEST_SHOWN ? count - FARTHEST_SHOWN : 0;
 	if (emitter->writer->one_part)
 		return;
-	if (emitter->writer->for_people && !object->block.reachable)
+	if (emitter->writer->for_people && !object->block->reachable)
 		return;
 	rep_headline(emitter, "Kept alive by, from the nearest: freed with any one of these");
 	rep_table_begin(emitter, "dominators", dominator_columns, 5);
@@ -282,7 +283,7 @@ static void write_object_dominators(struct rep_context *context, const struct hg
 			leave_out_dominators(emitter, rest - i);
 			i = rest;
 		}
-		hg_block(context->snapshot, object->dominators[i], &block);
+		block = *hg_describe_block(context->snapshot, object->dominators[i]);
 		rep_cell_node(context, block.node);
 		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
@@ -306,8 +307,8 @@ static void write_content_values(struct rep_context *context, const struct hg_ob
 static void write_block_values(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_object *object = &answer->object;
-	const struct hg_block *block = &object->block;
+	const struct hg_object *object = answer->object;
+	const struct hg_block *block = object->block;
 	struct rep_text name = {0}, type = {0}, location = {0}, idom = {0}, text = {0};
 	rep_name_node(&name, context->snapshot, block->node);
 	rep_name_location(&location, context->snapshot, block->location);
@@ -354,7 +355,7 @@ static void write_block_text(
 	struct rep_context *context, const struct hg_object *object, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_block *block = &object->block;
+	const struct hg_block *block = object->block;
 	struct rep_text label = {0}, line = {0};
 	rep_name_label(&line, context->snapshot, block);
 	rep_prose(emitter, REP_BOLD, "%s\n", rep_escaped(&label, rep_text_string(&line)));
@@ -384,7 +385,7 @@ static void write_block_text(
 static void write_value_text(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_block *block = &answer->object.block;
+	const struct hg_block *block = answer->object->block;
 	struct rep_text value = {0}, escaped = {0};
 	if (!hg_has_types(context->snapshot) || !block->type)
 		return;
@@ -423,11 +424,11 @@ static void write_content(struct rep_emitter *emitter, const struct hg_object *o
 		rep_prose(emitter, REP_PLAIN, "content: not shown (--redact)\n");
 		return;
 	}
-	if (object->block.tag == TAG_DOUBLE || object->block.tag == TAG_DOUBLE_ARRAY) {
+	if (object->block->tag == TAG_DOUBLE || object->block->tag == TAG_DOUBLE_ARRAY) {
 		write_numbers(emitter, object);
 		return;
 	}
-	if (object->block.tag != TAG_STRING)
+	if (object->block->tag != TAG_STRING)
 		return;
 	size_t shown = object->content_size < CONTENT_SHOWN ? object->content_size : CONTENT_SHOWN;
 	rep_text_escape_terminal(&text, (const char *)object->content, shown);
@@ -444,12 +445,12 @@ static void write_kind(struct rep_context *context, const struct hg_object *obje
 {
 	char name[256];
 	struct rep_text text = {0};
-	if (!hg_custom_name(context->snapshot, object->block.node, name, sizeof(name)))
+	if (!hg_custom_name(context->snapshot, object->block->node, name, sizeof(name)))
 		return;
 	rep_prose(context->emitter, REP_PLAIN, "custom block of kind %s", rep_escaped(&text, name));
-	if (object->block.offheap_bytes) {
+	if (object->block->offheap_bytes) {
 		rep_text_clear(&text);
-		rep_text_size(&text, object->block.offheap_bytes);
+		rep_text_size(&text, object->block->offheap_bytes);
 		rep_prose(context->emitter, REP_PLAIN, ", owns %s outside the heap",
 			rep_text_string(&text));
 	}
@@ -464,7 +465,7 @@ static void write_call_stack(struct rep_context *context, const struct hg_object
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_snapshot *snapshot = context->snapshot;
-	hg_node node = object->block.node;
+	hg_node node = object->block->node;
 	char name[1024];
 	if (!hg_call_frame(snapshot, node, 0, name, sizeof(name)))
 		return;
@@ -480,7 +481,7 @@ static void write_call_stack(struct rep_context *context, const struct hg_object
 static void write_object(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_object *object = &answer->object;
+	const struct hg_object *object = answer->object;
 	rep_begin(context, "object", NULL);
 	emitter->has_contents |= !emitter->redact;
 	if (emitter->writer->tells_all) {
@@ -488,7 +489,7 @@ static void write_object(struct rep_context *context, const struct answer *answe
 		write_call_stack(context, object);
 	}
 	if (emitter->writer->for_people) {
-		write_block_text(context, object, &answer->totals);
+		write_block_text(context, object, answer->totals);
 		write_value_text(context, answer);
 		write_content(emitter, object);
 		write_kind(context, object);
@@ -508,9 +509,9 @@ enum hg_status rep_object(struct rep_context *context, const struct rep_object_r
 	struct answer answer = {.values = {.size = sizeof(answer.values),
 					.depth = request->depth,
 					.redact = context->emitter->redact}};
-	enum hg_status status = hg_totals(context->snapshot, &answer.totals);
+	enum hg_status status = hg_count_totals(context->snapshot, &answer.totals);
 	if (status == HG_OK)
-		status = hg_object(context->snapshot, request->node, request->max_fields,
+		status = hg_describe_object(context->snapshot, request->node, request->max_fields,
 			request->max_referrers, &answer.object);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);

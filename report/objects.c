@@ -134,10 +134,10 @@ static bool add_to_order(struct order *order, struct rep_ranked row, uint64_t li
 static bool collect_order(
 	struct hg_objects *objects, enum rep_sort sort, uint64_t limit, struct order *order)
 {
-	struct hg_block block;
-	while (hg_objects_next(objects, &block)) {
+	const struct hg_block *block;
+	while ((block = hg_objects_next(objects))) {
 		struct rep_ranked row = {
-			.amount = amount_of_block(&block, sort), .position = block.node};
+			.amount = amount_of_block(block, sort), .position = block->node};
 		if (!add_to_order(order, row, limit))
 			return false;
 	}
@@ -151,9 +151,8 @@ static uint64_t write_sorted(struct objects_writer *writer, const struct order *
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	for (size_t i = 0; i < order->count && !rep_emitter_broken(emitter); i++) {
-		struct hg_block block;
-		hg_block(writer->context->snapshot, (hg_node)order->rows[i].position, &block);
-		write_object_row(writer, &block);
+		write_object_row(writer, hg_describe_block(writer->context->snapshot,
+						 (hg_node)order->rows[i].position));
 	}
 	return order->count;
 }
@@ -162,11 +161,11 @@ static uint64_t write_in_order(
 	struct objects_writer *writer, struct hg_objects *objects, uint64_t limit)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
-	struct hg_block block;
+	const struct hg_block *block;
 	uint64_t shown = 0;
 	while ((limit == 0 || shown < limit) && !rep_emitter_broken(emitter) &&
-		hg_objects_next(objects, &block)) {
-		write_object_row(writer, &block);
+		(block = hg_objects_next(objects))) {
+		write_object_row(writer, block);
 		shown++;
 	}
 	return shown;
@@ -190,9 +189,9 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 	struct objects_writer writer = {.context = context};
 	struct hg_objects *objects = NULL;
 	struct order order = {0};
-	struct hg_totals totals;
+	const struct hg_totals *totals;
 	bool by_address = sort == REP_SORT_DEFAULT || sort == REP_SORT_ADDRESS;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
 		status = hg_objects_open(context->snapshot, &objects);
 	if (status != HG_OK)

@@ -44,7 +44,7 @@ void rep_info_refused(struct rep_context *context, const char *path, const char 
 /* Limits: 0 shows all rows. */
 struct rep_top_request {
 	enum hg_key key;
-	const char *type; /* as in hg_top_of_type(), or NULL */
+	const char *type; /* as in hg_list_top(), or NULL */
 	enum rep_sort sort;
 	uint64_t limit;
 };

@@ -24,8 +24,8 @@ enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 
 /* What the report is made of, before its first byte is written. */
 struct roots_answer {
-	struct hg_totals totals;
-	struct hg_root_slots slots;
+	const struct hg_totals *totals;
+	struct hg_root_slots *slots;
 	struct rep_ranked *ranked;
 	bool has_types, has_locations;
 };
@@ -33,12 +33,12 @@ struct roots_answer {
 static enum hg_status rank_root_slots(
 	struct rep_context *context, struct roots_answer *answer, enum rep_sort sort)
 {
-	size_t count = answer->slots.count;
+	size_t count = answer->slots->count;
 	answer->ranked = calloc(count ? count : 1, sizeof(*answer->ranked));
 	if (!answer->ranked)
 		return rep_no_memory(context);
 	for (size_t i = 0; i < count; i++) {
-		const struct hg_root_slot *slot = &answer->slots.rows[i];
+		const struct hg_root_slot *slot = answer->slots->rows[i];
 		struct rep_ranked *row = &answer->ranked[i];
 		row->position = i;
 		if (sort == REP_SORT_NAME)
@@ -80,7 +80,7 @@ static void write_root_slot(struct rep_context *context, const struct roots_answ
 	struct rep_emitter *emitter = context->emitter;
 	struct hg_block block = {.node = HG_NO_NODE};
 	if (slot->target != HG_NO_NODE)
-		hg_block(context->snapshot, slot->target, &block);
+		block = *hg_describe_block(context->snapshot, slot->target);
 	rep_class_cells(emitter, context->snapshot, HG_BY_ROOT, slot->node, HG_EXACT);
 	rep_cell_known(emitter, slot->target == HG_NO_NODE ? HG_UNKNOWN : block.address);
 	root_type_cell(context, answer, slot, &block);
@@ -88,7 +88,7 @@ static void write_root_slot(struct rep_context *context, const struct roots_answ
 	rep_cell_number(emitter, slot->targets);
 	rep_cell_number(emitter, slot->bytes);
 	rep_cell_number(emitter, slot->retained_bytes);
-	rep_cell_share(emitter, slot->retained_bytes, answer->totals.retained_bytes);
+	rep_cell_share(emitter, slot->retained_bytes, answer->totals->retained_bytes);
 	rep_cell_number(emitter, slot->reachable);
 	rep_cell_string(emitter, hg_confidence_name(block.type_confidence));
 	rep_row_end(emitter);
@@ -104,23 +104,23 @@ static void write_roots_head(
 		rep_prose(emitter, REP_BOLD, ", that point to types that match '%s'",
 			rep_escaped(&escaped, type));
 	if (type) {
-		rep_text_count(&line, answer->slots.count);
+		rep_text_count(&line, answer->slots->count);
 		rep_text_put(&line, " of ");
 	}
-	rep_name_amount(&line, answer->totals.roots, "root", "roots");
+	rep_name_amount(&line, answer->totals->roots, "root", "roots");
 	rep_text_put(&line, ", ");
-	rep_text_count(&line, answer->slots.with_target);
-	rep_text_put(&line, answer->slots.with_target == 1 ? " of which points to a block"
-							   : " of which point to a block");
+	rep_text_count(&line, answer->slots->with_target);
+	rep_text_put(&line, answer->slots->with_target == 1 ? " of which points to a block"
+							    : " of which point to a block");
 	rep_prose(emitter, REP_PLAIN, ": %s\n", rep_text_string(&line));
 	rep_text_clear(&line);
 	if (answer->has_types && !type) {
-		rep_coverage(&line, &answer->totals);
+		rep_coverage(&line, answer->totals);
 		rep_prose(emitter, REP_PLAIN, "types: %s\n", rep_text_string(&line));
 	}
-	rep_value_number(emitter, "roots", NULL, REP_COUNT, answer->totals.roots);
-	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, answer->slots.count);
-	rep_value_number(emitter, "with_target", NULL, REP_COUNT, answer->slots.with_target);
+	rep_value_number(emitter, "roots", NULL, REP_COUNT, answer->totals->roots);
+	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, answer->slots->count);
+	rep_value_number(emitter, "with_target", NULL, REP_COUNT, answer->slots->with_target);
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
@@ -140,13 +140,13 @@ static void write_roots(struct rep_context *context, const struct roots_answer *
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_column columns[REP_KEY_COLUMNS + MEASURES];
-	size_t count = answer->slots.count;
+	size_t count = answer->slots->count;
 	size_t shown = limit && limit < count ? (size_t)limit : count;
 	rep_begin(context, "roots", NULL);
 	write_roots_head(context, answer, type);
 	rep_table_begin(emitter, "rows", columns, fill_roots_columns(answer, columns));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
-		write_root_slot(context, answer, &answer->slots.rows[answer->ranked[i].position]);
+		write_root_slot(context, answer, answer->slots->rows[answer->ranked[i].position]);
 	rep_table_end(emitter);
 	rep_more_rows(emitter, count - shown, "roots", "--limit");
 	rep_document_end(emitter);
@@ -156,16 +156,16 @@ enum hg_status rep_roots(
 	struct rep_context *context, const char *type, enum rep_sort sort, uint64_t limit)
 {
 	struct roots_answer answer = {.has_types = hg_has_types(context->snapshot)};
-	enum hg_status status = hg_totals(context->snapshot, &answer.totals);
+	enum hg_status status = hg_count_totals(context->snapshot, &answer.totals);
 	if (status == HG_OK)
-		status = hg_root_slots(context->snapshot, type, &answer.slots);
+		status = hg_list_root_slots(context->snapshot, type, &answer.slots);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	answer.has_locations = answer.totals.located_blocks != 0;
+	answer.has_locations = answer.totals->located_blocks != 0;
 	status = rank_root_slots(context, &answer, sort);
 	if (status == HG_OK)
 		write_roots(context, &answer, type, limit);
-	rep_ranked_free(answer.ranked, answer.slots.count);
+	rep_ranked_free(answer.ranked, answer.slots->count);
 	hg_root_slots_release(&answer.slots);
 	return status;
 }

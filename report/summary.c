@@ -14,18 +14,18 @@ static enum hg_status ask_summary(struct rep_context *context, struct summary *s
 		.from = HG_NO_NODE,
 		.max_depth = 1,
 		.max_children = SUMMARY_DOMINATORS};
-	hg_snapshot_info(snapshot, &summary->info);
-	enum hg_status status = hg_totals(snapshot, &summary->totals);
+	summary->info = *hg_snapshot_info(snapshot);
+	enum hg_status status = hg_count_totals(snapshot, &summary->totals);
 	if (status == HG_OK)
-		status = hg_top(snapshot, HG_BY_LOCATION, &summary->locations);
+		status = hg_list_top(snapshot, HG_BY_LOCATION, NULL, &summary->locations);
 	if (status == HG_OK && summary->info.has_types)
-		status = hg_top(snapshot, HG_BY_TYPE, &summary->types);
+		status = hg_list_top(snapshot, HG_BY_TYPE, NULL, &summary->types);
 	if (status == HG_OK)
-		status = hg_top(snapshot, HG_BY_ROOT, &summary->roots);
+		status = hg_list_top(snapshot, HG_BY_ROOT, NULL, &summary->roots);
 	if (status == HG_OK)
-		status = hg_tree(snapshot, &shallow, &summary->dominators);
+		status = hg_list_tree(snapshot, &shallow, &summary->dominators);
 	if (status == HG_OK)
-		status = hg_suspects(snapshot, &summary->suspects);
+		status = hg_list_suspects(snapshot, &summary->suspects);
 	return status == HG_OK ? HG_OK : rep_library_failed(context, status);
 }
 
@@ -57,19 +57,19 @@ static const struct rep_column outside_columns[] = {
 static enum hg_status write_outside(struct rep_context *context)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct hg_outside outside;
+	struct hg_outside *outside;
 	char name[1024];
 	enum { TEXT_ROWS = 20 };
-	enum hg_status status = hg_outside(context->snapshot, &outside);
+	enum hg_status status = hg_list_outside(context->snapshot, &outside);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	bool is_text = emitter->writer->for_people;
-	size_t shown = is_text && outside.count > TEXT_ROWS ? TEXT_ROWS : outside.count;
+	size_t shown = is_text && outside->count > TEXT_ROWS ? TEXT_ROWS : outside->count;
 	rep_headline(emitter, "Pointers to no block");
 	rep_table_begin(emitter, "outside", outside_columns,
 		sizeof(outside_columns) / sizeof(outside_columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
-		const struct hg_outside_row *row = &outside.rows[i];
+		const struct hg_outside_row *row = outside->rows[i];
 		hg_outside_name(context->snapshot, row->address, name, sizeof(name));
 		rep_cell_number(emitter, row->pointers);
 		rep_cell_number(emitter, row->address);
@@ -78,7 +78,7 @@ static enum hg_status write_outside(struct rep_context *context)
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
-	rep_more_rows(emitter, outside.count - shown, "places", "--format csv");
+	rep_more_rows(emitter, outside->count - shown, "places", "--format csv");
 	hg_outside_release(&outside);
 	return HG_OK;
 }

@@ -12,10 +12,10 @@ enum { SUMMARY_DOMINATORS = 5 };
 /* All that the summary asks of the library, so that nothing is written before it is complete. */
 struct summary {
 	struct hg_info info;
-	struct hg_totals totals;
-	struct hg_top types, locations, roots;
-	struct hg_tree dominators;
-	struct hg_suspects suspects;
+	const struct hg_totals *totals;
+	struct hg_top *types, *locations, *roots;
+	struct hg_tree *dominators;
+	struct hg_suspects *suspects;
 };
 
 void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary);

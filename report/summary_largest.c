@@ -11,7 +11,7 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 {
 	struct rep_emitter *emitter = context->emitter;
 	const char *key = hg_key_name(top->key);
-	bool sampled = rep_is_sampled(top->key, &summary->totals);
+	bool sampled = rep_is_sampled(top->key, summary->totals);
 	const struct rep_column columns[] = {
 		{key, key, REP_NAME, top->key == HG_BY_TYPE ? REP_LAST | REP_HEAD : REP_LAST},
 		{"blocks", "blocks", REP_COUNT, 0},
@@ -24,12 +24,12 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 	size_t shown = top->count < SHOWN_CLASSES ? top->count : SHOWN_CLASSES;
 	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < shown; i++) {
-		const struct hg_class *row = &top->rows[i];
+		const struct hg_class *row = top->rows[i];
 		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
-		rep_cell_share(emitter, row->retained_bytes, summary->totals.retained_bytes);
+		rep_cell_share(emitter, row->retained_bytes, summary->totals->retained_bytes);
 		rep_estimate_cells(emitter, row);
 		rep_row_end(emitter);
 	}
@@ -42,17 +42,17 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 void rep_summary_largest(struct rep_context *context, const struct summary *summary)
 {
 	bool text = context->emitter->writer->for_people;
-	bool locations = summary->totals.located_blocks || summary->info.heap_bytes == HG_UNKNOWN;
+	bool locations = summary->totals->located_blocks || summary->info.heap_bytes == HG_UNKNOWN;
 	if (summary->info.has_types) {
 		rep_headline(context->emitter, "What fills the memory: types that retain most");
-		write_largest_classes(context, summary, &summary->types, "types");
+		write_largest_classes(context, summary, summary->types, "types");
 		locations &= !text;
 	}
 	if (!locations && text)
 		return;
 	rep_headline(
 		context->emitter, "Where the memory was allocated: locations that retain most");
-	write_largest_classes(context, summary, &summary->locations, "locations");
+	write_largest_classes(context, summary, summary->locations, "locations");
 }
 
 static const struct rep_column dominator_columns[] = {
@@ -71,7 +71,7 @@ static void dominator_row(
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
 	struct hg_block block;
-	hg_block(context->snapshot, row->node, &block);
+	block = *hg_describe_block(context->snapshot, row->node);
 	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
@@ -94,12 +94,12 @@ static void dominator_row(
 
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary)
 {
-	const struct hg_tree *tree = &summary->dominators;
+	const struct hg_tree *tree = summary->dominators;
 	rep_headline(context->emitter, "Who holds it: what would be freed with a root or block");
 	rep_table_begin(context->emitter, "dominators", dominator_columns, 7);
 	for (size_t i = 1; i < tree->count; i++)
-		if (tree->rows[i].depth == 1)
-			dominator_row(context, &tree->rows[i], summary->totals.retained_bytes);
+		if (tree->rows[i]->depth == 1)
+			dominator_row(context, tree->rows[i], summary->totals->retained_bytes);
 	rep_table_end(context->emitter);
 }
 
@@ -110,10 +110,10 @@ struct kind_sums {
 
 static struct kind_sums sum_kinds(struct rep_context *context, const struct summary *summary)
 {
-	struct kind_sums sums = {.shared_bytes = summary->totals.retained_bytes};
-	for (size_t i = 0; i < summary->roots.count; i++) {
-		const struct hg_class *row = &summary->roots.rows[i];
-		enum hg_root_kind kind = hg_root_kind(context->snapshot, row->id);
+	struct kind_sums sums = {.shared_bytes = summary->totals->retained_bytes};
+	for (size_t i = 0; i < summary->roots->count; i++) {
+		const struct hg_class *row = summary->roots->rows[i];
+		enum hg_root_kind kind = hg_kind_of_root(context->snapshot, row->id);
 		if (kind >= HG_ROOT_KINDS)
 			continue;
 		sums.roots[kind]++;
@@ -134,7 +134,7 @@ void rep_summary_kinds(struct rep_context *context, const struct summary *summar
 	};
 	struct rep_emitter *emitter = context->emitter;
 	struct kind_sums sums = sum_kinds(context, summary);
-	uint64_t total = summary->totals.retained_bytes;
+	uint64_t total = summary->totals->retained_bytes;
 	rep_headline(emitter, "Roots by kind");
 	rep_table_begin(emitter, "roots", columns, 5);
 	for (unsigned i = 0; i <= HG_ROOT_KINDS; i++) {
@@ -176,7 +176,7 @@ static void suspect_text(
 {
 	struct rep_text line = {0}, escaped = {0};
 	struct hg_block block;
-	hg_block(context->snapshot, suspect->node, &block);
+	block = *hg_describe_block(context->snapshot, suspect->node);
 	rep_name_label(&line, context->snapshot, &block);
 	rep_text_put(&line, " keeps ");
 	rep_text_size(&line, suspect->retained_bytes);
@@ -186,7 +186,7 @@ static void suspect_text(
 	rep_prose(context->emitter, REP_PLAIN, "  * %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_clear(&line);
-	hg_block(context->snapshot, suspect->accumulation, &block);
+	block = *hg_describe_block(context->snapshot, suspect->accumulation);
 	if (suspect->accumulation == suspect->node) {
 		rep_text_put(&line, "it holds ");
 	} else {
@@ -251,11 +251,11 @@ void rep_summary_suspects(struct rep_context *context, const struct summary *sum
 		{"type", NULL, REP_NAME, 0},
 		{"type_bytes", NULL, REP_BYTES, 0},
 	};
-	const struct hg_suspects *suspects = &summary->suspects;
+	const struct hg_suspects *suspects = summary->suspects;
 	if (context->emitter->writer->tells_all) {
 		rep_table_begin(context->emitter, "suspects", columns, 9);
 		for (size_t i = 0; i < suspects->count; i++)
-			suspect_row(context, &suspects->rows[i]);
+			suspect_row(context, suspects->rows[i]);
 		rep_table_end(context->emitter);
 		return;
 	}
@@ -263,5 +263,5 @@ void rep_summary_suspects(struct rep_context *context, const struct summary *sum
 	if (suspects->count == 0)
 		rep_prose(context->emitter, REP_PLAIN, "  none\n");
 	for (size_t i = 0; i < suspects->count && i < SHOWN_SUSPECTS; i++)
-		suspect_text(context, &suspects->rows[i], summary->totals.retained_bytes);
+		suspect_text(context, suspects->rows[i], summary->totals->retained_bytes);
 }

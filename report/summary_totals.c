@@ -84,11 +84,11 @@ void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary
 	if (info->heap_bytes == HG_UNKNOWN)
 		describe_locations(&line, info);
 	else
-		describe_samples(&line, info, &summary->totals);
+		describe_samples(&line, info, summary->totals);
 	rep_prose(emitter, REP_PLAIN, "  locations  %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_clear(&line);
-	describe_types(&line, info, &summary->totals);
+	describe_types(&line, info, summary->totals);
 	if (line.length)
 		rep_prose(emitter, REP_PLAIN, "  types      %s\n",
 			rep_escaped(&escaped, rep_text_string(&line)));
@@ -121,7 +121,7 @@ static void total_row(struct rep_emitter *emitter, const char *name, uint64_t bl
 /* Of a core: the parts of the process, in the terms of Gc.stat. */
 static void write_heap_rows(struct rep_emitter *emitter, const struct summary *summary)
 {
-	const struct hg_totals *totals = &summary->totals;
+	const struct hg_totals *totals = summary->totals;
 	const struct hg_info *info = &summary->info;
 	struct rep_text large = {0};
 	rep_text_put(&large, "of the major heap");
@@ -152,12 +152,12 @@ static void write_heap_rows(struct rep_emitter *emitter, const struct summary *s
 static bool is_young_garbage(const struct summary *summary)
 {
 	return summary->info.heap_bytes != HG_UNKNOWN &&
-	       summary->totals.unreachable_heap_blocks == 0;
+	       summary->totals->unreachable_heap_blocks == 0;
 }
 
 void rep_summary_table(struct rep_emitter *emitter, const struct summary *summary)
 {
-	const struct hg_totals *totals = &summary->totals;
+	const struct hg_totals *totals = summary->totals;
 	bool partial = *summary->info.partial != '\0';
 	struct rep_text recovered = {0};
 	if (totals->recovered_blocks) {
@@ -196,7 +196,7 @@ void rep_summary_table(struct rep_emitter *emitter, const struct summary *summar
  */
 void rep_summary_warning(struct rep_emitter *emitter, const struct summary *summary)
 {
-	const struct hg_totals *totals = &summary->totals;
+	const struct hg_totals *totals = summary->totals;
 	struct rep_text line = {0};
 	if (2 * totals->unreachable_bytes <= totals->bytes)
 		return;
@@ -223,7 +223,7 @@ static void put_known_total(struct rep_emitter *emitter, const char *key, uint64
 
 void rep_summary_values(struct rep_emitter *emitter, const struct summary *summary)
 {
-	const struct hg_totals *totals = &summary->totals;
+	const struct hg_totals *totals = summary->totals;
 	const struct hg_info *info = &summary->info;
 	const struct {
 		const char *key;
@@ -308,7 +308,7 @@ static void write_check_text(struct rep_emitter *emitter, const struct check *ch
 /* Writes how the numbers add up; false if they do not. */
 bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary)
 {
-	const struct hg_totals *totals = &summary->totals;
+	const struct hg_totals *totals = summary->totals;
 	const struct hg_info *info = &summary->info;
 	const struct check checks[] = {
 		{"blocks", "reachable + unreachable = all blocks of the file",

@@ -26,11 +26,11 @@ static struct rep_ranked *rank_classes(
 {
 	struct rep_ranked *rows = calloc(top->count ? top->count : 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < top->count; i++) {
-		rows[i].amount = amount_of_class(&top->rows[i], sort);
+		rows[i].amount = amount_of_class(top->rows[i], sort);
 		rows[i].position = i;
 		if (sort != REP_SORT_NAME)
 			continue;
-		rows[i].name = rep_sort_name(context->snapshot, top->key, top->rows[i].id);
+		rows[i].name = rep_sort_name(context->snapshot, top->key, top->rows[i]->id);
 		if (!rows[i].name) {
 			rep_ranked_free(rows, top->count);
 			return NULL;
@@ -59,7 +59,7 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 	bool guessed = false;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
-		const struct hg_class *row = &top->rows[ranked[i].position];
+		const struct hg_class *row = top->rows[ranked[i].position];
 		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
 		guessed |= row->confidence == HG_GUESSED;
 		rep_cell_number(emitter, row->blocks);
@@ -112,9 +112,9 @@ static void write_top_hint(
 	struct rep_context *context, enum hg_key key, const struct hg_totals *totals)
 {
 	struct hg_info info;
-	hg_snapshot_info(context->snapshot, &info);
+	info = *hg_snapshot_info(context->snapshot);
 	if (info.has_types || totals->located_blocks || key == HG_BY_TAG || key == HG_BY_ROOT ||
-		strcmp(info.format, "elfcore") != 0)
+		info.format != HG_FORMAT_ELFCORE)
 		return;
 	rep_prose(context->emitter, REP_PLAIN,
 		"neither types nor locations are known: heapgraph-prof writes exe.prof, which "
@@ -137,27 +137,27 @@ static void write_top_values(
 enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request)
 {
 	uint64_t limit = request->limit;
-	struct hg_totals totals;
-	struct hg_top top = {0};
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	const struct hg_totals *totals;
+	struct hg_top *top = NULL;
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_top_of_type(context->snapshot, request->key, request->type, &top);
+		status = hg_list_top(context->snapshot, request->key, request->type, &top);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	struct rep_ranked *ranked = rank_classes(context, &top, request->sort);
+	struct rep_ranked *ranked = rank_classes(context, top, request->sort);
 	if (!ranked) {
 		status = rep_no_memory(context);
 	} else {
-		size_t shown = limit && limit < top.count ? (size_t)limit : top.count;
+		size_t shown = limit && limit < top->count ? (size_t)limit : top->count;
 		rep_begin(context, "top", NULL);
-		write_top_headline(context, &top, request->type, &totals);
-		write_top_hint(context, top.key, &totals);
-		write_top_values(context->emitter, &top, &totals);
-		write_class_rows(context, &top, ranked, shown, &totals);
+		write_top_headline(context, top, request->type, totals);
+		write_top_hint(context, top->key, totals);
+		write_top_values(context->emitter, top, totals);
+		write_class_rows(context, top, ranked, shown, totals);
 		rep_more_rows(
-			context->emitter, top.count - shown, rep_key_plural(top.key), "--limit");
+			context->emitter, top->count - shown, rep_key_plural(top->key), "--limit");
 		rep_document_end(context->emitter);
-		rep_ranked_free(ranked, top.count);
+		rep_ranked_free(ranked, top->count);
 	}
 	hg_top_release(&top);
 	return status;

@@ -34,8 +34,8 @@ static const struct rep_column columns[] = {
  * largest child of the one before (the cells of a list), is one row, that of its first block.
  */
 struct pruned {
-	struct hg_tree tree;
-	struct hg_totals totals;
+	struct hg_tree *tree;
+	const struct hg_totals *totals;
 	uint64_t min_bytes; /* what hidden children must retain to be worth a line */
 	uint64_t *retained;
 	size_t *parents; /* position of the parent row; of the first: its own */
@@ -56,7 +56,7 @@ static void release_pruned(struct pruned *pruned)
 
 static bool allocate_pruned(struct pruned *pruned)
 {
-	size_t count = pruned->tree.count ? pruned->tree.count : 1;
+	size_t count = pruned->tree->count ? pruned->tree->count : 1;
 	pruned->retained = calloc(count, sizeof(*pruned->retained));
 	pruned->parents = calloc(count, sizeof(*pruned->parents));
 	pruned->shown = calloc(count, sizeof(*pruned->shown));
@@ -69,18 +69,18 @@ static bool allocate_pruned(struct pruned *pruned)
 /* In depth-first order the parent is the nearest earlier row that is less deep: climb to it. */
 static size_t find_tree_parent(const struct pruned *pruned, size_t position)
 {
-	const struct hg_tree_row *rows = pruned->tree.rows;
+	struct hg_tree_row *const *rows = pruned->tree->rows;
 	size_t parent = position - 1;
-	while (parent > 0 && rows[parent].depth >= rows[position].depth)
+	while (parent > 0 && rows[parent]->depth >= rows[position]->depth)
 		parent = pruned->parents[parent];
 	return parent;
 }
 
 static void find_tree_parents(struct pruned *pruned, struct hg_snapshot *snapshot)
 {
-	for (size_t i = 0; i < pruned->tree.count; i++) {
+	for (size_t i = 0; i < pruned->tree->count; i++) {
 		struct hg_block block;
-		hg_block(snapshot, pruned->tree.rows[i].node, &block);
+		block = *hg_describe_block(snapshot, pruned->tree->rows[i]->node);
 		pruned->retained[i] = block.retained_bytes;
 		pruned->parents[i] = i ? find_tree_parent(pruned, i) : 0;
 	}
@@ -89,8 +89,8 @@ static void find_tree_parents(struct pruned *pruned, struct hg_snapshot *snapsho
 static bool nodes_look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_node right)
 {
 	struct hg_block a, b;
-	hg_block(snapshot, left, &a);
-	hg_block(snapshot, right, &b);
+	a = *hg_describe_block(snapshot, left);
+	b = *hg_describe_block(snapshot, right);
 	return rep_look_the_same(&a, &b);
 }
 
@@ -100,23 +100,24 @@ static bool nodes_look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_n
  */
 static bool merge_chains(struct pruned *pruned, struct hg_snapshot *snapshot, bool *merged)
 {
-	struct hg_tree_row *rows = pruned->tree.rows;
-	size_t *heads = calloc(pruned->tree.count, sizeof(*heads));
+	struct hg_tree_row **rows = pruned->tree->rows;
+	size_t *heads = calloc(pruned->tree->count, sizeof(*heads));
 	if (!heads)
 		return false;
-	for (size_t i = 1; i < pruned->tree.count; i++) {
+	for (size_t i = 1; i < pruned->tree->count; i++) {
 		size_t parent = pruned->parents[i], head = heads[parent];
 		/* The rest of a list is most of it; a branch of a tree is not. */
 		bool rest =
 			parent == i - 1 && pruned->retained[i] >= pruned->retained[parent] / 10 * 7;
-		merged[i] = rest && nodes_look_the_same(snapshot, rows[i].node, rows[parent].node);
+		merged[i] =
+			rest && nodes_look_the_same(snapshot, rows[i]->node, rows[parent]->node);
 		heads[i] = merged[i] ? head : i;
 		pruned->parents[i] = head;
-		rows[i].depth = merged[i] ? rows[head].depth : rows[head].depth + 1;
+		rows[i]->depth = merged[i] ? rows[head]->depth : rows[head]->depth + 1;
 		if (merged[i]) {
 			pruned->chain[head]++;
-			rows[head].hidden_children += rows[i].hidden_children;
-			rows[head].hidden_bytes += rows[i].hidden_bytes;
+			rows[head]->hidden_children += rows[i]->hidden_children;
+			rows[head]->hidden_bytes += rows[i]->hidden_bytes;
 		}
 	}
 	free(heads);
@@ -126,14 +127,14 @@ static bool merge_chains(struct pruned *pruned, struct hg_snapshot *snapshot, bo
 /* Whoever is dropped is counted with the row above it. */
 static void count_hidden(struct pruned *pruned, const bool *merged)
 {
-	struct hg_tree_row *rows = pruned->tree.rows;
-	for (size_t i = 1; i < pruned->tree.count; i++) {
+	struct hg_tree_row **rows = pruned->tree->rows;
+	for (size_t i = 1; i < pruned->tree->count; i++) {
 		size_t parent = pruned->parents[i];
 		if (pruned->kept[i]) {
 			pruned->shown[parent]++;
 		} else if (pruned->kept[parent] && !merged[i]) {
-			rows[parent].hidden_children++;
-			rows[parent].hidden_bytes += pruned->retained[i];
+			rows[parent]->hidden_children++;
+			rows[parent]->hidden_bytes += pruned->retained[i];
 		}
 	}
 }
@@ -141,7 +142,7 @@ static void count_hidden(struct pruned *pruned, const bool *merged)
 static bool prune(
 	struct pruned *pruned, struct rep_context *context, const struct rep_tree_request *request)
 {
-	size_t count = pruned->tree.count;
+	size_t count = pruned->tree->count;
 	bool *merged = calloc(count ? count : 1, sizeof(*merged));
 	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
 	bool text = context->emitter->writer->for_people;
@@ -153,7 +154,7 @@ static bool prune(
 	/* Rows that are no candidates have no amount, and go first. */
 	uint64_t candidates = 0;
 	for (size_t i = 0; fine && i < count; i++) {
-		bool deep = request->max_depth && pruned->tree.rows[i].depth > request->max_depth;
+		bool deep = request->max_depth && pruned->tree->rows[i]->depth > request->max_depth;
 		amounts[i] = merged[i] || deep ? 0 : pruned->retained[i] + 1;
 		candidates += amounts[i] != 0;
 	}
@@ -192,10 +193,10 @@ static void write_tree_row(
 	struct rep_context *context, const struct pruned *pruned, size_t position)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_tree_row *row = &pruned->tree.rows[position];
+	const struct hg_tree_row *row = pruned->tree->rows[position];
 	struct rep_text name = {0}, type = {0}, location = {0}, label = {0};
 	struct hg_block block;
-	hg_block(context->snapshot, row->node, &block);
+	block = *hg_describe_block(context->snapshot, row->node);
 	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
@@ -210,9 +211,9 @@ static void write_tree_row(
 	rep_cell_string(emitter, rep_text_string(&location));
 	rep_cell_number(emitter, block.bytes);
 	rep_cell_number(emitter, block.retained_bytes);
-	rep_cell_share(emitter, block.retained_bytes, pruned->totals.retained_bytes);
+	rep_cell_share(emitter, block.retained_bytes, pruned->totals->retained_bytes);
 	rep_cell_number(emitter, row->children);
-	rep_cell_share(emitter, block.retained_bytes, pruned->totals.retained_bytes);
+	rep_cell_share(emitter, block.retained_bytes, pruned->totals->retained_bytes);
 	rep_cell_number(emitter, row->hidden_children);
 	rep_cell_number(emitter, row->hidden_bytes);
 	rep_cell_string(emitter, rep_text_string(&label));
@@ -227,7 +228,7 @@ static void write_tree_row(
 /* Below the children shown of a row: how many are not. */
 static void remark_hidden(struct rep_emitter *emitter, const struct pruned *pruned, size_t position)
 {
-	const struct hg_tree_row *row = &pruned->tree.rows[position];
+	const struct hg_tree_row *row = pruned->tree->rows[position];
 	struct rep_text remark = {0};
 	bool worth_it = pruned->shown[position] || row->hidden_bytes > pruned->min_bytes;
 	/* Of a chain without end, the one child hidden is the rest of it. */
@@ -281,7 +282,7 @@ static void write_tree(struct rep_context *context, const struct pruned *pruned)
 	size_t last = 0;
 	rep_begin(context, "tree", NULL);
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; i < pruned->tree.count && !rep_emitter_broken(emitter); i++) {
+	for (size_t i = 0; i < pruned->tree->count && !rep_emitter_broken(emitter); i++) {
 		if (!pruned->kept[i])
 			continue;
 		/* Leaving the rows that are not above this one. */
@@ -292,12 +293,12 @@ static void write_tree(struct rep_context *context, const struct pruned *pruned)
 	}
 	for (; text && last; last = pruned->parents[last])
 		remark_hidden(emitter, pruned, last);
-	if (pruned->tree.count)
+	if (pruned->tree->count)
 		remark_hidden(emitter, pruned, 0);
 	if (!text)
-		write_unreachable(emitter, &pruned->totals);
+		write_unreachable(emitter, pruned->totals);
 	rep_table_end(emitter);
-	prose_unreachable(emitter, &pruned->totals);
+	prose_unreachable(emitter, pruned->totals);
 	rep_document_end(emitter);
 }
 
@@ -312,15 +313,15 @@ static uint32_t levels_to_ask_for(
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request)
 {
 	struct pruned pruned = {0};
-	enum hg_status status = hg_totals(context->snapshot, &pruned.totals);
+	enum hg_status status = hg_count_totals(context->snapshot, &pruned.totals);
 	if (status == HG_OK) {
 		struct hg_tree_options options = {.size = sizeof(options),
 			.from = request->from,
 			.max_depth = levels_to_ask_for(context, request),
 			.max_children = request->max_children,
-			.min_bytes = rep_share_bytes(&pruned.totals, request->min_share)};
+			.min_bytes = rep_share_bytes(pruned.totals, request->min_share)};
 		pruned.min_bytes = options.min_bytes;
-		status = hg_tree(context->snapshot, &options, &pruned.tree);
+		status = hg_list_tree(context->snapshot, &options, &pruned.tree);
 	}
 	if (status != HG_OK) {
 		status = rep_library_failed(context, status);

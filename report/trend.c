@@ -148,7 +148,7 @@ static bool add_moment(
 	if (!grow_array((void **)&trend->moments, trend->moments_count, &trend->moments_capacity,
 		    sizeof(*trend->moments)))
 		return false;
-	hg_snapshot_info(snapshot, &info);
+	info = *hg_snapshot_info(snapshot);
 	struct moment *moment = &trend->moments[trend->moments_count++];
 	struct rep_text reason = {0};
 	if (*info.partial)
@@ -165,16 +165,16 @@ static bool add_moment(
 enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *context)
 {
 	struct rep_text kind = {0}, name = {0};
-	struct hg_top top = {0};
-	struct hg_totals totals;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	struct hg_top *top = NULL;
+	const struct hg_totals *totals;
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_top(context->snapshot, trend->key, &top);
+		status = hg_list_top(context->snapshot, trend->key, NULL, &top);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	bool fine = add_moment(trend, context->snapshot, &totals);
-	for (size_t i = 0; i < top.count && fine; i++) {
-		const struct hg_class *row = &top.rows[i];
+	bool fine = add_moment(trend, context->snapshot, totals);
+	for (size_t i = 0; i < top->count && fine; i++) {
+		const struct hg_class *row = top->rows[i];
 		rep_text_clear(&kind);
 		rep_text_clear(&name);
 		rep_class_names(context->snapshot, trend->key, row->id, &kind, &name);

@@ -37,7 +37,7 @@ static enum hg_status filter_types(
 	for (size_t i = 0; i < types->count && status == HG_OK; i++) {
 		struct rep_text text = {0};
 		bool matches;
-		rep_name_declared(&text, context->snapshot, types->rows[i].id, HG_DECLARED_NAME);
+		rep_name_declared(&text, context->snapshot, types->rows[i]->id, HG_DECLARED_NAME);
 		status = base_pattern_match(
 			&wanted, rep_text_string(&text), &matches, context->error);
 		if (matches)
@@ -54,7 +54,7 @@ static void write_types_head(struct rep_context *context, const struct hg_totals
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text line = {0};
 	struct hg_info info;
-	hg_snapshot_info(context->snapshot, &info);
+	info = *hg_snapshot_info(context->snapshot);
 	rep_coverage(&line, totals);
 	rep_prose(emitter, REP_BOLD, "Declared types");
 	rep_prose(emitter, REP_PLAIN, ": they type %s\n", rep_text_string(&line));
@@ -81,7 +81,7 @@ static void write_types(struct rep_context *context, const struct hg_types *type
 	write_types_head(context, totals);
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
-		const struct hg_declared *row = &types->rows[i];
+		const struct hg_declared *row = types->rows[i];
 		declared_part_cell(context, row->id, HG_DECLARED_NAME);
 		declared_part_cell(context, row->id, HG_DECLARED_KIND);
 		declared_part_cell(context, row->id, HG_DECLARED_UNIT);
@@ -125,23 +125,23 @@ static void clash_row(struct rep_context *context, const struct hg_clash *row)
 enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct hg_clashes clashes;
-	struct hg_totals totals;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	struct hg_clashes *clashes;
+	const struct hg_totals *totals;
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_clashes(context->snapshot, &clashes);
+		status = hg_list_clashes(context->snapshot, &clashes);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	size_t shown = limit && limit < clashes.count ? (size_t)limit : clashes.count;
+	size_t shown = limit && limit < clashes->count ? (size_t)limit : clashes->count;
 	rep_begin(context, "types", NULL);
-	write_types_head(context, &totals);
+	write_types_head(context, totals);
 	rep_table_begin(emitter, "clashes", clash_columns,
 		sizeof(clash_columns) / sizeof(clash_columns[0]));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
-		clash_row(context, &clashes.rows[i]);
+		clash_row(context, clashes->rows[i]);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, clashes.count - shown, "kinds of clashes", "--limit");
-	if (clashes.clashes != totals.shape_clashes)
+	rep_more_rows(emitter, clashes->count - shown, "kinds of clashes", "--limit");
+	if (clashes->clashes != totals->shape_clashes)
 		rep_prose(emitter, REP_PLAIN, "not all clashes were noted: these are the first\n");
 	rep_document_end(emitter);
 	hg_clashes_release(&clashes);
@@ -151,16 +151,16 @@ enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 enum hg_status rep_types(
 	struct rep_context *context, const char *pattern, bool unused, uint64_t limit)
 {
-	struct hg_types types = {0};
-	struct hg_totals totals;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	struct hg_types *types = NULL;
+	const struct hg_totals *totals;
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_types(context->snapshot, unused, &types);
+		status = hg_list_types(context->snapshot, unused, &types);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	status = filter_types(context, pattern, &types);
+	status = filter_types(context, pattern, types);
 	if (status == HG_OK)
-		write_types(context, &types, &totals, limit);
+		write_types(context, types, totals, limit);
 	hg_types_release(&types);
 	return status;
 }

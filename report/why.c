@@ -35,8 +35,8 @@ static const struct rep_column path_columns[] = {
 struct answer {
 	const char *pattern;
 	bool has_types;
-	struct hg_selection selection;
-	struct hg_why why;
+	struct hg_selection *selection;
+	struct hg_why *why;
 	bool *kept;
 	size_t kept_count;
 };
@@ -55,8 +55,7 @@ static void write_step(
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text name = {0}, location = {0}, label = {0}, through = {0}, type = {0};
-	struct hg_block block;
-	hg_block(context->snapshot, step->node, &block);
+	struct hg_block block = *hg_describe_block(context->snapshot, step->node);
 	rep_name_node(&name, context->snapshot, step->node);
 	rep_name_location(&location, context->snapshot, block.location);
 	rep_name_label(&label, context->snapshot, &block);
@@ -112,8 +111,8 @@ static void write_steps(struct rep_context *context, const struct hg_why *why)
 			leave_out_steps(context->emitter, count - FIRST_STEPS - LAST_STEPS);
 			i = count - LAST_STEPS;
 		}
-		if (why->steps[i].node != top)
-			write_step(context, &why->steps[i], i ? &why->steps[i - 1] : NULL);
+		if (why->steps[i]->node != top)
+			write_step(context, why->steps[i], i ? why->steps[i - 1] : NULL);
 	}
 	rep_table_end(context->emitter);
 }
@@ -152,8 +151,7 @@ static void write_path(
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
-	struct hg_block block;
-	hg_block(context->snapshot, row->node, &block);
+	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, row->location);
 	rep_name_type(&type, context->snapshot, row->type);
@@ -165,7 +163,7 @@ static void write_path(
 	rep_cell_number(emitter, row->nodes);
 	rep_cell_number(emitter, row->targets);
 	rep_cell_number(emitter, row->bytes);
-	rep_cell_share(emitter, row->targets, answer->why.reached);
+	rep_cell_share(emitter, row->targets, answer->why->reached);
 	rep_cell_string(emitter, rep_text_string(&type));
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
@@ -178,21 +176,21 @@ static void write_path(
 static void write_paths(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
-	const struct hg_why *why = &answer->why;
+	const struct hg_why *why = answer->why;
 	if (emitter->writer->for_people && why->rows_count == 0)
 		return;
 	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
 	rep_table_begin(emitter, "rows", path_columns, 10);
 	for (size_t i = 0; i < why->rows_count && !rep_emitter_broken(emitter); i++)
 		if (answer->kept[i])
-			write_path(context, answer, &why->rows[i]);
+			write_path(context, answer, why->rows[i]);
 	rep_table_end(emitter);
 	rep_more_rows(emitter, why->rows_count - answer->kept_count, "steps", "--limit");
 }
 
 static void write_selection_text(struct rep_emitter *emitter, const struct answer *answer)
 {
-	const struct hg_selection *selection = &answer->selection;
+	const struct hg_selection *selection = answer->selection;
 	struct rep_text text = {0}, pattern = {0};
 	if (!emitter->writer->for_people)
 		return;
@@ -215,10 +213,10 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 	rep_text_put(&text, "; they retain ");
 	rep_text_size(&text, selection->retained_bytes);
 	rep_text_put(&text, "; ");
-	if (answer->why.unreachable == 0) {
+	if (answer->why->unreachable == 0) {
 		rep_text_put(&text, "all reachable");
 	} else {
-		rep_text_count(&text, answer->why.unreachable);
+		rep_text_count(&text, answer->why->unreachable);
 		rep_text_put(&text, " unreachable: no root holds them");
 	}
 	rep_prose(emitter, REP_PLAIN, "%s\n", rep_text_string(&text));
@@ -228,7 +226,7 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 
 static void write_selection(struct rep_emitter *emitter, const struct answer *answer)
 {
-	const struct hg_selection *selection = &answer->selection;
+	const struct hg_selection *selection = answer->selection;
 	if (!emitter->writer->tells_all)
 		return;
 	rep_section_begin(emitter, "selection", NULL);
@@ -237,21 +235,21 @@ static void write_selection(struct rep_emitter *emitter, const struct answer *an
 	rep_value_number(emitter, "blocks", NULL, REP_COUNT, selection->blocks);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, selection->bytes);
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, selection->retained_bytes);
-	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->why.reached);
-	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->why.unreachable);
+	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->why->reached);
+	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->why->unreachable);
 	rep_section_end(emitter);
 }
 
 /* A step reaches at most what the step above it reaches, so the largest rows hang together. */
 static bool keep_path_rows(struct answer *answer, uint64_t limit)
 {
-	size_t count = answer->why.rows_count;
+	size_t count = answer->why->rows_count;
 	uint64_t *amounts = calloc(count ? count : 1, sizeof(*amounts));
 	answer->kept = calloc(count ? count : 1, sizeof(*answer->kept));
 	bool fine = amounts && answer->kept;
 	if (fine) {
 		for (size_t i = 0; i < count; i++)
-			amounts[i] = answer->why.rows[i].targets;
+			amounts[i] = answer->why->rows[i]->targets;
 		fine = rep_keep_largest(amounts, count, limit, answer->kept);
 		answer->kept_count = limit && limit < count ? (size_t)limit : count;
 	}
@@ -264,7 +262,8 @@ enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_
 	struct answer answer = {.pattern = pattern, .has_types = hg_has_types(context->snapshot)};
 	enum hg_status status = hg_select(context->snapshot, pattern, &answer.selection);
 	if (status == HG_OK)
-		status = hg_why(context->snapshot, &answer.selection, &answer.why);
+		status = hg_explain_nodes(context->snapshot, answer.selection->nodes,
+			answer.selection->count, &answer.why);
 	if (status != HG_OK) {
 		status = rep_library_failed(context, status);
 	} else if (!keep_path_rows(&answer, limit)) {
@@ -273,7 +272,7 @@ enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_
 		rep_begin(context, "why", NULL);
 		write_selection_text(context->emitter, &answer);
 		write_selection(context->emitter, &answer);
-		write_steps(context, &answer.why);
+		write_steps(context, answer.why);
 		write_paths(context, &answer);
 		rep_document_end(context->emitter);
 	}

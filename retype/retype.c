@@ -43,6 +43,7 @@ static enum hg_status read_types(
 	BASE_TRY(retype_check_program(&retype->types, snap, note, sizeof(note), error));
 	BASE_TRY(retype_distrust(&retype->types));
 	retype->has_types = true;
+	retype->state = *note ? HG_TYPES_STALE : HG_TYPES_FRESH;
 	return set_note(retype, note, error);
 }
 
@@ -63,8 +64,8 @@ static enum hg_status open_found_profile(
 {
 	char text[sizeof(error->message) + 4200];
 	struct hg_error trouble;
-	BASE_TRY(retype_find_profile(
-		snap, &retype->types.pool, &retype->file, &retype->path, &retype->note, error));
+	BASE_TRY(retype_find_profile(snap, &retype->types.pool, &retype->file, &retype->path,
+		&retype->note, &retype->state, error));
 	if (!retype->path[0])
 		return HG_OK;
 	base_error_clear(&trouble);
@@ -77,6 +78,7 @@ static enum hg_status open_found_profile(
 	}
 	snprintf(text, sizeof(text), NONE "%s %s", retype->path, trouble.message);
 	BASE_TRY(forget_types(retype, error));
+	retype->state = HG_TYPES_REFUSED;
 	return set_note(retype, text, error);
 }
 
@@ -87,6 +89,7 @@ static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 	BASE_TRY(retype_cmt400_read(&retype->types, options->directories, options->directory_count,
 		snap, &retype->path, error));
 	retype->has_types = retype->types.location_count > 0;
+	retype->state = retype->has_types ? HG_TYPES_FRESH : HG_TYPES_ABSENT;
 	if (retype->has_types)
 		return HG_OK;
 	retype->path = "";
@@ -103,12 +106,6 @@ static bool is_of_400(const struct snap *snap)
 	return snap->format->ids == SNAP_IDS_MEMPROF01 || snap->format->ids == SNAP_IDS_MEMPROF02;
 }
 
-/* A profile of the program some of whose units were built anew. */
-static bool is_stale(const struct retype *retype)
-{
-	return strncmp(retype->note, "stale: ", strlen("stale: ")) == 0;
-}
-
 static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
@@ -120,7 +117,7 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 		BASE_TRY(open_typed_trees(retype, snap, options, error));
 	else
 		BASE_TRY(open_found_profile(retype, snap, error));
-	if (options->required && (!retype->has_types || is_stale(retype))) {
+	if (options->required && retype->state != HG_TYPES_FRESH) {
 		const char *why = retype->note;
 		const char *reason =
 			strncmp(why, NONE, strlen(NONE)) == 0 ? why + strlen(NONE) : why;

@@ -12,7 +12,8 @@
 
 struct retype {
 	struct retype_types types;
-	bool has_types;        /* there is a type table; else only tags tell */
+	bool has_types; /* there is a type table; else only tags tell */
+	enum hg_type_state state;
 	const char *path;      /* of the profile; "" none */
 	const char *note;      /* why there is none, or what is odd about it; "" */
 	struct base_file file; /* of the profile */

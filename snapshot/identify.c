@@ -383,6 +383,8 @@ static enum hg_status identify(const char *path, struct line *line, struct hg_er
 enum hg_status hg_identify(struct hg_session *session, const char *path, char *buffer, size_t size)
 {
 	struct line line = {buffer, size, 0};
+	if (!session)
+		return HG_ERROR_USAGE;
 	base_error_clear(&session->error);
 	if (!path)
 		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");

@@ -341,7 +341,6 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 		.live_blocks = HG_UNKNOWN,
 		.accounts = {HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN,
 			HG_UNKNOWN},
-		.consistency = "",
 	};
 	enum hg_status status =
 		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);

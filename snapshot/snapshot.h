@@ -259,8 +259,8 @@ struct snap {
 	const char *method, *capture_consistency; /* of cores that heapgraph wrote; "" */
 	uint64_t time;                            /* ns since 1970; HG_UNKNOWN */
 	const char *profile, *profile_note;
-	const char *consistency; /* in the middle of what the program was stopped; "" */
-	const char *notes[16];   /* what could not be read, a line each */
+	enum hg_moment moment; /* of the process, as its memory tells */
+	const char *notes[16]; /* what could not be read, a line each */
 	unsigned note_count;
 	const char *partial; /* what a file cut short lacks, or NULL */
 	uint64_t partial_offset;

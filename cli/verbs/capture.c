@@ -49,8 +49,8 @@ static void say_capture(const struct hg_capture *capture)
 		(unsigned long long)(capture->pause_ns / 1000000),
 		(unsigned long long)(capture->pause_ns / 10000 % 100));
 	rep_text_size(&line, capture->written_bytes);
-	rep_text_printf(&line, " written, consistency %s, method %s", capture->consistency,
-		capture->method);
+	rep_text_printf(&line, " written, consistency %s, method %s",
+		hg_moment_name(capture->moment), hg_capture_method_name(capture->method));
 	if (capture->stops > 1)
 		rep_text_printf(&line,
 			", after %llu other stops of %llu.%02llu ms in all, at bad moments",
@@ -72,18 +72,21 @@ static void say_capture(const struct hg_capture *capture)
 
 static enum hg_status capture_once(struct follow *follow, const char *trigger)
 {
-	struct hg_capture result;
+	const struct hg_capture *result;
 	struct cli_run *run = follow->run;
 	struct hg_capture_options options = {.size = sizeof(options),
 		.path = follow->output,
-		.method = (enum hg_capture_method)cli_number(run->values.method, HG_CAPTURE_ANY),
+		.method =
+			run->values.method == CLI_UNSET
+				? HG_CAPTURE_ANY
+				: (enum hg_capture_method)(HG_CAPTURE_ANY + 1 + run->values.method),
 		.trigger = trigger};
-	enum hg_status status = hg_capture(follow->process, &options, &result);
+	enum hg_status status = hg_capture_process(follow->process, &options, &result);
 	cli_progress_end(&run->progress);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
 	follow->captures++;
-	say_capture(&result);
+	say_capture(result);
 	return HG_OK;
 }
 
@@ -132,17 +135,17 @@ static void wait_a_little(void)
 /* Until there are enough, or the process ends, which is no failure once there is one. */
 static enum hg_status follow_process(struct follow *follow)
 {
-	struct hg_counters counters;
+	const struct hg_counters *counters;
 	uint64_t most = cli_number(follow->run->values.count, UINT64_MAX);
 	follow->due = milliseconds();
 	follow->major_seen = follow->heap_seen = HG_UNKNOWN;
 	while (follow->captures < most) {
-		if (child_has_ended(follow) || !hg_process_counters(follow->process, &counters))
+		if (child_has_ended(follow) || !(counters = hg_process_counters(follow->process)))
 			break;
-		const char *trigger = triggered(follow, &counters);
+		const char *trigger = triggered(follow, counters);
 		enum hg_status status = trigger ? capture_once(follow, trigger) : HG_OK;
-		if (status != HG_OK && (child_has_ended(follow) ||
-					       !hg_process_counters(follow->process, &counters)))
+		if (status != HG_OK &&
+			(child_has_ended(follow) || !hg_process_counters(follow->process)))
 			break;
 		if (status != HG_OK)
 			return status;
@@ -279,7 +282,7 @@ static enum hg_status run_capture_verb(struct cli_run *run)
 
 static const char *method_name(unsigned index)
 {
-	return hg_capture_method_name((enum hg_capture_method)index);
+	return hg_capture_method_name((enum hg_capture_method)(HG_CAPTURE_ANY + 1 + index));
 }
 
 static const struct cli_option own[] = {

@@ -23,8 +23,8 @@ static void note_programs(struct hg_snapshot *old_snapshot, struct hg_snapshot *
 {
 	struct hg_info before, after;
 	struct rep_text text = {0};
-	hg_snapshot_info(old_snapshot, &before);
-	hg_snapshot_info(new_snapshot, &after);
+	before = *hg_snapshot_info(old_snapshot);
+	after = *hg_snapshot_info(new_snapshot);
 	if (strcmp(before.program, after.program) != 0) {
 		rep_text_printf(&text, "is of the program '%s', %s of '%s'", before.program,
 			after.path, after.program);

@@ -31,7 +31,7 @@ static void say_partial_picture(struct cli_run *run)
 	struct hg_info info;
 	if (!run->partial)
 		return;
-	hg_snapshot_info(run->context.snapshot, &info);
+	info = *hg_snapshot_info(run->context.snapshot);
 	rep_text_put(&reason, "PARTIAL: ");
 	rep_partial_reason(&reason, &info);
 	cli_print_note(info.path, rep_text_string(&reason));

@@ -15,7 +15,7 @@ static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_trend **t
 			*trend = rep_trend_begin((enum hg_key)run->values.by);
 		if (!*trend)
 			return base_no_memory(&run->error, 0);
-		hg_snapshot_info(run->context.snapshot, &now);
+		now = *hg_snapshot_info(run->context.snapshot);
 		if (now.pid != HG_UNKNOWN && now.pid == before.pid && now.index < before.index)
 			cli_print_note(paths[i], "comes after a later dump of the same process");
 		before = now;

@@ -166,7 +166,7 @@ static Agnode_t *draw_block(struct drawing *drawing, size_t position)
 {
 	const struct rep_drawn_node *node = &drawing->picture->nodes[position];
 	struct hg_block block;
-	hg_block(drawing->context->snapshot, node->node, &block);
+	block = *hg_describe_block(drawing->context->snapshot, node->node);
 	uint64_t points = share_of_picture(drawing, block.retained_bytes);
 	if (block.is_root)
 		rep_text_printf(&drawing->text, "root%zu", position);
@@ -364,7 +364,7 @@ static void set_title(
 static bool draw_graph(struct drawing *drawing, const struct hg_totals *totals)
 {
 	struct hg_info info;
-	hg_snapshot_info(drawing->context->snapshot, &info);
+	info = *hg_snapshot_info(drawing->context->snapshot);
 	drawing->graph = agopen((char *)"heapgraph", Agdirected, NULL);
 	drawing->nodes = calloc(drawing->picture->nodes_count ? drawing->picture->nodes_count : 1,
 		sizeof(Agnode_t *));
@@ -436,14 +436,14 @@ enum hg_status rep_dot(
 	struct rep_context *context, const struct rep_dot_request *request, FILE *stream)
 {
 	struct rep_picture picture = {0};
-	struct hg_totals totals;
-	enum hg_status status = hg_totals(context->snapshot, &totals);
+	const struct hg_totals *totals;
+	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	BASE_TRY(rep_picture(context, request->from, request->max_nodes,
-		rep_share_bytes(&totals, request->min_share), &picture));
+		rep_share_bytes(totals, request->min_share), &picture));
 	struct order order = {.drawing = {.context = context, .picture = &picture},
-		.totals = &totals,
+		.totals = totals,
 		.format = request->picture};
 	status = rep_apart(draw_and_write, &order, "Graphviz", stream, context->error);
 	rep_picture_release(&picture);

@@ -303,7 +303,7 @@ static bool make_lines(struct lines *lines, const struct rep_hp *hp,
 	if (!lines->lines)
 		return false;
 	for (; lines->count < top->count; lines->count++) {
-		const struct hg_class *row = &top->rows[lines->count];
+		const struct hg_class *row = top->rows[lines->count];
 		struct line *line = &lines->lines[lines->count];
 		line->amount = hp->in_bytes ? row->bytes : row->blocks;
 		hg_class_parts(snapshot, row->id, &line->type, &line->location);
@@ -328,8 +328,7 @@ static void put_sample(struct rep_text *out, uint64_t index, const char *lines)
 /* The numbers of samples ascend; they are those of the dumps as long as these do. */
 static uint64_t index_of(const struct rep_hp *hp, const struct hg_snapshot *snapshot)
 {
-	struct hg_info info;
-	hg_snapshot_info(snapshot, &info);
+	struct hg_info info = *hg_snapshot_info(snapshot);
 	if (info.index != HG_UNKNOWN && (hp->count == 0 || info.index > hp->last_index))
 		return info.index;
 	return hp->count == 0 ? 0 : hp->last_index + 1;
@@ -354,12 +353,12 @@ void rep_hp_release(struct rep_hp *hp)
 
 enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context)
 {
-	struct hg_top top = {0};
+	struct hg_top *top = NULL;
 	struct lines lines = {0};
-	enum hg_status status = hg_top(context->snapshot, HG_BY_TYPE_LOCATION, &top);
+	enum hg_status status = hg_list_top(context->snapshot, HG_BY_TYPE_LOCATION, NULL, &top);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	bool fine = make_lines(&lines, hp, context->snapshot, &top);
+	bool fine = make_lines(&lines, hp, context->snapshot, top);
 	hg_top_release(&top);
 	rep_text_clear(&hp->last);
 	for (size_t i = 0; fine && i < lines.count; i++)

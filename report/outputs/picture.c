@@ -13,7 +13,7 @@ enum { NODES_PER_NODE = 8, MOST_NODES = 2000, ALIKE_SIBLINGS = 4 };
 
 /* The library's picture, and for each of its nodes: */
 struct work {
-	struct hg_picture in;
+	struct hg_picture *in;
 	struct hg_block *blocks; /* unset for groups */
 	uint32_t *parent;        /* who holds it; NOWHERE for the top */
 	uint32_t *head;          /* the first node of its chain, often itself */
@@ -24,7 +24,7 @@ struct work {
 
 static bool allocate_work(struct work *work)
 {
-	size_t count = work->in.nodes_count ? work->in.nodes_count : 1;
+	size_t count = work->in->nodes_count ? work->in->nodes_count : 1;
 	uint32_t **arrays[] = {
 		&work->parent, &work->head, &work->largest, &work->position, &work->group};
 	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
@@ -50,18 +50,18 @@ static void release_work(struct work *work)
 
 static bool is_group_node(const struct work *work, uint32_t node)
 {
-	return work->in.nodes[node].folded != 0;
+	return work->in->nodes[node]->folded != 0;
 }
 
 static void find_drawn_parents(struct work *work)
 {
-	for (size_t i = 0; i < work->in.edges_count; i++) {
-		const struct hg_picture_edge *edge = &work->in.edges[i];
+	for (size_t i = 0; i < work->in->edges_count; i++) {
+		const struct hg_picture_edge *edge = work->in->edges[i];
 		if (edge->kind != HG_EDGE_REFERS)
 			work->parent[edge->to] = edge->from;
 	}
 	/* Nodes come by retained bytes, so the first one met is the largest. */
-	for (uint32_t i = 1; i < work->in.nodes_count; i++) {
+	for (uint32_t i = 1; i < work->in->nodes_count; i++) {
 		uint32_t parent = work->parent[i];
 		if (parent != NOWHERE && !is_group_node(work, i) &&
 			work->largest[parent] == NOWHERE)
@@ -79,15 +79,15 @@ static bool continues_chain(const struct work *work, uint32_t node)
 {
 	uint32_t parent = work->parent[node];
 	return parent != NOWHERE && !is_group_node(work, node) && work->largest[parent] == node &&
-	       is_most_of(&work->in.nodes[node], &work->in.nodes[parent]) &&
+	       is_most_of(work->in->nodes[node], work->in->nodes[parent]) &&
 	       rep_look_the_same(&work->blocks[node], &work->blocks[parent]);
 }
 
 static void find_heads(struct work *work, struct hg_snapshot *snapshot)
 {
-	for (uint32_t i = 0; i < work->in.nodes_count; i++) {
+	for (uint32_t i = 0; i < work->in->nodes_count; i++) {
 		if (!is_group_node(work, i))
-			hg_block(snapshot, work->in.nodes[i].node, &work->blocks[i]);
+			work->blocks[i] = *hg_describe_block(snapshot, work->in->nodes[i]->node);
 		work->head[i] = continues_chain(work, i) ? work->head[work->parent[i]] : i;
 	}
 }
@@ -118,8 +118,8 @@ static bool worth_drawing(const struct work *work, uint32_t node)
 /* The largest heads are kept; a holder comes before what it holds, so they are a tree. */
 static void keep_nodes(struct work *work, uint32_t max_nodes, struct rep_picture *out)
 {
-	for (uint32_t i = 0; i < work->in.nodes_count; i++) {
-		const struct hg_picture_node *node = &work->in.nodes[i];
+	for (uint32_t i = 0; i < work->in->nodes_count; i++) {
+		const struct hg_picture_node *node = work->in->nodes[i];
 		uint32_t head = work->head[i];
 		if (is_group_node(work, i))
 			continue;
@@ -138,7 +138,7 @@ static void keep_nodes(struct work *work, uint32_t max_nodes, struct rep_picture
 static void fold_into_group(
 	struct work *work, uint32_t left_out, struct rep_picture *out, uint64_t *largest)
 {
-	const struct hg_picture_node *node = &work->in.nodes[left_out];
+	const struct hg_picture_node *node = work->in->nodes[left_out];
 	uint32_t holder = holder_of(work, left_out);
 	if (holder == NOWHERE || work->position[holder] == NOWHERE)
 		return;
@@ -150,7 +150,7 @@ static void fold_into_group(
 	struct rep_drawn_node *group = &out->nodes[work->group[holder]];
 	uint32_t parent = work->parent[left_out];
 	out->nodes[work->position[holder]].endless |=
-		parent != holder && is_most_of(node, &work->in.nodes[parent]);
+		parent != holder && is_most_of(node, work->in->nodes[parent]);
 	group->folded += node->folded ? node->folded : 1;
 	group->retained_bytes += node->retained_bytes;
 	if (node->retained_bytes > largest[holder]) {
@@ -162,10 +162,10 @@ static void fold_into_group(
 
 static bool fold_rest(struct work *work, struct rep_picture *out)
 {
-	uint64_t *largest = calloc(work->in.nodes_count, sizeof(*largest));
+	uint64_t *largest = calloc(work->in->nodes_count, sizeof(*largest));
 	if (!largest)
 		return false;
-	for (uint32_t i = 1; i < work->in.nodes_count; i++)
+	for (uint32_t i = 1; i < work->in->nodes_count; i++)
 		if (is_group_node(work, i) || (work->head[i] == i && work->position[i] == NOWHERE))
 			fold_into_group(work, i, out, largest);
 	free(largest);
@@ -185,8 +185,8 @@ static int compare_edges(const void *left, const void *right)
 /* Edges between nodes that were merged become edges of their chains; one for each pair is left. */
 static void connect_chains(struct work *work, struct rep_picture *out)
 {
-	for (size_t i = 0; i < work->in.edges_count; i++) {
-		struct hg_picture_edge edge = work->in.edges[i];
+	for (size_t i = 0; i < work->in->edges_count; i++) {
+		struct hg_picture_edge edge = *work->in->edges[i];
 		if (is_group_node(work, edge.to))
 			continue;
 		bool inner = work->head[edge.from] != edge.from;
@@ -198,7 +198,7 @@ static void connect_chains(struct work *work, struct rep_picture *out)
 			edge.field = HG_UNKNOWN;
 		out->edges[out->edges_count++] = edge;
 	}
-	for (uint32_t i = 0; i < work->in.nodes_count; i++)
+	for (uint32_t i = 0; i < work->in->nodes_count; i++)
 		if (work->group[i] != NOWHERE)
 			out->edges[out->edges_count++] = (struct hg_picture_edge){
 				work->position[i], work->group[i], HG_EDGE_DOMINATES, HG_UNKNOWN};
@@ -217,10 +217,10 @@ static bool build(struct work *work, struct hg_snapshot *snapshot, uint32_t max_
 	struct rep_picture *out)
 {
 	/* At most one group for each node that is kept, and one edge for each group. */
-	size_t nodes = 2 * work->in.nodes_count + 1;
-	out->total_bytes = work->in.total_bytes;
+	size_t nodes = 2 * work->in->nodes_count + 1;
+	out->total_bytes = work->in->total_bytes;
 	out->nodes = calloc(nodes, sizeof(*out->nodes));
-	out->edges = calloc(work->in.edges_count + nodes, sizeof(*out->edges));
+	out->edges = calloc(work->in->edges_count + nodes, sizeof(*out->edges));
 	if (!out->nodes || !out->edges || !allocate_work(work))
 		return false;
 	find_drawn_parents(work);
@@ -243,7 +243,7 @@ enum hg_status rep_picture(struct rep_context *context, hg_node from, uint32_t m
 		.max_nodes = more > max_nodes ? more : max_nodes,
 		.min_bytes = min_bytes};
 	*out = (struct rep_picture){0};
-	enum hg_status status = hg_picture(context->snapshot, &options, &work.in);
+	enum hg_status status = hg_draw_picture(context->snapshot, &options, &work.in);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	if (!build(&work, context->snapshot, max_nodes, out)) {

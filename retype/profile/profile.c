@@ -67,13 +67,15 @@ static bool try_folder(struct attempt *attempt, const char *folder, const char *
 }
 
 enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *pool,
-	struct base_file *file, const char **path, const char **note, struct hg_error *error)
+	struct base_file *file, const char **path, const char **note, enum hg_type_state *state,
+	struct hg_error *error)
 {
 	char folders[3][PATH_MAX], found[PATH_MAX], text[PATH_MAX + 1024];
 	struct attempt attempt = {.snap = snap};
 	const char *program = base_file_name(snap->program);
 	unsigned count = 0;
 	*path = *note = "";
+	*state = HG_TYPES_ABSENT;
 	if (snap->session->no_host_files) {
 		*note = SNAP_NO_PROFILE_LOOKED_FOR;
 		return HG_OK;
@@ -90,6 +92,8 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 		return HG_ERROR_LIMIT;
 	}
 	int length = 0;
+	if (attempt.error.status != HG_OK || attempt.other[0])
+		*state = HG_TYPES_REFUSED;
 	if (attempt.error.status != HG_OK)
 		length = snprintf(text, sizeof(text), "none: %s %s", attempt.error.file,
 			attempt.error.message);

@@ -1,6 +1,6 @@
 /*
- * Captures of running programs, hg_process_open() to hg_capture() of heapgraph.h: the file, and the
- * order of stop, copy and writing.
+ * Captures of running programs, hg_process_open() to hg_capture_process() of heapgraph.h: the file,
+ * and the order of stop, copy and writing.
  */
 #include "snapshot/capture/capture.h"
 
@@ -18,8 +18,14 @@
 
 enum hg_status hg_process_open(struct hg_session *session, int pid, struct hg_process **out)
 {
+	if (out)
+		*out = NULL;
+	if (!session)
+		return HG_ERROR_USAGE;
 	base_error_clear(&session->error);
-	*out = NULL;
+	if (!out)
+		return base_fail(
+			&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no place for the process");
 	struct hg_process *process = calloc(1, sizeof(*process));
 	if (!process)
 		return base_no_memory(&session->error, sizeof(*process));
@@ -39,11 +45,13 @@ void hg_process_close(struct hg_process *process)
 	free(process);
 }
 
-bool hg_process_counters(const struct hg_process *process, struct hg_counters *out)
+const struct hg_counters *hg_process_counters(struct hg_process *process)
 {
-	out->major_collections = snap_live_major_collections(&process->live);
-	out->heap_bytes = snap_live_heap_bytes(&process->live);
-	return snap_live_is_there(&process->live);
+	if (!process)
+		return NULL;
+	process->counters.major_collections = snap_live_major_collections(&process->live);
+	process->counters.heap_bytes = snap_live_heap_bytes(&process->live);
+	return snap_live_is_there(&process->live) ? &process->counters : NULL;
 }
 
 /* Where to */
@@ -159,21 +167,19 @@ static void release_capture(struct snap_capture *capture, enum hg_status status)
 	free(capture->registers);
 }
 
-enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_options *options,
-	struct hg_capture *out)
+static enum hg_status capture_as(
+	struct hg_process *process, const struct hg_capture_options *options)
 {
 	struct hg_error *error = &process->session->error;
 	struct hg_capture_options wanted = {.method = HG_CAPTURE_ANY};
 	struct snap_capture capture = {.process = process,
 		.options = &wanted,
-		.result = out,
+		.result = &process->result,
 		.error = error,
 		.watch = {.pipe = -1},
 		.core = SNAP_CORE_NONE,
 		.copy = SNAP_CORE_NONE};
 	sigset_t all, before, too_big;
-	base_error_clear(error);
-	*out = (struct hg_capture){0};
 	if (options)
 		memcpy(&wanted, options,
 			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
@@ -185,7 +191,7 @@ enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_op
 	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	enum hg_status status = run_stages(&capture, error);
-	out->written_bytes = capture.core.written_bytes;
+	process->result.written_bytes = capture.core.written_bytes;
 	release_capture(&capture, status);
 	/* A limit on the size of files, of which the error tells already. */
 	sigemptyset(&too_big);
@@ -194,4 +200,20 @@ enum hg_status hg_capture(struct hg_process *process, const struct hg_capture_op
 		sigtimedwait(&too_big, NULL, &(struct timespec){0});
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return status;
+}
+
+enum hg_status hg_capture_process(struct hg_process *process,
+	const struct hg_capture_options *options, const struct hg_capture **out)
+{
+	if (out)
+		*out = NULL;
+	if (!process)
+		return HG_ERROR_USAGE;
+	base_error_clear(&process->session->error);
+	if (!out)
+		return base_fail(&process->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no place for what was captured");
+	process->result = (struct hg_capture){0};
+	*out = &process->result;
+	return capture_as(process, options);
 }

@@ -17,6 +17,8 @@
 struct hg_process {
 	struct hg_session *session;
 	struct snap_live live;
+	struct hg_counters counters; /* read last */
+	struct hg_capture result;    /* of the last capture */
 };
 
 /* A capture under way. */

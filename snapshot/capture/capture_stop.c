@@ -66,13 +66,17 @@ static bool is_good_moment(const struct snap_capture *capture)
 /* Stops the process at a good moment, or after some attempts at any. */
 static enum hg_status stop_well(struct snap_capture *capture, struct hg_error *error)
 {
+	static const enum hg_moment moments[] = {[SNAP_MOMENT_NONE] = HG_MOMENT_CLEAN,
+		[SNAP_MOMENT_MINOR_COLLECTION] = HG_MOMENT_MINOR_COLLECTION,
+		[SNAP_MOMENT_COMPACTION] = HG_MOMENT_COMPACTION,
+		[SNAP_MOMENT_FILLING] = HG_MOMENT_FILLING};
 	struct hg_process *process = capture->process;
 	struct hg_capture *result = capture->result;
 	for (;;) {
 		BASE_TRY(stop_process(capture, error));
 		result->stops++;
 		capture->moment = snap_live_moment(&process->live, &capture->trace);
-		result->consistency = snap_moment_name(capture->moment);
+		result->moment = moments[capture->moment];
 		bool compacts = capture->moment == SNAP_MOMENT_COMPACTION;
 		if (is_good_moment(capture) ||
 			result->stops >= (compacts ? MOST_STOPS_COMPACTION : MOST_STOPS))
@@ -150,7 +154,7 @@ static enum hg_status fork_stopped(struct snap_capture *capture, struct hg_error
 	BASE_TRY(snap_fork(&capture->trace, &capture->means, &capture->child, error));
 	keep_registers(capture);
 	capture->not_inherited_bytes = not_inherited(origin, capture->child);
-	capture->result->method = hg_capture_method_name(HG_CAPTURE_FORK);
+	capture->result->method = HG_CAPTURE_FORK;
 	capture->result->pause_ns = resume_process(capture);
 	return HG_OK;
 }
@@ -164,7 +168,7 @@ static enum hg_status copy_stopped(struct snap_capture *capture, struct hg_error
 	int fd = memfd_create("heapgraph capture", MFD_CLOEXEC);
 	if (fd < 0)
 		return base_no_memory(error, 0);
-	capture->result->method = hg_capture_method_name(HG_CAPTURE_VMREAD);
+	capture->result->method = HG_CAPTURE_VMREAD;
 	int number = snap_core_open_fd(&capture->copy, fd);
 	close(fd);
 	if (number == 0)

@@ -8,7 +8,18 @@ const char *hg_capture_method_name(enum hg_capture_method method)
 {
 	static const char *const names[HG_CAPTURE_METHODS] = {
 		[HG_CAPTURE_FORK] = "fork", [HG_CAPTURE_VMREAD] = "vmread"};
-	return method < HG_CAPTURE_METHODS ? names[method] : NULL;
+	return (unsigned)method < HG_CAPTURE_METHODS ? names[method] : NULL;
+}
+
+const char *hg_moment_name(enum hg_moment moment)
+{
+	static const char *const names[HG_MOMENTS] = {[HG_MOMENT_UNKNOWN] = "unknown",
+		[HG_MOMENT_CLEAN] = "clean",
+		[HG_MOMENT_MINOR_COLLECTION] = "minor-collection",
+		[HG_MOMENT_COMPACTION] = "compaction",
+		[HG_MOMENT_FILLING] = "filling",
+		[HG_MOMENT_INSIDE] = "inside"};
+	return (unsigned)moment < HG_MOMENTS ? names[moment] : "?";
 }
 
 enum hg_status snap_capture_check(struct snap_capture *capture, struct hg_error *error)
@@ -77,8 +88,8 @@ int snap_capture_finish(struct snap_capture *capture, struct snap_core *core)
 	struct snap_core_facts facts = {.time = capture->time,
 		.index = capture->result->index,
 		.trigger = capture->options->trigger,
-		.method = capture->result->method,
-		.consistency = capture->result->consistency,
+		.method = hg_capture_method_name(capture->result->method),
+		.consistency = hg_moment_name(capture->result->moment),
 		.ocaml_version = *live->ocaml_version ? live->ocaml_version : NULL,
 		.not_inherited_bytes = capture->not_inherited_bytes};
 	int status = snap_core_finish(core, &facts);

@@ -73,9 +73,9 @@ static enum hg_status describe(struct elfcore *core, struct hg_error *error)
 	} else if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {
 		snap_name_part_number(&name, 3, &snap->index);
 	}
-	snap->consistency = runtime->in_compaction         ? "a compaction"
-			    : runtime->in_minor_collection ? "a minor collection"
-							   : "";
+	snap->moment = runtime->in_compaction         ? HG_MOMENT_COMPACTION
+		       : runtime->in_minor_collection ? HG_MOMENT_MINOR_COLLECTION
+						      : HG_MOMENT_UNKNOWN;
 	for (uint64_t i = 0; i < runtime->code_count; i++)
 		BASE_TRY(
 			snap_add_code(snap, runtime->codes[i].start, runtime->codes[i].end, error));

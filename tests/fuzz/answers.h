@@ -54,7 +54,7 @@ static bool answered(struct hg_session *session, enum hg_status status)
 struct context {
 	struct hg_session *session;
 	struct hg_snapshot *snapshot;
-	struct hg_totals totals;
+	const struct hg_totals *totals;
 	struct hg_info info;
 	hg_node root;
 };
@@ -62,13 +62,13 @@ struct context {
 /* Whether edges may be no fields: those of fibers, and to the data of ephemerons. */
 static bool has_links(const struct context *c)
 {
-	return strcmp(c->info.format, "elfcore") == 0;
+	return c->info.format == HG_FORMAT_ELFCORE;
 }
 
 static void check_totals(struct context *c)
 {
-	struct hg_totals *t = &c->totals;
-	CHECK(hg_totals(c->snapshot, t) == HG_OK);
+	CHECK(hg_count_totals(c->snapshot, &c->totals) == HG_OK);
+	const struct hg_totals *t = c->totals;
 	CHECK(t->blocks == c->info.blocks && t->bytes == c->info.bytes);
 	CHECK(t->reachable_blocks + t->unreachable_blocks == t->blocks);
 	CHECK(t->reachable_bytes + t->unreachable_bytes == t->bytes);
@@ -95,11 +95,12 @@ static void check_names(struct context *c, hg_node node, uint32_t location)
 static void check_objects(struct context *c)
 {
 	struct hg_objects *objects;
-	struct hg_block block, again;
+	const struct hg_block *next;
 	uint64_t count = 0, bytes = 0, reachable_bytes = 0, end = 0;
 	if (!answered(c->session, hg_objects_open(c->snapshot, &objects)))
 		return;
-	while (hg_objects_next(objects, &block)) {
+	while ((next = hg_objects_next(objects))) {
+		struct hg_block block = *next, again;
 		CHECK(block.node == count++ && !block.is_root);
 		CHECK(block.address >= end + 8 && block.bytes == 8 * (block.words + 1));
 		CHECK(block.words > 0);
@@ -109,7 +110,7 @@ static void check_objects(struct context *c)
 		CHECK(block.retained_bytes >= block.bytes || !block.reachable);
 		CHECK(block.reachable == (block.idom != HG_NO_NODE));
 		CHECK(block.idom != block.node && (block.idom <= c->root || !block.reachable));
-		hg_block(c->snapshot, block.node, &again);
+		again = *hg_describe_block(c->snapshot, block.node);
 		CHECK(memcmp(&again.address, &block.address, 3 * sizeof(uint64_t)) == 0);
 		CHECK(again.idom == block.idom && again.retained_bytes == block.retained_bytes);
 		CHECK(hg_block_at(c->snapshot, block.address) == block.node);
@@ -118,22 +119,22 @@ static void check_objects(struct context *c)
 			check_names(c, block.node, block.location);
 	}
 	hg_objects_close(objects);
-	CHECK(count == c->totals.blocks && bytes == c->totals.bytes);
-	CHECK(reachable_bytes == c->totals.reachable_bytes);
+	CHECK(count == c->totals->blocks && bytes == c->totals->bytes);
+	CHECK(reachable_bytes == c->totals->reachable_bytes);
 }
 
 static void check_row(struct context *c, const struct hg_top *top, size_t i)
 {
 	char name[MOST_NAMES];
-	const struct hg_class *row = &top->rows[i];
-	CHECK(i == 0 || top->rows[i - 1].retained_bytes >= row->retained_bytes);
+	const struct hg_class *row = top->rows[i];
+	CHECK(i == 0 || top->rows[i - 1]->retained_bytes >= row->retained_bytes);
 	CHECK(row->confidence <= HG_EXACT);
-	CHECK(row->retained_bytes <= c->totals.reachable_bytes);
+	CHECK(row->retained_bytes <= c->totals->reachable_bytes);
 	if (top->key == HG_BY_ROOT) {
-		CHECK(hg_root_kind(c->snapshot, row->id) < HG_ROOT_KINDS);
+		CHECK(hg_kind_of_root(c->snapshot, row->id) < HG_ROOT_KINDS);
 		CHECK(hg_root_name(c->snapshot, row->id, name, sizeof(name)) > 0);
-		CHECK(row->blocks <= c->totals.reachable_blocks &&
-			row->bytes <= c->totals.reachable_bytes);
+		CHECK(row->blocks <= c->totals->reachable_blocks &&
+			row->bytes <= c->totals->reachable_bytes);
 	} else {
 		CHECK(row->blocks > 0 && row->bytes >= 16 * row->blocks);
 		hg_class_name(c->snapshot, top->key, row->id, name, sizeof(name));
@@ -142,21 +143,21 @@ static void check_row(struct context *c, const struct hg_top *top, size_t i)
 
 static void check_top(struct context *c, enum hg_key key)
 {
-	struct hg_top top;
+	struct hg_top *top;
 	uint64_t blocks = 0, bytes = 0;
-	if (!answered(c->session, hg_top(c->snapshot, key, &top)))
+	if (!answered(c->session, hg_list_top(c->snapshot, key, NULL, &top)))
 		return;
-	for (size_t i = 0; i < top.count; i++) {
-		check_row(c, &top, i);
-		blocks += top.rows[i].blocks;
-		bytes += top.rows[i].bytes;
+	for (size_t i = 0; i < top->count; i++) {
+		check_row(c, top, i);
+		blocks += top->rows[i]->blocks;
+		bytes += top->rows[i]->bytes;
 	}
-	CHECK(top.blocks == blocks && top.bytes == bytes);
+	CHECK(top->blocks == blocks && top->bytes == bytes);
 	if (key == HG_BY_ROOT)
 		/* Stacks of fibers lead to several blocks. */
-		CHECK(top.count == c->totals.roots && blocks >= c->totals.root_targets);
+		CHECK(top->count == c->totals->roots && blocks >= c->totals->root_targets);
 	else
-		CHECK(blocks == c->totals.blocks && bytes == c->totals.bytes);
+		CHECK(blocks == c->totals->blocks && bytes == c->totals->bytes);
 	hg_top_release(&top);
 	hg_top_release(&top);
 }
@@ -164,64 +165,66 @@ static void check_top(struct context *c, enum hg_key key)
 /* Nothing grows between a snapshot and itself. */
 static void check_diff(struct context *c, enum hg_key key)
 {
-	struct hg_diff diff;
-	if (!answered(c->session, hg_diff(c->snapshot, c->snapshot, key, &diff)))
+	struct hg_diff *diff;
+	if (!answered(c->session, hg_compare_snapshots(c->snapshot, c->snapshot, key, &diff)))
 		return;
-	CHECK(diff.count == 0);
+	CHECK(diff->count == 0);
 	hg_diff_release(&diff);
 }
 
 static void check_tree(struct context *c, hg_node from)
 {
-	struct hg_tree tree;
+	struct hg_tree *tree;
 	struct hg_block block;
 	struct hg_tree_options options = {.size = sizeof(options),
 		.from = from,
 		.max_depth = TREE_DEPTH,
 		.max_children = TREE_CHILDREN};
-	if (!answered(c->session, hg_tree(c->snapshot, &options, &tree)))
+	if (!answered(c->session, hg_list_tree(c->snapshot, &options, &tree)))
 		return;
-	CHECK(tree.count > 0 && tree.rows[0].depth == 0);
-	CHECK(tree.rows[0].node == (from == HG_NO_NODE ? c->root : from));
-	hg_block(c->snapshot, tree.rows[0].node, &block);
-	uint64_t below = tree.rows[0].hidden_bytes, children = tree.rows[0].hidden_children;
+	CHECK(tree->count > 0 && tree->rows[0]->depth == 0);
+	CHECK(tree->rows[0]->node == (from == HG_NO_NODE ? c->root : from));
+	block = *hg_describe_block(c->snapshot, tree->rows[0]->node);
+	uint64_t below = tree->rows[0]->hidden_bytes, children = tree->rows[0]->hidden_children;
 	uint64_t retained = block.retained_bytes - block.bytes;
-	for (size_t i = 1; i < tree.count; i++) {
-		const struct hg_tree_row *row = &tree.rows[i];
-		hg_block(c->snapshot, row->node, &block);
-		CHECK(row->depth > 0 && row->depth <= tree.rows[i - 1].depth + 1);
+	for (size_t i = 1; i < tree->count; i++) {
+		const struct hg_tree_row *row = tree->rows[i];
+		block = *hg_describe_block(c->snapshot, row->node);
+		CHECK(row->depth > 0 && row->depth <= tree->rows[i - 1]->depth + 1);
 		CHECK(row->depth <= TREE_DEPTH && row->hidden_bytes <= block.retained_bytes);
 		CHECK(row->hidden_children <= row->children && block.reachable);
 		below += row->depth == 1 ? block.retained_bytes : 0;
 		children += row->depth == 1;
 	}
-	CHECK(children == tree.rows[0].children && below == retained);
+	CHECK(children == tree->rows[0]->children && below == retained);
 	hg_tree_release(&tree);
 }
 
 static void check_why(struct context *c, const char *pattern)
 {
-	struct hg_selection selection;
-	struct hg_why why;
+	struct hg_selection *selection;
+	struct hg_why *why;
 	if (!answered(c->session, hg_select(c->snapshot, pattern, &selection)))
 		return;
-	CHECK(selection.retained_bytes <= c->totals.reachable_bytes);
-	CHECK(selection.blocks <= selection.count && selection.bytes <= c->totals.bytes);
-	for (size_t i = 1; i < selection.count; i++)
-		CHECK(selection.nodes[i - 1] < selection.nodes[i]);
-	if (selection.count && answered(c->session, hg_why(c->snapshot, &selection, &why))) {
-		CHECK(why.selected == selection.count);
-		CHECK(why.reached + why.unreachable == why.selected);
-		CHECK((why.steps_count > 0) == (why.reached > 0));
-		CHECK((why.rows_count > 0) == (why.reached > 0));
+	CHECK(selection->retained_bytes <= c->totals->reachable_bytes);
+	CHECK(selection->blocks <= selection->count && selection->bytes <= c->totals->bytes);
+	for (size_t i = 1; i < selection->count; i++)
+		CHECK(selection->nodes[i - 1] < selection->nodes[i]);
+	if (selection->count && answered(c->session, hg_explain_nodes(c->snapshot, selection->nodes,
+							     selection->count, &why))) {
+		CHECK(why->selected == selection->count);
+		CHECK(why->reached + why->unreachable == why->selected);
+		CHECK((why->steps_count > 0) == (why->reached > 0));
+		CHECK((why->rows_count > 0) == (why->reached > 0));
 		uint64_t targets = 0;
-		for (size_t i = 0; i < why.rows_count; i++)
-			targets += why.rows[i].depth == 0 ? why.rows[i].targets : 0;
-		CHECK(targets == why.reached);
-		for (size_t i = 0; i < why.steps_count; i++)
-			CHECK((i == 0) == (why.steps[i].node >= c->totals.blocks) || has_links(c));
-		for (size_t i = 2; i < why.steps_count; i++)
-			CHECK(why.steps[i].field != HG_UNKNOWN || has_links(c));
+		for (size_t i = 0; i < why->rows_count; i++)
+			targets += why->rows[i]->depth == 0 ? why->rows[i]->targets : 0;
+		CHECK(targets == why->reached);
+		for (size_t i = 0; i < why->steps_count; i++)
+			CHECK((i == 0) == (why->steps[i]->node >= c->totals->blocks) ||
+				has_links(c));
+		for (size_t i = 2; i < why->steps_count; i++)
+			CHECK(why->steps[i]->field != HG_UNKNOWN || has_links(c));
 		hg_why_release(&why);
 	}
 	hg_selection_release(&selection);
@@ -229,39 +232,39 @@ static void check_why(struct context *c, const char *pattern)
 
 static void check_picture(struct context *c)
 {
-	struct hg_picture picture;
+	struct hg_picture *picture;
 	struct hg_picture_options options = {
 		.size = sizeof(options), .from = HG_NO_NODE, .max_nodes = 10};
-	if (!answered(c->session, hg_picture(c->snapshot, &options, &picture)))
+	if (!answered(c->session, hg_draw_picture(c->snapshot, &options, &picture)))
 		return;
-	CHECK(picture.nodes_count > 0 && picture.nodes[0].node == c->root);
-	CHECK(picture.total_bytes == c->totals.retained_bytes);
+	CHECK(picture->nodes_count > 0 && picture->nodes[0]->node == c->root);
+	CHECK(picture->total_bytes == c->totals->retained_bytes);
 	uint64_t drawn = 0;
-	for (size_t i = 0; i < picture.nodes_count; i++) {
-		const struct hg_picture_node *node = &picture.nodes[i];
+	for (size_t i = 0; i < picture->nodes_count; i++) {
+		const struct hg_picture_node *node = picture->nodes[i];
 		CHECK((node->node == HG_NO_NODE) == (node->folded > 0));
-		CHECK(node->retained_bytes <= picture.total_bytes);
+		CHECK(node->retained_bytes <= picture->total_bytes);
 		CHECK(node->bytes <= node->retained_bytes);
 		drawn += node->folded == 0;
 	}
 	CHECK(drawn <= options.max_nodes);
-	for (size_t i = 0; i < picture.edges_count; i++) {
-		CHECK(picture.edges[i].from < picture.nodes_count);
-		CHECK(picture.edges[i].to < picture.nodes_count);
+	for (size_t i = 0; i < picture->edges_count; i++) {
+		CHECK(picture->edges[i]->from < picture->nodes_count);
+		CHECK(picture->edges[i]->to < picture->nodes_count);
 	}
 	hg_picture_release(&picture);
 }
 
 static void check_suspects(struct context *c)
 {
-	struct hg_suspects suspects;
-	if (!answered(c->session, hg_suspects(c->snapshot, &suspects)))
+	struct hg_suspects *suspects;
+	if (!answered(c->session, hg_list_suspects(c->snapshot, &suspects)))
 		return;
-	for (size_t i = 0; i < suspects.count; i++) {
-		const struct hg_suspect *s = &suspects.rows[i];
-		CHECK(i == 0 || suspects.rows[i - 1].retained_bytes >= s->retained_bytes);
+	for (size_t i = 0; i < suspects->count; i++) {
+		const struct hg_suspect *s = suspects->rows[i];
+		CHECK(i == 0 || suspects->rows[i - 1]->retained_bytes >= s->retained_bytes);
 		CHECK(s->node <= c->root && s->accumulation <= c->root);
-		CHECK(10 * s->retained_bytes + 9 >= c->totals.reachable_bytes);
+		CHECK(10 * s->retained_bytes + 9 >= c->totals->reachable_bytes);
 		CHECK(s->chain >= 1 && s->chain <= HG_LONGEST_CHAIN);
 		CHECK(s->location_bytes <= s->retained_bytes);
 	}
@@ -270,41 +273,40 @@ static void check_suspects(struct context *c)
 
 static void check_object(struct context *c, hg_node node)
 {
-	struct hg_object o;
+	struct hg_object *o;
 	uint64_t retained = 0;
-	if (!answered(c->session, hg_object(c->snapshot, node, 100, 0, &o)))
+	if (!answered(c->session, hg_describe_object(c->snapshot, node, 100, 0, &o)))
 		return;
-	CHECK(o.block.node == node && o.fields_count <= o.block.words);
-	CHECK(o.referrers_count == o.referrers_total);
-	CHECK(o.content_size <= 8 * o.block.words);
-	for (size_t i = 0; i < o.fields_count; i++)
-		CHECK((o.fields[i].kind == HG_VALUE_BLOCK) == (o.fields[i].node != HG_NO_NODE));
-	for (size_t i = 0; i < o.referrers_count; i++) {
-		CHECK(o.referrers[i].node < c->root);
-		CHECK(i == 0 || has_links(c) || o.referrers[i - 1].node < o.referrers[i].node);
+	CHECK(o->block->node == node && o->fields_count <= o->block->words);
+	CHECK(o->referrers_count == o->referrers_total);
+	CHECK(o->content_size <= 8 * o->block->words);
+	for (size_t i = 0; i < o->fields_count; i++)
+		CHECK((o->fields[i]->kind == HG_VALUE_BLOCK) == (o->fields[i]->node != HG_NO_NODE));
+	for (size_t i = 0; i < o->referrers_count; i++) {
+		CHECK(o->referrers[i]->node < c->root);
+		CHECK(i == 0 || has_links(c) || o->referrers[i - 1]->node < o->referrers[i]->node);
 	}
-	CHECK(o.block.reachable == (o.dominators_count > 0));
-	CHECK(!o.block.reachable || o.referrers_total > 0 || has_links(c));
-	for (size_t i = 0; i < o.dominators_count; i++) {
-		struct hg_block holder;
-		hg_block(c->snapshot, o.dominators[i], &holder);
-		CHECK(holder.retained_bytes >= o.block.retained_bytes);
+	CHECK(o->block->reachable == (o->dominators_count > 0));
+	CHECK(!o->block->reachable || o->referrers_total > 0 || has_links(c));
+	for (size_t i = 0; i < o->dominators_count; i++) {
+		struct hg_block holder = *hg_describe_block(c->snapshot, o->dominators[i]);
+		CHECK(holder.retained_bytes >= o->block->retained_bytes);
 		CHECK(holder.retained_bytes >= retained);
 		retained = holder.retained_bytes;
 	}
-	CHECK(!o.block.reachable || o.dominators[o.dominators_count - 1] == c->root);
+	CHECK(!o->block->reachable || o->dominators[o->dominators_count - 1] == c->root);
 	hg_object_release(&o);
 }
 
 static void check_some_objects(struct context *c)
 {
-	uint64_t count = c->totals.blocks;
+	uint64_t count = c->totals->blocks;
 	uint64_t step = count / MOST_OBJECTS + 1;
 	for (uint64_t node = 0; node < count; node += step) {
 		char pattern[32];
 		struct hg_block block;
 		check_object(c, (hg_node)node);
-		hg_block(c->snapshot, (hg_node)node, &block);
+		block = *hg_describe_block(c->snapshot, (hg_node)node);
 		snprintf(
 			pattern, sizeof(pattern), "addr:0x%llx", (unsigned long long)block.address);
 		check_why(c, pattern);
@@ -332,21 +334,21 @@ static void check_answers(struct context *c)
 
 static void check_info(struct context *c, const struct hg_input *input)
 {
-	struct hg_chunk chunk;
+	const struct hg_chunk *chunk;
 	uint64_t end = 0, bytes = 0, heap = 0, count = 0, chunks = 0;
-	hg_snapshot_info(c->snapshot, &c->info);
-	CHECK(!input->format || strcmp(c->info.format, input->format) == 0);
+	c->info = *hg_snapshot_info(c->snapshot);
+	CHECK(!input->format || strcmp(hg_format_name(c->info.format), input->format) == 0);
 	CHECK(input->partial || !*c->info.partial);
 	CHECK(!*c->info.partial == (c->info.partial_offset == HG_NO_OFFSET));
 	CHECK(!input->profile ||
 		(c->info.locations == 2 && strcmp(c->info.profile, input->profile) == 0));
-	for (; hg_snapshot_chunk(c->snapshot, count, &chunk); count++) {
-		CHECK(chunk.address >= end);
-		end = chunk.address + chunk.bytes;
-		bytes += chunk.bytes;
-		if (chunk.segment != HG_SEGMENT_HEAP)
+	for (; (chunk = hg_snapshot_chunk(c->snapshot, count)); count++) {
+		CHECK(chunk->address >= end);
+		end = chunk->address + chunk->bytes;
+		bytes += chunk->bytes;
+		if (chunk->segment != HG_SEGMENT_HEAP)
 			continue;
-		heap += chunk.bytes;
+		heap += chunk->bytes;
 		chunks++;
 	}
 	CHECK(chunks == c->info.chunks && heap == c->info.chunk_bytes);

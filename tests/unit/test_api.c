@@ -33,13 +33,13 @@ static struct hg_snapshot *analyse_in(struct hg_session *session, const char *pa
 static void questions_need_an_analysis(void **state)
 {
 	struct hg_session *session;
-	struct hg_top top;
-	struct hg_totals totals;
+	struct hg_top *top;
+	const struct hg_totals *totals;
 	(void)state;
 	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
 	struct hg_snapshot *snapshot = open_in(session, TINY);
-	assert_int_equal(hg_top(snapshot, HG_BY_TAG, &top), HG_ERROR_USAGE);
-	assert_int_equal(hg_totals(snapshot, &totals), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_top(snapshot, HG_BY_TAG, NULL, &top), HG_ERROR_USAGE);
+	assert_int_equal(hg_count_totals(snapshot, &totals), HG_ERROR_USAGE);
 	hg_snapshot_close(snapshot);
 	hg_session_close(session);
 }
@@ -168,14 +168,14 @@ static void patterns(void **state)
 	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
 	struct hg_snapshot *snapshot = analyse_in(session, TINY);
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct hg_selection selection;
+		struct hg_selection *selection;
 		enum hg_status status = hg_select(snapshot, cases[i].pattern, &selection);
 		if (cases[i].count == UINT64_MAX) {
 			assert_int_equal(status, HG_ERROR_USAGE);
 			continue;
 		}
 		assert_int_equal(status, HG_OK);
-		assert_int_equal(selection.count, cases[i].count);
+		assert_int_equal(selection->count, cases[i].count);
 		hg_selection_release(&selection);
 		hg_selection_release(&selection);
 	}
@@ -187,23 +187,24 @@ static void patterns(void **state)
 static void pictures_reconcile(void **state)
 {
 	struct hg_session *session;
-	struct hg_picture picture;
+	struct hg_picture *picture;
 	struct hg_picture_options options = {
 		.size = sizeof(options), .from = HG_NO_NODE, .max_nodes = 25};
 	(void)state;
 	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
 	struct hg_snapshot *snapshot = analyse_in(session, TINY);
-	assert_int_equal(hg_picture(snapshot, &options, &picture), HG_OK);
-	assert_int_equal(picture.nodes[0].retained_bytes, picture.total_bytes);
-	assert_int_equal(picture.nodes[0].node, hg_virtual_root(snapshot));
+	assert_int_equal(hg_draw_picture(snapshot, &options, &picture), HG_OK);
+	assert_int_equal(picture->nodes[0]->retained_bytes, picture->total_bytes);
+	assert_int_equal(picture->nodes[0]->node, hg_virtual_root(snapshot));
 	unsigned drawn = 0;
-	for (size_t i = 0; i < picture.nodes_count; i++) {
-		const struct hg_picture_node *node = &picture.nodes[i];
+	for (size_t i = 0; i < picture->nodes_count; i++) {
+		const struct hg_picture_node *node = picture->nodes[i];
 		uint64_t below = node->bytes;
 		drawn += node->folded == 0;
-		for (size_t e = 0; e < picture.edges_count && !node->folded; e++)
-			if (picture.edges[e].from == i && picture.edges[e].kind != HG_EDGE_REFERS)
-				below += picture.nodes[picture.edges[e].to].retained_bytes;
+		for (size_t e = 0; e < picture->edges_count && !node->folded; e++)
+			if (picture->edges[e]->from == i &&
+				picture->edges[e]->kind != HG_EDGE_REFERS)
+				below += picture->nodes[picture->edges[e]->to]->retained_bytes;
 		if (!node->folded)
 			assert_int_equal(below, node->retained_bytes);
 	}
@@ -217,22 +218,22 @@ static void pictures_reconcile(void **state)
 static void trees_are_complete(void **state)
 {
 	struct hg_session *session;
-	struct hg_tree tree;
-	struct hg_totals totals;
+	struct hg_tree *tree;
+	const struct hg_totals *totals;
 	(void)state;
 	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
 	struct hg_snapshot *snapshot = analyse_in(session, TINY);
-	assert_int_equal(hg_totals(snapshot, &totals), HG_OK);
-	assert_int_equal(hg_tree(snapshot, NULL, &tree), HG_OK);
-	assert_int_equal(tree.count, totals.reachable_blocks + totals.roots + 1);
-	for (size_t i = 0; i < tree.count; i++)
-		assert_int_equal(tree.rows[i].hidden_children, 0);
+	assert_int_equal(hg_count_totals(snapshot, &totals), HG_OK);
+	assert_int_equal(hg_list_tree(snapshot, NULL, &tree), HG_OK);
+	assert_int_equal(tree->count, totals->reachable_blocks + totals->roots + 1);
+	for (size_t i = 0; i < tree->count; i++)
+		assert_int_equal(tree->rows[i]->hidden_children, 0);
 	hg_tree_release(&tree);
 	struct hg_tree_options options = {
 		.size = sizeof(options), .from = HG_NO_NODE, .max_depth = 2, .max_children = 3};
-	assert_int_equal(hg_tree(snapshot, &options, &tree), HG_OK);
-	assert_true(tree.count <= 1 + 3 + 9);
-	assert_true(tree.rows[0].hidden_children == tree.rows[0].children - 3);
+	assert_int_equal(hg_list_tree(snapshot, &options, &tree), HG_OK);
+	assert_true(tree->count <= 1 + 3 + 9);
+	assert_true(tree->rows[0]->hidden_children == tree->rows[0]->children - 3);
 	hg_tree_release(&tree);
 	hg_snapshot_close(snapshot);
 	hg_session_close(session);
@@ -241,21 +242,21 @@ static void trees_are_complete(void **state)
 static void growth_is_antisymmetric(void **state)
 {
 	struct hg_session *session;
-	struct hg_diff there, back, none;
+	struct hg_diff *there, *back, *none;
 	(void)state;
 	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
 	struct hg_snapshot *a = analyse_in(session, TINY);
 	struct hg_snapshot *b = analyse_in(session, FIXTURES "/v01/recty/heap.dump.30155.0");
 	for (unsigned key = 0; key < HG_KEYS; key++) {
-		assert_int_equal(hg_diff(a, a, (enum hg_key)key, &none), HG_OK);
-		assert_int_equal(none.count, 0);
+		assert_int_equal(hg_compare_snapshots(a, a, (enum hg_key)key, &none), HG_OK);
+		assert_int_equal(none->count, 0);
 		hg_diff_release(&none);
-		assert_int_equal(hg_diff(a, b, (enum hg_key)key, &there), HG_OK);
-		assert_int_equal(hg_diff(b, a, (enum hg_key)key, &back), HG_OK);
-		assert_int_equal(there.count, back.count);
-		assert_true(there.count > 0);
-		for (size_t i = 0; i < there.count; i++) {
-			const struct hg_growth *x = &there.rows[i], *y = &back.rows[i];
+		assert_int_equal(hg_compare_snapshots(a, b, (enum hg_key)key, &there), HG_OK);
+		assert_int_equal(hg_compare_snapshots(b, a, (enum hg_key)key, &back), HG_OK);
+		assert_int_equal(there->count, back->count);
+		assert_true(there->count > 0);
+		for (size_t i = 0; i < there->count; i++) {
+			const struct hg_growth *x = there->rows[i], *y = back->rows[i];
 			assert_int_equal(x->old_id, y->new_id);
 			assert_int_equal(x->new_id, y->old_id);
 			assert_int_equal(x->bytes_old, y->bytes_new);

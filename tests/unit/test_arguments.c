@@ -83,17 +83,17 @@ static void names_of_constants(void **state)
 /* They were answered as if they were locations. */
 static void keys_that_there_are_not(void **state)
 {
-	struct hg_top top;
-	struct hg_diff diff;
+	struct hg_top *top;
+	struct hg_diff *diff;
 	char name[64];
 	(void)state;
 	for (unsigned i = 0; i <= BEYOND; i++) {
 		enum hg_key key = i < BEYOND ? (enum hg_key)beyond[i] : HG_KEYS;
-		assert_usage(hg_top(snapshot, key, &top));
-		assert_int_equal(top.count, 0);
-		assert_usage(hg_top_of_type(snapshot, key, "string", &top));
-		assert_usage(hg_diff(snapshot, snapshot, key, &diff));
-		assert_int_equal(diff.count, 0);
+		assert_usage(hg_list_top(snapshot, key, NULL, &top));
+		assert_null(top);
+		assert_usage(hg_list_top(snapshot, key, "string", &top));
+		assert_usage(hg_compare_snapshots(snapshot, snapshot, key, &diff));
+		assert_null(diff);
 		for (uint32_t id = 0; id < 4; id++) {
 			assert_int_equal(hg_class_name(snapshot, key, id, name, sizeof(name)), 0);
 			assert_string_equal(name, "");
@@ -105,20 +105,20 @@ static void keys_that_there_are_not(void **state)
 
 static void options_that_are_missing(void **state)
 {
-	struct hg_tree tree, whole;
-	struct hg_picture picture;
+	struct hg_tree *tree, *whole;
+	struct hg_picture *picture;
 	char text[4096], same[4096];
 	size_t nothing = 0;
 	(void)state;
-	assert_int_equal(hg_tree(snapshot, NULL, &whole), HG_OK);
-	assert_int_equal(hg_tree(snapshot, (const void *)&nothing, &tree), HG_OK);
-	assert_int_equal(tree.count, whole.count);
+	assert_int_equal(hg_list_tree(snapshot, NULL, &whole), HG_OK);
+	assert_int_equal(hg_list_tree(snapshot, (const void *)&nothing, &tree), HG_OK);
+	assert_int_equal(tree->count, whole->count);
 	hg_tree_release(&tree);
 	hg_tree_release(&whole);
-	assert_int_equal(hg_picture(snapshot, NULL, &picture), HG_OK);
-	assert_int_equal(picture.nodes[0].node, hg_virtual_root(snapshot));
+	assert_int_equal(hg_draw_picture(snapshot, NULL, &picture), HG_OK);
+	assert_int_equal(picture->nodes[0]->node, hg_virtual_root(snapshot));
 	hg_picture_release(&picture);
-	assert_int_equal(hg_picture(snapshot, (const void *)&nothing, &picture), HG_OK);
+	assert_int_equal(hg_draw_picture(snapshot, (const void *)&nothing, &picture), HG_OK);
 	hg_picture_release(&picture);
 	size_t length = hg_value_text(snapshot, 0, NULL, text, sizeof(text));
 	assert_int_equal(length, strlen(text));
@@ -129,17 +129,17 @@ static void options_that_are_missing(void **state)
 
 static void texts_that_are_missing(void **state)
 {
-	struct hg_selection selection;
-	struct hg_why why;
+	struct hg_selection *selection;
+	struct hg_why *why;
 	enum hg_profile_kind kind;
 	struct hg_snapshot *other;
 	char line[64];
 	const char *directories[] = {".", NULL};
 	(void)state;
 	assert_usage(hg_select(snapshot, NULL, &selection));
-	assert_int_equal(selection.count, 0);
-	assert_usage(hg_why(snapshot, NULL, &why));
-	assert_usage(hg_profile_kind(session, NULL, &kind));
+	assert_null(selection);
+	assert_usage(hg_explain_nodes(snapshot, NULL, 0, &why));
+	assert_usage(hg_identify_profile(session, NULL, &kind));
 	assert_usage(hg_identify(session, NULL, line, sizeof(line)));
 	assert_int_equal(hg_identify(session, CORE, NULL, 0), HG_OK);
 	assert_usage(hg_snapshot_open(session, NULL, &other));
@@ -163,20 +163,20 @@ static void nodes_that_there_are_not(void **state)
 	hg_node root = hg_virtual_root(snapshot);
 	char name[64];
 	struct hg_block block;
-	struct hg_object object;
-	struct hg_tree tree;
-	struct hg_picture picture;
-	struct hg_why why;
+	struct hg_object *object;
+	struct hg_tree *tree;
+	struct hg_picture *picture;
+	struct hg_why *why;
 	int64_t id;
 	(void)state;
 	for (unsigned i = 0; i < BEYOND; i++) {
 		hg_node node = i == 0 ? root + 1 : beyond[i];
-		hg_block(snapshot, node, &block);
+		block = *hg_describe_block(snapshot, node);
 		assert_false(block.reachable);
 		assert_int_equal(block.idom, HG_NO_NODE);
 		assert_int_equal(hg_node_name(snapshot, node, name, sizeof(name)), 0);
 		assert_string_equal(name, "");
-		assert_int_equal(hg_root_kind(snapshot, node), HG_ROOT_OTHER);
+		assert_int_equal(hg_kind_of_root(snapshot, node), HG_ROOT_OTHER);
 		assert_int_equal(hg_root_name(snapshot, node, name, sizeof(name)), 0);
 		assert_int_equal(hg_field_name(snapshot, node, 0, name, sizeof(name)), 0);
 		assert_int_equal(hg_value_text(snapshot, node, NULL, name, sizeof(name)), 0);
@@ -184,26 +184,24 @@ static void nodes_that_there_are_not(void **state)
 		assert_int_equal(hg_custom_name(snapshot, node, name, sizeof(name)), 0);
 		assert_int_equal(hg_call_frame(snapshot, node, 0, name, sizeof(name)), 0);
 		assert_false(hg_sample_id(snapshot, node, &id));
-		assert_usage(hg_object(snapshot, node, 0, 0, &object));
+		assert_usage(hg_describe_object(snapshot, node, 0, 0, &object));
 		struct hg_tree_options below = {.size = sizeof(below), .from = node};
 		struct hg_picture_options drawn = {.size = sizeof(drawn), .from = node};
 		if (node != HG_NO_NODE) {
-			assert_usage(hg_tree(snapshot, &below, &tree));
-			assert_usage(hg_picture(snapshot, &drawn, &picture));
+			assert_usage(hg_list_tree(snapshot, &below, &tree));
+			assert_usage(hg_draw_picture(snapshot, &drawn, &picture));
 		}
-		struct hg_selection selection = {.count = 1, .nodes = &node};
-		assert_int_equal(hg_why(snapshot, &selection, &why), HG_OK);
-		assert_int_equal(why.unreachable, 1);
+		assert_int_equal(hg_explain_nodes(snapshot, &node, 1, &why), HG_OK);
+		assert_int_equal(why->unreachable, 1);
 		hg_why_release(&why);
 	}
 	hg_node_name(snapshot, root, name, sizeof(name));
 	assert_string_equal(name, "root");
-	struct hg_selection selection = {.count = 1, .nodes = &root};
-	assert_int_equal(hg_why(snapshot, &selection, &why), HG_OK);
+	assert_int_equal(hg_explain_nodes(snapshot, &root, 1, &why), HG_OK);
 	hg_why_release(&why);
 	struct hg_picture_options all = {
 		.size = sizeof(all), .from = HG_NO_NODE, .max_nodes = UINT32_MAX};
-	assert_int_equal(hg_picture(snapshot, &all, &picture), HG_OK);
+	assert_int_equal(hg_draw_picture(snapshot, &all, &picture), HG_OK);
 	hg_picture_release(&picture);
 }
 
@@ -211,7 +209,6 @@ static void numbers_that_there_are_not(void **state)
 {
 	char name[64];
 	uint32_t type, location;
-	struct hg_chunk chunk;
 	(void)state;
 	for (unsigned i = 0; i < BEYOND; i++) {
 		uint32_t number = i == 0 ? 1 << 24 : beyond[i];
@@ -226,7 +223,7 @@ static void numbers_that_there_are_not(void **state)
 			0);
 		hg_class_parts(snapshot, number, &type, &location);
 		assert_int_equal(type + location, 0);
-		assert_false(hg_snapshot_chunk(snapshot, number, &chunk));
+		assert_null(hg_snapshot_chunk(snapshot, number));
 		assert_int_equal(hg_field_name(snapshot, 0, number, name, sizeof(name)), 0);
 		assert_int_equal(hg_call_frame(snapshot, 0, UINT64_MAX - i, name, sizeof(name)), 0);
 	}
@@ -282,7 +279,7 @@ static void captures_without_options(void **state)
 	char folder[] = "/tmp/heapgraph-arguments.XXXXXX", before[PATH_MAX], wanted[64];
 	struct target target;
 	struct hg_process *process;
-	struct hg_capture capture;
+	const struct hg_capture *capture;
 	size_t size = sizeof(size);
 	(void)state;
 	start_target(&target);
@@ -293,17 +290,17 @@ static void captures_without_options(void **state)
 	for (unsigned i = 0; i < BEYOND; i++) {
 		struct hg_capture_options options = {
 			.size = sizeof(options), .method = (enum hg_capture_method)beyond[i]};
-		assert_usage(hg_capture(process, &options, &capture));
+		assert_usage(hg_capture_process(process, &options, &capture));
 	}
 	struct hg_capture_options none = {.size = sizeof(none), .method = HG_CAPTURE_METHODS};
-	assert_usage(hg_capture(process, &none, &capture));
+	assert_usage(hg_capture_process(process, &none, &capture));
 	for (unsigned i = 0; i < 2; i++) {
-		if (hg_capture(process, i ? (const void *)&size : NULL, &capture) != HG_OK)
+		if (hg_capture_process(process, i ? (const void *)&size : NULL, &capture) != HG_OK)
 			fail_msg("%s", hg_session_error(session)->message);
 		snprintf(wanted, sizeof(wanted), "heap.dump.%d.%u", (int)target.pid, i);
-		assert_int_equal(capture.index, i);
-		assert_string_equal(
-			strrchr(capture.path, '/') ? strrchr(capture.path, '/') + 1 : capture.path,
+		assert_int_equal(capture->index, i);
+		assert_string_equal(strrchr(capture->path, '/') ? strrchr(capture->path, '/') + 1
+								: capture->path,
 			wanted);
 		assert_int_equal(unlink(wanted), 0);
 		if (i == 0)

@@ -158,27 +158,28 @@ static struct hg_snapshot *open_snapshot(
 static void check_blocks(struct hg_snapshot *snapshot, const struct model *m, const struct truth *t)
 {
 	struct hg_objects *objects;
-	struct hg_block block;
+	const struct hg_block *block;
 	assert_int_equal(hg_objects_open(snapshot, &objects), HG_OK);
 	for (unsigned i = 0; i < m->blocks; i++) {
-		assert_true(hg_objects_next(objects, &block));
-		assert_int_equal(block.node, i);
-		assert_int_equal(block.address, m->address[i]);
-		assert_int_equal(block.tag, m->tag[i]);
-		assert_int_equal(block.words, m->fields[i]);
-		assert_int_equal(block.reachable, t->reachable >> i & 1);
-		assert_int_equal(block.retained_bytes, sum_bytes(m, t->dominated[i]));
-		if (!block.reachable) {
-			assert_int_equal(block.idom, HG_NO_NODE);
+		block = hg_objects_next(objects);
+		assert_non_null(block);
+		assert_int_equal(block->node, i);
+		assert_int_equal(block->address, m->address[i]);
+		assert_int_equal(block->tag, m->tag[i]);
+		assert_int_equal(block->words, m->fields[i]);
+		assert_int_equal(block->reachable, t->reachable >> i & 1);
+		assert_int_equal(block->retained_bytes, sum_bytes(m, t->dominated[i]));
+		if (!block->reachable) {
+			assert_int_equal(block->idom, HG_NO_NODE);
 			continue;
 		}
 		int idom = immediate(t, i);
 		if (idom < 0)
-			assert_true(block.idom >= m->blocks);
+			assert_true(block->idom >= m->blocks);
 		else
-			assert_int_equal(block.idom, idom);
+			assert_int_equal(block->idom, idom);
 	}
-	assert_false(hg_objects_next(objects, &block));
+	assert_null(hg_objects_next(objects));
 	hg_objects_close(objects);
 }
 
@@ -197,18 +198,18 @@ static uint64_t class_retained(const struct model *m, const struct truth *t, uin
 static void check_classes(
 	struct hg_snapshot *snapshot, const struct model *m, const struct truth *t)
 {
-	struct hg_top top;
+	struct hg_top *top;
 	uint64_t blocks = 0;
-	assert_int_equal(hg_top(snapshot, HG_BY_TAG, &top), HG_OK);
-	for (size_t row = 0; row < top.count; row++) {
+	assert_int_equal(hg_list_top(snapshot, HG_BY_TAG, NULL, &top), HG_OK);
+	for (size_t row = 0; row < top->count; row++) {
 		uint64_t class = 0;
 		for (unsigned i = 0; i < m->blocks; i++)
-			if (m->tag[i] == top.rows[row].id)
+			if (m->tag[i] == top->rows[row]->id)
 				class |= (uint64_t)1 << i;
-		assert_int_equal(top.rows[row].blocks, __builtin_popcountll(class));
-		assert_int_equal(top.rows[row].bytes, sum_bytes(m, class));
-		assert_int_equal(top.rows[row].retained_bytes, class_retained(m, t, class));
-		blocks += top.rows[row].blocks;
+		assert_int_equal(top->rows[row]->blocks, __builtin_popcountll(class));
+		assert_int_equal(top->rows[row]->bytes, sum_bytes(m, class));
+		assert_int_equal(top->rows[row]->retained_bytes, class_retained(m, t, class));
+		blocks += top->rows[row]->blocks;
 	}
 	assert_int_equal(blocks, m->blocks);
 	hg_top_release(&top);
@@ -235,20 +236,21 @@ static void check_path(
 	struct hg_snapshot *snapshot, const struct model *m, const struct truth *t, unsigned block)
 {
 	char pattern[32];
-	struct hg_selection selection;
-	struct hg_why why;
+	struct hg_selection *selection;
+	struct hg_why *why;
 	snprintf(pattern, sizeof(pattern), "0x%llx", (unsigned long long)m->address[block]);
 	assert_int_equal(hg_select(snapshot, pattern, &selection), HG_OK);
-	assert_int_equal(selection.count, 1);
-	assert_int_equal(selection.nodes[0], block);
-	assert_int_equal(selection.retained_bytes, sum_bytes(m, t->dominated[block]));
-	assert_int_equal(hg_why(snapshot, &selection, &why), HG_OK);
-	assert_int_equal(why.reached, t->reachable >> block & 1);
-	if (why.reached) {
-		assert_int_equal(why.steps_count, distance(m, block));
-		assert_int_equal(why.steps[why.steps_count - 1].node, block);
-		for (size_t i = 2; i < why.steps_count; i++) {
-			const struct hg_step *step = &why.steps[i];
+	assert_int_equal(selection->count, 1);
+	assert_int_equal(selection->nodes[0], block);
+	assert_int_equal(selection->retained_bytes, sum_bytes(m, t->dominated[block]));
+	assert_int_equal(
+		hg_explain_nodes(snapshot, selection->nodes, selection->count, &why), HG_OK);
+	assert_int_equal(why->reached, t->reachable >> block & 1);
+	if (why->reached) {
+		assert_int_equal(why->steps_count, distance(m, block));
+		assert_int_equal(why->steps[why->steps_count - 1]->node, block);
+		for (size_t i = 2; i < why->steps_count; i++) {
+			const struct hg_step *step = why->steps[i];
 			assert_int_equal(m->target[step[-1].node][step->field], step->node);
 		}
 	}
@@ -258,35 +260,36 @@ static void check_path(
 
 static void check_object(struct hg_snapshot *snapshot, const struct model *m, unsigned block)
 {
-	struct hg_object object;
+	struct hg_object *object;
 	uint64_t holders = 0, roots = 0;
-	assert_int_equal(hg_object(snapshot, block, 0, 0, &object), HG_OK);
+	assert_int_equal(hg_describe_object(snapshot, block, 0, 0, &object), HG_OK);
 	for (unsigned i = 0; i < m->blocks; i++)
 		holders += m->edges[i] >> block & 1;
 	for (unsigned i = 0; i < m->roots; i++)
 		roots += m->root[i] == (int)block;
-	assert_int_equal(object.referrers_total, holders + roots);
-	assert_int_equal(object.fields_count, m->tag[block] < 251 ? m->fields[block] : 0);
-	for (unsigned j = 0; j < object.fields_count; j++) {
+	assert_int_equal(object->referrers_total, holders + roots);
+	assert_int_equal(object->fields_count, m->tag[block] < 251 ? m->fields[block] : 0);
+	for (unsigned j = 0; j < object->fields_count; j++) {
 		int target = m->target[block][j];
-		assert_int_equal(object.fields[j].node, target < 0 ? HG_NO_NODE : (hg_node)target);
+		assert_int_equal(
+			object->fields[j]->node, target < 0 ? HG_NO_NODE : (hg_node)target);
 		if (target < 0)
-			assert_int_equal(object.fields[j].value, j);
+			assert_int_equal(object->fields[j]->value, j);
 	}
 	hg_object_release(&object);
 }
 
 static void check_totals(struct hg_snapshot *snapshot, const struct model *m, const struct truth *t)
 {
-	struct hg_totals totals;
+	const struct hg_totals *totals;
 	uint64_t all = m->blocks == 64 ? UINT64_MAX : ((uint64_t)1 << m->blocks) - 1;
-	assert_int_equal(hg_totals(snapshot, &totals), HG_OK);
-	assert_int_equal(totals.blocks, m->blocks);
-	assert_int_equal(totals.bytes, sum_bytes(m, all));
-	assert_int_equal(totals.reachable_blocks, __builtin_popcountll(t->reachable));
-	assert_int_equal(totals.reachable_bytes, sum_bytes(m, t->reachable));
-	assert_int_equal(totals.retained_bytes, totals.reachable_bytes);
-	assert_int_equal(totals.unreachable_bytes, sum_bytes(m, all & ~t->reachable));
+	assert_int_equal(hg_count_totals(snapshot, &totals), HG_OK);
+	assert_int_equal(totals->blocks, m->blocks);
+	assert_int_equal(totals->bytes, sum_bytes(m, all));
+	assert_int_equal(totals->reachable_blocks, __builtin_popcountll(t->reachable));
+	assert_int_equal(totals->reachable_bytes, sum_bytes(m, t->reachable));
+	assert_int_equal(totals->retained_bytes, totals->reachable_bytes);
+	assert_int_equal(totals->unreachable_bytes, sum_bytes(m, all & ~t->reachable));
 }
 
 static void random_graphs(void **state)

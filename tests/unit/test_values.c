@@ -27,15 +27,15 @@ struct subject {
 
 static hg_node find_item(struct hg_snapshot *snapshot)
 {
-	struct hg_selection selection;
+	struct hg_selection *selection;
 	char text[256];
 	hg_node found = HG_NO_NODE;
 	assert_int_equal(hg_select(snapshot, "Tiny.item", &selection), HG_OK);
-	assert_int_equal(selection.count, 200);
-	for (size_t i = 0; i < selection.count; i++) {
-		hg_value_text(snapshot, selection.nodes[i], NULL, text, sizeof(text));
+	assert_int_equal(selection->count, 200);
+	for (size_t i = 0; i < selection->count; i++) {
+		hg_value_text(snapshot, selection->nodes[i], NULL, text, sizeof(text));
 		if (strncmp(text, "{name = \"102\";", 14) == 0)
-			found = selection.nodes[i];
+			found = selection->nodes[i];
 	}
 	hg_selection_release(&selection);
 	return found;
@@ -71,11 +71,12 @@ static void profiles_are_told_by_their_bytes(void **state)
 {
 	struct hg_session *session = ((struct subject *)*state)->session;
 	enum hg_profile_kind kind;
-	assert_int_equal(hg_profile_kind(session, PROFILE, &kind), HG_OK);
+	assert_int_equal(hg_identify_profile(session, PROFILE, &kind), HG_OK);
 	assert_int_equal(kind, HG_PROFILE_TYPES);
-	assert_int_equal(hg_profile_kind(session, FIXTURES "/v01/tiny/t1.prof", &kind), HG_OK);
+	assert_int_equal(hg_identify_profile(session, FIXTURES "/v01/tiny/t1.prof", &kind), HG_OK);
 	assert_int_equal(kind, HG_PROFILE_LOCATIONS);
-	assert_int_equal(hg_profile_kind(session, "/nonexistent/exe.prof", &kind), HG_ERROR_INPUT);
+	assert_int_equal(
+		hg_identify_profile(session, "/nonexistent/exe.prof", &kind), HG_ERROR_INPUT);
 	assert_string_equal(hg_session_error(session)->file, "/nonexistent/exe.prof");
 }
 
@@ -141,19 +142,19 @@ static void fields_have_names_and_values(void **state)
 		"\"102\"", "102.", "Some {name = \"51\"; price = 51.; next = None}"};
 	static const char *const types[] = {"string", "float", "Tiny.item option"};
 	struct subject *s = *state;
-	struct hg_object object;
+	struct hg_object *object;
 	char text[256];
-	assert_int_equal(hg_object(s->snapshot, s->item, 0, 0, &object), HG_OK);
-	assert_int_equal(object.fields_count, 3);
+	assert_int_equal(hg_describe_object(s->snapshot, s->item, 0, 0, &object), HG_OK);
+	assert_int_equal(object->fields_count, 3);
 	for (uint64_t i = 0; i < 3; i++) {
 		hg_field_name(s->snapshot, s->item, i, text, sizeof(text));
 		assert_string_equal(text, names[i]);
 		hg_field_text(s->snapshot, s->item, i, NULL, text, sizeof(text));
 		assert_string_equal(text, values[i]);
-		hg_type_name(s->snapshot, object.fields[i].type, text, sizeof(text));
+		hg_type_name(s->snapshot, object->fields[i]->type, text, sizeof(text));
 		assert_string_equal(text, types[i]);
 	}
-	hg_node option = object.fields[2].node;
+	hg_node option = object->fields[2]->node;
 	hg_object_release(&object);
 	hg_field_name(s->snapshot, option, 0, text, sizeof(text));
 	assert_string_equal(text, "Some.0");
@@ -168,23 +169,23 @@ static void fields_have_names_and_values(void **state)
 static void root_slots_point_to_matching_types(void **state)
 {
 	struct subject *s = *state;
-	struct hg_root_slots slots, all;
-	assert_int_equal(hg_root_slots(s->snapshot, "(", &slots), HG_ERROR_USAGE);
-	assert_int_equal(hg_root_slots(s->snapshot, "no such", &slots), HG_OK);
-	assert_int_equal(slots.count, 0);
+	struct hg_root_slots *slots, *all;
+	assert_int_equal(hg_list_root_slots(s->snapshot, "(", &slots), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_root_slots(s->snapshot, "no such", &slots), HG_OK);
+	assert_int_equal(slots->count, 0);
 	hg_root_slots_release(&slots);
-	assert_int_equal(hg_root_slots(s->snapshot, NULL, &all), HG_OK);
-	assert_int_equal(hg_root_slots(s->snapshot, "Tiny[.]item", &slots), HG_OK);
-	assert_in_range(slots.count, 1, all.count - 1);
-	assert_int_equal(slots.with_target, slots.count);
-	for (size_t i = 0; i < slots.count; i++) {
+	assert_int_equal(hg_list_root_slots(s->snapshot, NULL, &all), HG_OK);
+	assert_int_equal(hg_list_root_slots(s->snapshot, "Tiny[.]item", &slots), HG_OK);
+	assert_in_range(slots->count, 1, all->count - 1);
+	assert_int_equal(slots->with_target, slots->count);
+	for (size_t i = 0; i < slots->count; i++) {
 		struct hg_block block;
 		char name[256];
-		hg_block(s->snapshot, slots.rows[i].target, &block);
+		block = *hg_describe_block(s->snapshot, slots->rows[i]->target);
 		hg_type_name(s->snapshot, block.type, name, sizeof(name));
 		assert_non_null(strstr(name, "Tiny.item"));
-		assert_true(
-			i == 0 || slots.rows[i - 1].retained_bytes >= slots.rows[i].retained_bytes);
+		assert_true(i == 0 ||
+			    slots->rows[i - 1]->retained_bytes >= slots->rows[i]->retained_bytes);
 	}
 	hg_root_slots_release(&slots);
 	hg_root_slots_release(&all);
@@ -194,35 +195,36 @@ static void root_slots_point_to_matching_types(void **state)
 static void classes_are_of_matching_types(void **state)
 {
 	struct subject *s = *state;
-	struct hg_top top;
+	struct hg_top *top;
 	char name[256];
-	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "(", &top), HG_ERROR_USAGE);
-	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "", &top), HG_ERROR_USAGE);
-	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "no such", &top), HG_OK);
-	assert_int_equal(top.count, 0);
+	assert_int_equal(hg_list_top(s->snapshot, HG_BY_TYPE, "(", &top), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_top(s->snapshot, HG_BY_TYPE, "", &top), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_top(s->snapshot, HG_BY_TYPE, "no such", &top), HG_OK);
+	assert_int_equal(top->count, 0);
 	hg_top_release(&top);
-	assert_int_equal(hg_top_of_type(s->snapshot, HG_BY_TYPE, "Tiny[.]item", &top), HG_OK);
+	assert_int_equal(hg_list_top(s->snapshot, HG_BY_TYPE, "Tiny[.]item", &top), HG_OK);
 	uint64_t blocks = 0;
-	for (size_t i = 0; i < top.count; i++) {
-		hg_class_name(s->snapshot, HG_BY_TYPE, top.rows[i].id, name, sizeof(name));
+	for (size_t i = 0; i < top->count; i++) {
+		hg_class_name(s->snapshot, HG_BY_TYPE, top->rows[i]->id, name, sizeof(name));
 		assert_non_null(strstr(name, "Tiny.item"));
-		blocks += top.rows[i].blocks;
+		blocks += top->rows[i]->blocks;
 	}
-	assert_int_equal(blocks, top.blocks);
+	assert_int_equal(blocks, top->blocks);
 	hg_top_release(&top);
 	/* Twice the same numbers: classes by two keys are kept. */
 	for (unsigned again = 0; again < 2; again++) {
 		uint32_t type, location;
 		assert_int_equal(
-			hg_top_of_type(s->snapshot, HG_BY_TYPE_LOCATION, "^Tiny[.]item$", &top),
+			hg_list_top(s->snapshot, HG_BY_TYPE_LOCATION, "^Tiny[.]item$", &top),
 			HG_OK);
-		assert_int_equal(top.count, 1);
-		assert_int_equal(top.rows[0].blocks, 200);
-		hg_class_parts(s->snapshot, top.rows[0].id, &type, &location);
+		assert_int_equal(top->count, 1);
+		assert_int_equal(top->rows[0]->blocks, 200);
+		hg_class_parts(s->snapshot, top->rows[0]->id, &type, &location);
 		hg_type_name(s->snapshot, type, name, sizeof(name));
 		assert_string_equal(name, "Tiny.item");
 		assert_int_equal(location, 0);
-		hg_class_name(s->snapshot, HG_BY_TYPE_LOCATION, top.rows[0].id, name, sizeof(name));
+		hg_class_name(
+			s->snapshot, HG_BY_TYPE_LOCATION, top->rows[0]->id, name, sizeof(name));
 		assert_string_equal(name, "Tiny.item @ ");
 		hg_top_release(&top);
 	}
@@ -231,17 +233,17 @@ static void classes_are_of_matching_types(void **state)
 static void declared_types_are_all_typed_blocks(void **state)
 {
 	struct subject *s = *state;
-	struct hg_types types;
-	struct hg_totals totals;
+	struct hg_types *types;
+	const struct hg_totals *totals;
 	char text[256];
-	assert_int_equal(hg_totals(s->snapshot, &totals), HG_OK);
-	assert_int_equal(hg_types(s->snapshot, false, &types), HG_OK);
+	assert_int_equal(hg_count_totals(s->snapshot, &totals), HG_OK);
+	assert_int_equal(hg_list_types(s->snapshot, false, &types), HG_OK);
 	uint64_t blocks = 0, bytes = 0;
 	bool found = false;
-	for (size_t i = 0; i < types.count; i++) {
-		uint32_t id = types.rows[i].id;
-		blocks += types.rows[i].blocks;
-		bytes += types.rows[i].bytes;
+	for (size_t i = 0; i < types->count; i++) {
+		uint32_t id = types->rows[i]->id;
+		blocks += types->rows[i]->blocks;
+		bytes += types->rows[i]->bytes;
 		hg_declared_text(s->snapshot, id, HG_DECLARED_NAME, text, sizeof(text));
 		if (strcmp(text, "Tiny.item") != 0)
 			continue;
@@ -252,8 +254,8 @@ static void declared_types_are_all_typed_blocks(void **state)
 		assert_string_equal(text, "Ti");
 	}
 	assert_true(found);
-	assert_int_equal(blocks, totals.typed_blocks);
-	assert_int_equal(bytes, totals.typed_bytes);
+	assert_int_equal(blocks, totals->typed_blocks);
+	assert_int_equal(bytes, totals->typed_bytes);
 	hg_types_release(&types);
 	hg_types_release(&types);
 	assert_int_equal(

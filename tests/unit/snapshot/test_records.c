@@ -226,7 +226,7 @@ static void every_truncation(void **state)
 		} else {
 			struct hg_info info;
 			assert_int_equal(o.status, HG_OK);
-			hg_snapshot_info(o.snapshot, &info);
+			info = *hg_snapshot_info(o.snapshot);
 			assert_true(info.partial[0]);
 			assert_true(info.partial_offset <= size);
 			assert_true(info.blocks >= most);
@@ -267,7 +267,7 @@ static void huge_claims_cost_nothing(void **state)
 {
 	struct dump d = {0};
 	uint64_t used, peak, big = ((uint64_t)1 << 33) - 1;
-	struct hg_totals totals;
+	const struct hg_totals *totals;
 	(void)state;
 	dump_start(&d, "./p");
 	dump_chunk(&d, BASE, BASE + 8 * (big + 1) + 64);
@@ -280,10 +280,10 @@ static void huge_claims_cost_nothing(void **state)
 	assert_int_equal(o.status, HG_OK);
 	hg_session_memory(o.session, &used, &peak);
 	assert_true(peak < 1 << 20);
-	assert_int_equal(hg_totals(o.snapshot, &totals), HG_OK);
-	assert_int_equal(totals.reachable_blocks, 2);
-	assert_int_equal(totals.reachable_bytes, 8 * (big + 1) + 16);
-	assert_int_equal(totals.retained_bytes, 8 * (big + 1) + 16);
+	assert_int_equal(hg_count_totals(o.snapshot, &totals), HG_OK);
+	assert_int_equal(totals->reachable_blocks, 2);
+	assert_int_equal(totals->reachable_bytes, 8 * (big + 1) + 16);
+	assert_int_equal(totals->retained_bytes, 8 * (big + 1) + 16);
 	close_opened(&o);
 	dump_release(&d);
 }
@@ -331,11 +331,11 @@ static void chunks_in_any_order(void **state)
 	dump_write(&d);
 	struct opened o = open_path(d.path, false);
 	assert_int_equal(o.status, HG_OK);
-	hg_block(o.snapshot, 0, &block);
+	block = *hg_describe_block(o.snapshot, 0);
 	assert_int_equal(block.address, BASE + 8);
 	assert_int_equal(block.retained_bytes, 24 + 16);
 	assert_int_equal(block.idom, 1);
-	hg_block(o.snapshot, 1, &block);
+	block = *hg_describe_block(o.snapshot, 1);
 	assert_int_equal(block.retained_bytes, 16 + 24 + 16);
 	close_opened(&o);
 	dump_release(&d);
@@ -345,8 +345,8 @@ static void chunks_in_any_order(void **state)
 static void infix_pointers(void **state)
 {
 	struct dump d = {0};
-	struct hg_totals totals;
-	struct hg_object object;
+	const struct hg_totals *totals;
+	struct hg_object *object;
 	uint64_t closure = BASE + 8, other = closure + 8 * 8, code = 0x1000;
 	uint64_t into = closure + 3 * 8;
 	(void)state;
@@ -366,17 +366,17 @@ static void infix_pointers(void **state)
 	dump_write(&d);
 	struct opened o = open_path(d.path, false);
 	assert_int_equal(o.status, HG_OK);
-	assert_int_equal(hg_totals(o.snapshot, &totals), HG_OK);
-	assert_int_equal(totals.infix_pointers, 1);
-	assert_int_equal(totals.code_pointers, 2);
-	assert_int_equal(totals.dangling_pointers, 1);
-	assert_int_equal(totals.immediates, 4);
-	assert_int_equal(totals.root_targets, 2);
-	assert_int_equal(hg_object(o.snapshot, 0, 0, 0, &object), HG_OK);
-	assert_int_equal(object.referrers_total, 2);
-	assert_int_equal(object.fields[2].kind, HG_VALUE_RAW);
-	assert_int_equal(object.fields[5].kind, HG_VALUE_INT);
-	assert_int_equal(object.fields[6].kind, HG_VALUE_DANGLING);
+	assert_int_equal(hg_count_totals(o.snapshot, &totals), HG_OK);
+	assert_int_equal(totals->infix_pointers, 1);
+	assert_int_equal(totals->code_pointers, 2);
+	assert_int_equal(totals->dangling_pointers, 1);
+	assert_int_equal(totals->immediates, 4);
+	assert_int_equal(totals->root_targets, 2);
+	assert_int_equal(hg_describe_object(o.snapshot, 0, 0, 0, &object), HG_OK);
+	assert_int_equal(object->referrers_total, 2);
+	assert_int_equal(object->fields[2]->kind, HG_VALUE_RAW);
+	assert_int_equal(object->fields[5]->kind, HG_VALUE_INT);
+	assert_int_equal(object->fields[6]->kind, HG_VALUE_DANGLING);
 	hg_object_release(&object);
 	assert_int_equal(hg_block_at(o.snapshot, into), 0);
 	assert_int_equal(hg_block_at(o.snapshot, other + 8), HG_NO_NODE);
@@ -401,7 +401,7 @@ static void roots_are_counted_once(void **state)
 	dump_write(&d);
 	struct opened o = open_path(d.path, false);
 	assert_int_equal(o.status, HG_OK);
-	hg_snapshot_info(o.snapshot, &info);
+	info = *hg_snapshot_info(o.snapshot);
 	assert_int_equal(info.roots[HG_ROOT_GLOBAL], 1);
 	assert_int_equal(info.roots[HG_ROOT_STACK], 3);
 	assert_int_equal(info.roots[HG_ROOT_OTHER], 3);
