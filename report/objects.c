@@ -196,7 +196,7 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 		status = hg_objects_open(context->snapshot, &objects);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	writer.blocks = totals.blocks;
+	writer.blocks = totals->blocks;
 	if (!by_address && !collect_order(objects, sort, limit, &order))
 		status = rep_no_memory(context);
 	else
