@@ -1,3 +1,7 @@
+/*
+ * The order of the work: from the locations of the snapshot to files, from these to expressions,
+ * and from their types to all declarations that these types need.
+ */
 #include "retype/legacy/cmt400.h"
 
 #include "retype/legacy/declarations.h"

@@ -1,3 +1,7 @@
+/*
+ * Types.type_declaration and Types.signature of 4.00.1.  What a library hides is completed from the
+ * table of stdlib.c.
+ */
 #include "retype/legacy/declarations.h"
 
 #include "retype/legacy/scopes.h"
@@ -141,6 +145,7 @@ static void read_declaration(
 	struct cmt_context context = cmt_context(r, r->scopes[entry.scope].unit, pending->bindings);
 	struct cmt_list parameters =
 		cmt_list(m, snap_marshal_field(m, entry.node, DECLARED_PARAMETERS));
+	base_assert(context.parameter_count == 0);
 	while (context.parameter_count < CMT_MOST_PARAMETERS && cmt_next(&parameters, &parameter))
 		context.parameters[context.parameter_count++] = cmt_unlinked(m, parameter);
 	uint32_t library = library_type(r, pending->entry, out);

@@ -1,3 +1,7 @@
+/*
+ * A definition gets one number, and one more for each instance of the functor it is in; a type of
+ * which only the name is known gets one by that name.
+ */
 #include "retype/legacy/declare.h"
 
 #include "retype/legacy/scopes.h"
@@ -49,8 +53,10 @@ static uint32_t declare_entry(struct cmt_reader *r, const struct cmt_target *tar
 	struct retype_declaration declaration = {
 		.name = target->name, .origin = RETYPE_NONE, .inner = RETYPE_NOTHING};
 	uint32_t number;
-	if (base_map_number(&r->declarations, key, &number))
+	if (base_map_number(&r->declarations, key, &number)) {
+		base_assert(number >= RETYPE_BASES && number < r->types->declaration_count);
 		return number;
+	}
 	uint32_t scope = entry->scope;
 	const struct snap_marshal *m = cmt_entry_marshal(r, target->entry);
 	declaration.parameters = cmt_length(
@@ -61,6 +67,8 @@ static uint32_t declare_entry(struct cmt_reader *r, const struct cmt_target *tar
 		body.name = cmt_qualified(r, scope, RETYPE_NONE, r->entries[body.entry].name);
 		declaration.is_instance = true;
 		declaration.origin = declare_entry(r, &body);
+		base_assert(declaration.origin < r->types->declaration_count ||
+			    declaration.origin == RETYPE_NONE);
 	} else if (is_in_functor(r, scope)) {
 		declaration.origin = r->types->declaration_count;
 	}

@@ -1,4 +1,6 @@
-/* Which .cmt, .cmti and .cmi there are, and what is said about those that cannot be read. */
+/*
+ * The folders that are searched, in their order, and the notes about files that cannot be read.
+ */
 #include "base/folder.h"
 #include "retype/legacy/files.h"
 
@@ -121,6 +123,7 @@ static enum hg_status sort_found_files(
 		if (base_map_number(inodes, key, &other))
 			continue;
 		BASE_TRY(base_map_set(inodes, key, 0, r->error));
+		base_assert(r->file_count <= i);
 		r->files[r->file_count++] = *file;
 	}
 	return HG_OK;
@@ -132,8 +135,10 @@ static enum hg_status search_root(struct cmt_reader *r, struct base_map *inodes,
 	uint64_t first = r->file_count;
 	BASE_TRY(cmt_look_in(r, folder, levels));
 	BASE_TRY(sort_found_files(r, inodes, first));
-	for (uint64_t i = first; i < r->file_count; i++)
+	for (uint64_t i = first; i < r->file_count; i++) {
+		base_assert(i == first || by_path(&r->files[i - 1], &r->files[i]) <= 0);
 		r->files[i].root = root;
+	}
 	return HG_OK;
 }
 

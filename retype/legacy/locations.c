@@ -1,4 +1,6 @@
-/* From the locations of a snapshot to the expressions there, and to the types of these. */
+/*
+ * From the locations of a snapshot to the expressions there, and to the types of these.
+ */
 #include "retype/legacy/locations.h"
 
 #include "retype/legacy/files.h"
@@ -37,7 +39,7 @@ static uint64_t location_key(const char *file, uint32_t line, uint32_t start, ui
 	return cmt_key(key, (uint64_t)start << 32 | end);
 }
 
-static bool is_location(const struct cmt_wanted *wanted, const char *file, uint32_t line,
+static bool is_wanted_at(const struct cmt_wanted *wanted, const char *file, uint32_t line,
 	uint32_t start, uint32_t end)
 {
 	return wanted->line == line && wanted->start == start && wanted->end == end &&
@@ -52,9 +54,10 @@ static enum hg_status want_location(struct cmt_reader *r, const struct snap_loca
 	uint64_t key = location_key(wanted.file, wanted.line, wanted.start, wanted.end);
 	uint32_t number;
 	for (; base_map_number(&r->locations, key, &number); key++)
-		if (is_location(
+		if (is_wanted_at(
 			    &r->wanted[number], wanted.file, wanted.line, wanted.start, wanted.end))
 			return HG_OK;
+	base_assert(r->wanted_count < UINT32_MAX);
 	BASE_TRY(base_grow(
 		&r->wanted, r->wanted_count, &r->wanted_capacity, sizeof(*r->wanted), r->error));
 	BASE_TRY(base_map_set(&r->locations, key, (uint32_t)r->wanted_count, r->error));
@@ -72,7 +75,7 @@ enum hg_status cmt_want_locations(struct cmt_reader *r)
 }
 
 /* Location.t: two positions (file, line, offset of the line, offset) and whether it is made up. */
-static bool read_location(struct cmt_reader *r, const struct snap_marshal *m,
+static bool read_typed_location(struct cmt_reader *r, const struct snap_marshal *m,
 	struct snap_value location, struct cmt_wanted *out)
 {
 	struct snap_value from = snap_marshal_field(m, location, 0);
@@ -100,12 +103,13 @@ bool cmt_find_wanted(struct cmt_reader *r, const struct snap_marshal *m, struct 
 	uint32_t *number)
 {
 	struct cmt_wanted found;
-	if (!read_location(r, m, location, &found))
+	if (!read_typed_location(r, m, location, &found))
 		return false;
 	uint64_t key = location_key(found.file, found.line, found.start, found.end);
 	for (; base_map_number(&r->locations, key, number); key++) {
+		base_assert(*number < r->wanted_count);
 		struct cmt_wanted *wanted = &r->wanted[*number];
-		if (!is_location(wanted, found.file, found.line, found.start, found.end))
+		if (!is_wanted_at(wanted, found.file, found.line, found.start, found.end))
 			continue;
 		wanted->end_line = found.end_line;
 		wanted->end_column = found.end_column;
@@ -367,6 +371,7 @@ static void make_location(struct cmt_reader *r, struct cmt_context *context, uin
 	uint64_t end, struct retype_location *out)
 {
 	const struct cmt_wanted *wanted = &r->wanted[r->found[first].wanted];
+	base_assert(first < end && end <= r->found_count);
 	struct retype_made *made = cmt_alloc(r, end - first, sizeof(*made));
 	uint32_t count = 0;
 	for (uint64_t i = first; made && i < end; i++) {
@@ -398,6 +403,8 @@ void cmt_make_locations(struct cmt_reader *r)
 		r->found[i].order = (uint32_t)i;
 	if (r->found_count)
 		qsort(r->found, r->found_count, sizeof(*r->found), by_unit_and_location);
+	for (uint64_t i = 1; i < r->found_count; i++)
+		base_assert(by_unit_and_location(&r->found[i - 1], &r->found[i]) < 0);
 	for (uint64_t first = 0, end; locations && first < r->found_count; first = end) {
 		for (end = first + 1; end < r->found_count &&
 				      r->found[end].wanted == r->found[first].wanted &&
@@ -411,6 +418,8 @@ void cmt_make_locations(struct cmt_reader *r)
 	}
 	if (count)
 		qsort(locations, count, sizeof(*locations), by_file_and_position);
+	for (uint32_t i = 1; i < count; i++)
+		base_assert(by_file_and_position(&locations[i - 1], &locations[i]) <= 0);
 	r->types->locations = locations;
 	r->types->location_count = count;
 }

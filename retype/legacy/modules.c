@@ -41,6 +41,7 @@ static bool is_exhausted(struct cmt_reader *r, unsigned depth)
 
 static const struct snap_marshal *marshal_in(const struct cmt_reader *r, struct cmt_environment env)
 {
+	base_assert(env.unit < r->unit_count);
 	return &r->units[env.unit]->m;
 }
 
@@ -78,6 +79,7 @@ struct backwards {
 static void put_before(struct backwards *b, const char *text)
 {
 	size_t length = strlen(text);
+	base_assert(b->at <= MOST_NAME);
 	if (length > b->at)
 		b->is_full = true;
 	if (b->is_full)

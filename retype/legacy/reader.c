@@ -1,3 +1,6 @@
+/*
+ * What all parts of the reader use: memory, keys of maps, strings and lists of a marshalled value.
+ */
 #include "retype/legacy/reader.h"
 
 #include <string.h>

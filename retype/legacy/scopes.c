@@ -1,3 +1,7 @@
+/*
+ * Definitions are found by their stamps, which are unique in a unit, and by their names in a scope,
+ * where a later one of the same name hides those before.
+ */
 #include "retype/legacy/scopes.h"
 
 #include "retype/legacy/unit.h"
@@ -48,6 +52,8 @@ uint32_t cmt_scope_new(struct cmt_reader *r, struct cmt_scope scope)
 			sizeof(*r->scopes), r->error);
 	if (r->status != HG_OK)
 		return RETYPE_NONE;
+	base_assert(scope.unit < r->unit_count);
+	base_assert(scope.parent == RETYPE_NONE || scope.parent < r->scope_count);
 	r->scopes[r->scope_count] = scope;
 	return (uint32_t)r->scope_count++;
 }
@@ -102,6 +108,7 @@ static void add_scope_entry(struct cmt_reader *r, struct cmt_entry entry)
 {
 	if (!entry.name || r->status != HG_OK)
 		return;
+	base_assert(entry.scope < r->scope_count);
 	uint32_t number = (uint32_t)r->entry_count;
 	entry.next = cmt_entry_named(r, entry.scope, entry.space, entry.name);
 	r->status = base_grow(

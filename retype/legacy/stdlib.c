@@ -1,3 +1,6 @@
+/*
+ * The table: a type of the library by its printed name, and how it is represented, in words.
+ */
 #include "retype/legacy/stdlib.h"
 
 #include "base/assert.h"

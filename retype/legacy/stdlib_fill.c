@@ -1,6 +1,9 @@
-/* Completes declarations from what the table of stdlib.c says of them. */
+/*
+ * Completes declarations from what the table of stdlib.c says of them, a word at a time.
+ */
 #include "retype/legacy/stdlib.h"
 
+#include "base/assert.h"
 #include "retype/legacy/declare.h"
 
 #include <string.h>
@@ -69,14 +72,17 @@ static struct retype_term read_text_term(struct reading *reading)
 		return RETYPE_NOTHING;
 	if (strcmp(word, "$") == 0)
 		return applied_itself(reading);
-	if (word[0] >= '0' && word[0] <= '9')
+	if (word[0] >= '0' && word[0] <= '9') {
+		base_assert((uint32_t)(word[0] - '0') < reading->parameters);
 		return retype_variable(reading->r->types, (uint32_t)(word[0] - '0'));
+	}
 	if (strcmp(word, "(") != 0)
 		return named_term(reading, word, NULL, 0);
 	take_word(reading, name);
 	while (peek_word(reading, word) && strcmp(word, ")") != 0 && count < 8)
 		arguments[count++] = read_text_term(reading);
 	take_word(reading, word);
+	base_assert(strcmp(word, ")") == 0);
 	return named_term(reading, name, arguments, count);
 }
 

@@ -1,3 +1,7 @@
+/*
+ * Types.type_expr of 4.00.1: graphs with links, which may be cyclic.  What is being converted is
+ * unknown inside itself, and a term is converted once in each context.
+ */
 #include "retype/legacy/terms.h"
 
 #include "retype/legacy/scopes.h"
@@ -63,6 +67,7 @@ static struct retype_term *terms_of_list(struct cmt_reader *r, struct cmt_contex
 	struct retype_term *terms = scratch_alloc(r, length + 1, sizeof(*terms));
 	struct cmt_list cells = cmt_list(m, list);
 	struct snap_value element;
+	base_assert(depth <= CMT_MOST_TYPE_DEPTH + 1);
 	*count = 0;
 	if (!terms)
 		return NULL;
@@ -160,6 +165,7 @@ static struct retype_term finish_parts(struct cmt_reader *r, struct parts *parts
 		names[kept] = parts->parts[i].name;
 		types[kept++] = parts->parts[i].type;
 	}
+	base_assert(kept <= parts->count);
 	free(parts->parts);
 	if (names && types)
 		result = is_variant ? retype_poly_variant(r->types, names, types, kept)
@@ -268,6 +274,7 @@ static struct retype_term package_term(
 static struct retype_term variable_term(
 	struct cmt_reader *r, const struct cmt_context *context, struct snap_value type)
 {
+	base_assert(context->parameter_count <= CMT_MOST_PARAMETERS);
 	for (uint32_t i = 0; i < context->parameter_count; i++)
 		if (snap_value_same(context->parameters[i], type))
 			return retype_variable(r->types, i);
@@ -324,8 +331,10 @@ static struct retype_term term_of_type(
 	if (snap_marshal_tag(m, type) != 0 || depth > CMT_MOST_TYPE_DEPTH || !r->budget ||
 		r->status != HG_OK)
 		return RETYPE_NOTHING;
-	if (base_map_number(&r->terms, key, &number))
+	if (base_map_number(&r->terms, key, &number)) {
+		base_assert(number < retype_term_count(r->types));
 		return (struct retype_term){number};
+	}
 	r->budget--;
 	r->status = base_map_set(&r->terms, key, 0, r->error);
 	if (r->status != HG_OK)

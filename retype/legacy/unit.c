@@ -1,4 +1,6 @@
-/* One file: its magic numbers, its marshalled values, what cmt_infos says of the unit. */
+/*
+ * Magic numbers, marshalled values, and what cmt_infos says of the unit.
+ */
 #include "retype/legacy/unit.h"
 
 #include "retype/legacy/files.h"
@@ -178,6 +180,7 @@ static enum hg_status add_cmt_unit(
 
 enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *out)
 {
+	base_assert(number < r->file_count);
 	struct cmt_file *file = &r->files[number];
 	struct hg_error trouble;
 	struct cmt_unit *unit;
@@ -193,6 +196,7 @@ enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *ou
 	if (status == HG_OK) {
 		status = read_cmt_unit(r, unit, file->suffix == CMT_CMI, &trouble);
 		if (status == HG_OK) {
+			base_assert(file->unit == r->unit_count);
 			r->units[r->unit_count++] = unit;
 			file->state = CMT_READ;
 			*out = file->unit;
@@ -252,6 +256,7 @@ uint32_t cmt_unit_named(struct cmt_reader *r, const char *name, uint32_t user)
 {
 	char digest[33] = "";
 	if (user != RETYPE_NONE) {
+		base_assert(user < r->unit_count);
 		if (strcmp(r->units[user]->name, name) == 0)
 			return user;
 		imported_digest(r->units[user], name, digest);

@@ -1,3 +1,7 @@
+/*
+ * A unit's block has the fields of its interface, which the .cmti or .cmi tells; what its
+ * initialisation defines one after the other is what bytecode keeps on the stack.
+ */
 #include "retype/legacy/units.h"
 
 #include "retype/legacy/declarations.h"
@@ -46,7 +50,7 @@ struct definitions {
 	uint64_t count, capacity;
 };
 
-static void add_definition(
+static void append_definition(
 	struct cmt_reader *r, struct definitions *out, struct retype_definition definition)
 {
 	if (r->status == HG_OK)
@@ -79,7 +83,7 @@ static void define_value(struct cmt_reader *r, struct cmt_context *context, stru
 		definition.start = r->wanted[wanted].start;
 		definition.end = r->wanted[wanted].end;
 	}
-	add_definition(r, out, definition);
+	append_definition(r, out, definition);
 }
 
 static void define_item(struct cmt_reader *r, struct cmt_context *context, struct definitions *out,
@@ -98,13 +102,13 @@ static void define_item(struct cmt_reader *r, struct cmt_context *context, struc
 	case ITEM_EXCEPTION:
 	case ITEM_REBIND:
 	case ITEM_MODULE:
-		add_definition(r, out, definition);
+		append_definition(r, out, definition);
 		break;
 	case ITEM_RECMODULE:
 	case ITEM_CLASS:
 	case ITEM_INCLUDE:
 		definition.is_unknown = true;
-		add_definition(r, out, definition);
+		append_definition(r, out, definition);
 		break;
 	default:
 		break;
@@ -195,5 +199,7 @@ void cmt_make_units(struct cmt_reader *r)
 		qsort(units, made, sizeof(*units), by_unit_name);
 	r->types->units = units;
 	r->types->unit_count = made;
+	for (uint32_t i = 1; i < made; i++)
+		base_assert(by_unit_name(&units[i - 1], &units[i]) <= 0);
 	make_extensions(r);
 }

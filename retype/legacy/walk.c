@@ -1,4 +1,6 @@
-/* The shape of Typedtree of 4.00.1, as a table, and the walk that it drives. */
+/*
+ * The shape of Typedtree of 4.00.1, as a table, and the walk that it drives.
+ */
 #include "retype/legacy/walk.h"
 
 #include "retype/legacy/scopes.h"
@@ -298,6 +300,7 @@ void cmt_walk(struct cmt_reader *r, uint32_t unit, cmt_meet_fn *meet)
 		cmt_register_signature(r, u->facade, u->scope);
 	while (w.count && r->status == HG_OK)
 		visit_step(&w, w.steps[--w.count], meet);
+	base_assert(w.count == 0 || r->status != HG_OK);
 	u->is_registered = true;
 	base_map_release(&w.seen);
 	free(w.steps);

@@ -1,5 +1,10 @@
+/*
+ * Units are compared one by one with those that the program has: the digest of the interface, if
+ * both are known, and the number of fields of the unit's block.
+ */
 #include "retype/profile/agree.h"
 
+#include "base/assert.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -69,13 +74,19 @@ enum hg_status retype_check_program(struct retype_types *types, const struct sna
 	size_t size, struct hg_error *error)
 {
 	struct tally tally = {0};
+	uint64_t compared = 0;
 	note[0] = '\0';
 	for (uint64_t i = 0; i < snap->unit_count; i++) {
 		uint32_t number = retype_unit_named(types, snap->units[i].name);
-		if (number != RETYPE_NONE && types->units[number].fields)
-			count_unit(&types->units[number], &snap->units[i], snap, &tally);
+		if (number == RETYPE_NONE || !types->units[number].fields)
+			continue;
+		count_unit(&types->units[number], &snap->units[i], snap, &tally);
+		compared++;
 	}
 	uint64_t wrong = tally.stale + tally.rebuilt;
+	base_assert(wrong + tally.same == compared);
+	base_assert(compared <= snap->unit_count);
+	(void)compared;
 	const char *first = tally.first_stale ? tally.first_stale : tally.first_rebuilt;
 	if (wrong > tally.same)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,

@@ -6,22 +6,24 @@
  */
 #include "retype/profile/distrust.h"
 
-#include "retype/types/map.h"
+#include "base/assert.h"
+#include "base/hash.h"
 
 #include <string.h>
 
 struct distrust {
 	struct retype_types *types;
-	struct retype_map names; /* hashes of how the names of its types begin */
+	struct base_map names; /* hashes of how the names of its types begin */
 };
 
 /* "A__B" is "A.B" in the names of types (docs/exe-prof.md); exceptions keep "Stdlib" in front. */
 static uint64_t hash_unit(const char *name)
 {
+	const struct base_secret *secret = base_secret();
 	uint64_t hash = 0;
 	for (; *name; name++) {
 		bool is_separator = name[0] == '_' && name[1] == '_';
-		hash = retype_map_hash(hash, is_separator ? '.' : (unsigned char)*name);
+		hash = base_hash_join(secret, hash, is_separator ? '.' : (unsigned char)*name);
 		name += is_separator;
 	}
 	return hash;
@@ -33,22 +35,23 @@ static const char *without(const char *name, const char *prefix)
 	return strncmp(name, prefix, length) == 0 ? name + length : name;
 }
 
-static enum hg_status add_name(struct distrust *d, const char *name)
+static enum hg_status add_unit_names(struct distrust *d, const char *name)
 {
 	const char *printed = without(without(name, "Stdlib__"), "Dune__exe__");
 	struct hg_error *error = d->types->error;
-	BASE_TRY(retype_map_set(&d->names, hash_unit(name), 0, error));
-	return retype_map_set(&d->names, hash_unit(printed), 0, error);
+	BASE_TRY(base_map_set(&d->names, hash_unit(name), 0, error));
+	return base_map_set(&d->names, hash_unit(printed), 0, error);
 }
 
 /* Whether the path "A.B.t" leads through a unit that is not believed. */
 static bool is_within(const struct distrust *d, const char *path)
 {
+	const struct base_secret *secret = base_secret();
 	uint64_t hash = 0, none;
 	for (; *path && *path != '('; path++) {
-		if (*path == '.' && retype_map_get(&d->names, hash, &none))
+		if (*path == '.' && base_map_get(&d->names, hash, &none))
 			return true;
-		hash = retype_map_hash(hash, (unsigned char)*path);
+		hash = base_hash_join(secret, hash, (unsigned char)*path);
 	}
 	return false;
 }
@@ -73,6 +76,7 @@ static void forget_names(struct distrust *d)
 	for (uint32_t i = 0; i < types->extension_count; i++)
 		if (!is_within(d, types->extensions[i].name))
 			types->extensions[kept++] = types->extensions[i];
+	base_assert(kept <= types->extension_count);
 	types->extension_count = kept;
 	kept = 0;
 	for (uint32_t i = 0; i < types->class_count; i++)
@@ -120,7 +124,7 @@ enum hg_status retype_distrust(struct retype_types *types)
 	for (uint32_t i = 0; i < types->unit_count && status == HG_OK; i++) {
 		any |= is_of_other_build(types, i);
 		if (types->units[i].agreement == RETYPE_UNIT_STALE)
-			status = add_name(&d, types->units[i].name);
+			status = add_unit_names(&d, types->units[i].name);
 	}
 	if (status == HG_OK && any) {
 		forget_declarations(&d);
@@ -130,6 +134,6 @@ enum hg_status retype_distrust(struct retype_types *types)
 		retype_lookups_release(types);
 		retype_locations_release(types);
 	}
-	retype_map_clear(&d.names);
+	base_map_release(&d.names);
 	return status;
 }

@@ -148,6 +148,7 @@ static enum hg_status find_records(struct hgprof_reader *reader)
 			BASE_TRY(add_record(reader, records, &line));
 	}
 	BASE_TRY(check_end(reader, &line, is_end));
+	base_assert(reader->counts['z'] == 1);
 	for (const char *letter = "tDmfF"; *letter; letter++)
 		BASE_TRY(order_records(reader, records_of(reader, (uint8_t)*letter)));
 	return HG_OK;

@@ -1,3 +1,7 @@
+/*
+ * Lines L are most of a profile and are read by hand: seven numbers and the text that tells what is
+ * made, which is checked at once, so that reading it later cannot fail for what it says.
+ */
 #include "retype/profile/hgprof_locations.h"
 
 #include "base/assert.h"
@@ -91,6 +95,7 @@ static enum hg_status check_made(const struct hgprof_reader *reader, const struc
 enum hg_status hgprof_read_location(struct hgprof_reader *reader, struct hgprof_line *line)
 {
 	struct retype_types *types = reader->types;
+	base_assert(types->location_count < reader->counts['L']);
 	struct retype_location *location = &types->locations[types->location_count];
 	const uint8_t *next = line->next, *end = line->end;
 	uint32_t numbers[6];
@@ -159,6 +164,7 @@ static void read_kinds(struct retype_types *types, const struct kept *kept, stru
 static void read_made(struct retype_types *types, struct retype_location *location)
 {
 	const struct kept *kept = types->deferred.reader;
+	base_assert(location->made_count == RETYPE_NONE && location->unread <= kept->end);
 	const uint8_t *end = memchr(location->unread, '\n', (size_t)(kept->end - location->unread));
 	read_kinds(types, kept, (struct hgprof_line){location->unread, end ? end : kept->end, 0},
 		location);

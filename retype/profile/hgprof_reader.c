@@ -1,5 +1,10 @@
+/*
+ * Lines end at '\n', words at a space; in names '%' and two hexadecimal digits are any other byte.
+ * Every refusal names the line and the offset.
+ */
 #include "retype/profile/hgprof_reader.h"
 
+#include "base/assert.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +13,7 @@ enum hg_status hgprof_bad(const struct hgprof_reader *reader, const struct hgpro
 	const uint8_t *at, const char *format, ...)
 {
 	char what[256];
+	base_assert(at >= reader->bytes);
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(what, sizeof(what), format, arguments);
@@ -33,6 +39,7 @@ enum hg_status hgprof_alloc(
 struct hgprof_line hgprof_line_at(
 	const struct hgprof_reader *reader, const uint8_t *text, uint32_t number)
 {
+	base_assert(text >= reader->bytes && text <= reader->end);
 	const uint8_t *end = memchr(text, '\n', (size_t)(reader->end - text));
 	return (struct hgprof_line){text, end ? end : reader->end, number};
 }
@@ -55,6 +62,7 @@ bool hgprof_next_line(const struct hgprof_reader *reader, struct hgprof_line *li
 
 bool hgprof_word(struct hgprof_line *line, struct hgprof_word *word)
 {
+	base_assert(line->next <= line->end);
 	while (line->next < line->end && *line->next == ' ')
 		line->next++;
 	if (line->next == line->end)
@@ -182,6 +190,7 @@ bool hgprof_split(struct hgprof_word *name, struct hgprof_word *rest)
 	if (!colon)
 		return false;
 	size_t length = (size_t)(colon - name->text);
+	base_assert(length < name->length);
 	*rest = (struct hgprof_word){colon + 1, name->length - length - 1};
 	name->length = length;
 	return true;

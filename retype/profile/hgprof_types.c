@@ -14,7 +14,7 @@ enum progress { UNMADE, BEGUN, MADE };
 
 /* Parts of terms */
 
-static enum hg_status add_id(
+static enum hg_status add_part_id(
 	const struct hgprof_reader *reader, struct hgprof_lists *lists, uint32_t id)
 {
 	BASE_TRY(base_grow(
@@ -23,7 +23,7 @@ static enum hg_status add_id(
 	return HG_OK;
 }
 
-static enum hg_status add_name(
+static enum hg_status add_part_name(
 	const struct hgprof_reader *reader, struct hgprof_lists *lists, const char *name)
 {
 	BASE_TRY(base_grow(&lists->names, lists->name_count, &lists->name_capacity, sizeof(name),
@@ -39,7 +39,7 @@ static enum hg_status read_ids(struct hgprof_reader *reader, struct hgprof_line 
 	while (hgprof_word(line, &word)) {
 		BASE_TRY(hgprof_parse_number(
 			reader, line, word, "term", (uint32_t)reader->terms.count, &id));
-		BASE_TRY(add_id(reader, &reader->lists, id));
+		BASE_TRY(add_part_id(reader, &reader->lists, id));
 	}
 	return HG_OK;
 }
@@ -58,8 +58,8 @@ static enum hg_status read_named(
 		else if (!may_be_constant)
 			return hgprof_bad(reader, line, word.text, "a name without a term");
 		BASE_TRY(hgprof_unescape(reader, line, word, &name));
-		BASE_TRY(add_id(reader, &reader->lists, id));
-		BASE_TRY(add_name(reader, &reader->lists, name));
+		BASE_TRY(add_part_id(reader, &reader->lists, id));
+		BASE_TRY(add_part_name(reader, &reader->lists, name));
 	}
 	return HG_OK;
 }
@@ -98,7 +98,7 @@ static enum hg_status read_term(
 	case 'F':
 		written->kind = RETYPE_ARROW;
 		BASE_TRY(hgprof_name(reader, &line, &label));
-		BASE_TRY(add_name(reader, &reader->lists, label));
+		BASE_TRY(add_part_name(reader, &reader->lists, label));
 		BASE_TRY(read_ids(reader, &line));
 		if (reader->lists.id_count < 2)
 			return hgprof_bad(reader, &line, line.end, "a function without result");
@@ -124,6 +124,9 @@ static struct retype_term make_term(
 	struct retype_types *types = reader->types;
 	const struct hgprof_lists *lists = &reader->lists;
 	uint32_t count = (uint32_t)lists->id_count;
+	base_assert(written.kind != RETYPE_ARROW || (count > 1 && lists->name_count == 1));
+	base_assert(written.kind != RETYPE_POLY_VARIANT || lists->name_count == count);
+	base_assert(written.kind != RETYPE_OBJECT || lists->name_count == count);
 	for (uint32_t i = 0; i < count; i++)
 		parts[i] =
 			lists->ids[i] == RETYPE_NONE ? RETYPE_NOTHING : reader->open[lists->ids[i]];
@@ -155,7 +158,7 @@ struct making {
 	uint64_t count, capacity;
 };
 
-static enum hg_status push(struct making *making, uint32_t id)
+static enum hg_status push_term(struct making *making, uint32_t id)
 {
 	BASE_TRY(base_grow(&making->stack, making->count, &making->capacity, sizeof(id),
 		making->reader->error));
@@ -164,10 +167,11 @@ static enum hg_status push(struct making *making, uint32_t id)
 }
 
 /* Makes the term on top, or pushes the parts that it waits for. */
-static enum hg_status step(struct making *making)
+static enum hg_status make_next_term(struct making *making)
 {
 	struct hgprof_reader *reader = making->reader;
 	uint32_t id = making->stack[making->count - 1];
+	base_assert(id < reader->terms.count);
 	const struct hgprof_record *record = &reader->terms.all[id];
 	struct written written;
 	bool waits = false;
@@ -186,7 +190,7 @@ static enum hg_status step(struct making *making)
 			return hgprof_bad(
 				reader, &line, line.next, "term %u is a part of itself", part);
 		}
-		BASE_TRY(push(making, part));
+		BASE_TRY(push_term(making, part));
 		waits = true;
 	}
 	making->progress[id] = BEGUN;
@@ -205,9 +209,10 @@ static enum hg_status step(struct making *making)
 static enum hg_status make_all(struct making *making)
 {
 	for (uint32_t id = 0; id < making->reader->terms.count; id++) {
-		BASE_TRY(push(making, id));
+		BASE_TRY(push_term(making, id));
 		while (making->count > 0)
-			BASE_TRY(step(making));
+			BASE_TRY(make_next_term(making));
+		base_assert(making->progress[id] == MADE);
 	}
 	return HG_OK;
 }
@@ -235,15 +240,19 @@ static enum hg_status close_terms(struct hgprof_reader *reader)
 {
 	uint64_t count = reader->terms.count;
 	BASE_TRY(hgprof_alloc(reader, count, sizeof(*reader->closed), &reader->closed));
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < count; i++) {
 		reader->closed[i] = retype_instance(reader->types, reader->open[i], NULL, 0);
+		base_assert(!retype_node(reader->types, reader->closed[i])->is_open);
+		base_assert(retype_node(reader->types, reader->closed[i])->depth <= RETYPE_DEEPEST);
+	}
 	return reader->types->status;
 }
 
 /* Fields */
 
-static enum hg_status read_field(const struct hgprof_reader *reader, const struct hgprof_line *line,
-	struct hgprof_word word, bool closed, struct retype_field *field)
+static enum hg_status read_named_field(const struct hgprof_reader *reader,
+	const struct hgprof_line *line, struct hgprof_word word, bool closed,
+	struct retype_field *field)
 {
 	struct hgprof_word term;
 	uint32_t id;
@@ -266,7 +275,7 @@ enum hg_status hgprof_fields(const struct hgprof_reader *reader, struct hgprof_l
 	*count = hgprof_count_words(line);
 	BASE_TRY(hgprof_alloc(reader, *count, sizeof(*all), &all));
 	for (uint32_t i = 0; i < *count && hgprof_word(line, &word); i++)
-		BASE_TRY(read_field(reader, line, word, closed, &all[i]));
+		BASE_TRY(read_named_field(reader, line, word, closed, &all[i]));
 	*fields = all;
 	return HG_OK;
 }
@@ -315,7 +324,7 @@ static enum hg_status read_declared(
 	return HG_OK;
 }
 
-static bool is_kind(struct hgprof_word word, const char *kind)
+static bool is_word(struct hgprof_word word, const char *kind)
 {
 	return word.length == strlen(kind) && memcmp(word.text, kind, word.length) == 0;
 }
@@ -327,7 +336,7 @@ static bool is_kind(struct hgprof_word word, const char *kind)
 static uint32_t predefined_number(
 	const struct hgprof_reader *reader, const struct declared *declared)
 {
-	bool is_base = is_kind(declared->kind, "B") || is_kind(declared->kind, "X");
+	bool is_base = is_word(declared->kind, "B") || is_word(declared->kind, "X");
 	for (uint32_t i = 0; i < reader->types->declaration_count; i++) {
 		const struct retype_declaration *known = &reader->types->declarations[i];
 		if (!known->base)
@@ -360,6 +369,7 @@ static enum hg_status number_declarations(struct hgprof_reader *reader)
 						       .form = RETYPE_ABSTRACT});
 		if (number == RETYPE_NONE)
 			return reader->types->status;
+		base_assert(number < reader->types->declaration_count);
 		reader->declared[i] = number;
 	}
 	return HG_OK;
@@ -384,7 +394,7 @@ static enum hg_status read_result(const struct hgprof_reader *reader, struct hgp
 	struct hgprof_word word;
 	struct retype_term *result;
 	uint32_t id;
-	while (hgprof_word(&rest, &word) && !is_kind(word, ";"))
+	while (hgprof_word(&rest, &word) && !is_word(word, ";"))
 		constructor->result_count++;
 	BASE_TRY(hgprof_alloc(reader, constructor->result_count, sizeof(*result), &result));
 	for (uint32_t i = 0; i < constructor->result_count; i++) {
@@ -406,7 +416,7 @@ static enum hg_status read_unboxed(const struct hgprof_reader *reader, struct hg
 	BASE_TRY(hgprof_number(reader, line, "term", (uint32_t)reader->terms.count, &id));
 	declaration->form = RETYPE_UNBOXED;
 	declaration->inner = reader->open[id];
-	if (hgprof_word(line, &word) && is_kind(word, "="))
+	if (hgprof_word(line, &word) && is_word(word, "="))
 		return read_result(reader, line, &declaration->unboxed);
 	return HG_OK;
 }
@@ -421,7 +431,7 @@ static enum hg_status read_constructor(const struct hgprof_reader *reader, struc
 	constructor->is_constant = kind.text[0] == 'c';
 	constructor->is_record = kind.text[0] == 'r';
 	struct hgprof_line rest = *line;
-	if (hgprof_word(&rest, &word) && is_kind(word, "=")) {
+	if (hgprof_word(&rest, &word) && is_word(word, "=")) {
 		*line = rest;
 		BASE_TRY(read_result(reader, line, constructor));
 	}
@@ -460,28 +470,28 @@ static enum hg_status read_kind(const struct hgprof_reader *reader, struct hgpro
 	struct hgprof_word kind, struct retype_declaration *declaration)
 {
 	uint32_t id;
-	if (is_kind(kind, "B"))
+	if (is_word(kind, "B"))
 		return read_base(reader, &line, declaration);
-	if (is_kind(kind, "A")) {
+	if (is_word(kind, "A")) {
 		BASE_TRY(hgprof_number(reader, &line, "term", (uint32_t)reader->terms.count, &id));
 		declaration->form = RETYPE_ALIAS;
 		declaration->inner = reader->open[id];
 		return HG_OK;
 	}
-	if (is_kind(kind, "R") || is_kind(kind, "FR")) {
+	if (is_word(kind, "R") || is_word(kind, "FR")) {
 		declaration->form = kind.length == 1 ? RETYPE_RECORD : RETYPE_FLOAT_RECORD;
 		return hgprof_fields(
 			reader, &line, false, &declaration->fields, &declaration->field_count);
 	}
-	if (is_kind(kind, "U"))
+	if (is_word(kind, "U"))
 		return read_unboxed(reader, &line, declaration);
-	if (is_kind(kind, "X")) {
+	if (is_word(kind, "X")) {
 		declaration->form = RETYPE_EXTENSIBLE;
 		return HG_OK;
 	}
-	if (is_kind(kind, "V"))
+	if (is_word(kind, "V"))
 		return read_variant(reader, line, declaration);
-	if (is_kind(kind, "O"))
+	if (is_word(kind, "O"))
 		return HG_OK;
 	return hgprof_bad(reader, &line, kind.text, "a declaration of unknown kind");
 }

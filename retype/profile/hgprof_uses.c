@@ -1,3 +1,7 @@
+/*
+ * The second pass over the lines.  Units, files and functions have numbers, by which the others
+ * name them, so that these are read first.
+ */
 #include "retype/profile/hgprof_uses.h"
 
 #include "base/assert.h"
@@ -86,6 +90,7 @@ static enum hg_status read_globals(struct hgprof_reader *reader, struct hgprof_l
 {
 	uint32_t number = 0;
 	BASE_TRY(read_unit_name(reader, line, &number));
+	base_assert(number < reader->types->unit_count);
 	struct retype_unit *unit = &reader->types->units[number];
 	BASE_TRY(hgprof_number(reader, line, "field", UINT32_MAX, &unit->exported));
 	BASE_TRY(hgprof_fields(reader, line, true, &unit->fields, &unit->field_count));
@@ -100,6 +105,7 @@ static enum hg_status read_globals(struct hgprof_reader *reader, struct hgprof_l
 static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_line *line)
 {
 	struct retype_types *types = reader->types;
+	base_assert(types->value_count < reader->counts['v']);
 	struct retype_value *value = &types->values[types->value_count];
 	uint32_t term;
 	BASE_TRY(read_unit_name(reader, line, &value->unit));
@@ -113,6 +119,7 @@ static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_lin
 static enum hg_status read_extension(struct hgprof_reader *reader, struct hgprof_line *line)
 {
 	struct retype_types *types = reader->types;
+	base_assert(types->extension_count < reader->counts['x']);
 	struct retype_extension *extension = &types->extensions[types->extension_count];
 	BASE_TRY(hgprof_name(reader, line, &extension->name));
 	BASE_TRY(hgprof_fields(reader, line, true, &extension->fields, &extension->field_count));
@@ -129,6 +136,7 @@ static int compare_extensions(const void *a, const void *b)
 static enum hg_status read_class(struct hgprof_reader *reader, struct hgprof_line *line)
 {
 	struct retype_types *types = reader->types;
+	base_assert(types->class_count < reader->counts['C']);
 	struct retype_class *class = &types->classes[types->class_count];
 	struct hgprof_line rest;
 	struct hgprof_word word;
@@ -195,7 +203,7 @@ static enum hg_status read_parameters(const struct hgprof_reader *reader, struct
 }
 
 /* Lines and columns of expressions that the source does not have are -1. */
-static enum hg_status read_position(
+static enum hg_status read_hgprof_position(
 	const struct hgprof_reader *reader, struct hgprof_line *line, uint32_t *position)
 {
 	struct hgprof_line rest = *line;
@@ -220,7 +228,7 @@ static enum hg_status read_function(struct hgprof_reader *reader,
 	BASE_TRY(hgprof_number(reader, &line, "file", (uint32_t)reader->files.count, &file));
 	function->file = reader->file_names[file].path;
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		BASE_TRY(read_position(reader, &line, numbers[i]));
+		BASE_TRY(read_hgprof_position(reader, &line, numbers[i]));
 	BASE_TRY(read_parameters(reader, &line, function));
 	return hgprof_fields(reader, &line, true, &function->captures, &function->capture_count);
 }
@@ -284,5 +292,8 @@ enum hg_status hgprof_read_uses(struct hgprof_reader *reader)
 	if (types->extension_count > 0)
 		qsort(types->extensions, types->extension_count, sizeof(*types->extensions),
 			compare_extensions);
+	for (uint32_t i = 1; i < types->extension_count; i++)
+		base_assert(
+			compare_extensions(&types->extensions[i - 1], &types->extensions[i]) <= 0);
 	return hgprof_defer_locations(reader);
 }

@@ -1,3 +1,7 @@
+/*
+ * A profile that nobody named is looked for in a few places, by a few names; what looks like one
+ * and is none is remembered, so that the note can say so.
+ */
 #include "base/folder.h"
 #include "retype/profile/profile.h"
 

@@ -1,3 +1,6 @@
+/*
+ * Terms with their variables replaced, each computed once, and aliases with what they stand for.
+ */
 #include "retype/types/instance.h"
 
 #include "retype/types/memo.h"

@@ -1,3 +1,7 @@
+/*
+ * Open addressing with linear probing; a table doubles when it is half full.  Values are small and
+ * keys are not, so that a slot that is taken says so in a byte of its own.
+ */
 #include "retype/types/memo.h"
 
 #include "base/assert.h"

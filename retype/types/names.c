@@ -1,4 +1,6 @@
-/* The names of types. */
+/*
+ * The names of types, as OCaml writes them; parts that are too deep or too long are "...".
+ */
 #include "retype/types/names.h"
 
 #include "retype/types/nodes.h"

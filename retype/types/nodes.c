@@ -1,3 +1,7 @@
+/*
+ * Hash-consing: a term that is there already is found by the hash of its parts, whose arguments are
+ * terms with numbers of their own.  A node is never changed or freed before the table is.
+ */
 #include "retype/types/nodes.h"
 
 #include "base/assert.h"
@@ -91,7 +95,7 @@ static void sum_up_arguments(const struct retype_types *types, struct retype_nod
 	node->depth = (uint8_t)deepest;
 }
 
-static enum hg_status add_node(struct retype_types *types, struct retype_node *node,
+static enum hg_status append_node(struct retype_types *types, struct retype_node *node,
 	const char *const *names, const struct retype_term *arguments)
 {
 	struct retype_nodes *nodes = types->nodes;
@@ -145,7 +149,7 @@ struct retype_term retype_make(struct retype_types *types, enum retype_kind kind
 	}
 	struct retype_node node = {
 		.kind = (uint8_t)kind, .number = number, .count = count, .hash = hash};
-	enum hg_status status = add_node(types, &node, names, arguments);
+	enum hg_status status = append_node(types, &node, names, arguments);
 	if (status != HG_OK) {
 		retype_keep_status(types, status);
 		return RETYPE_NOTHING;

@@ -1,3 +1,7 @@
+/*
+ * The predefined types as a table: what they are called in exe.prof and in OCaml, how their values
+ * look, and how many parameters they have.
+ */
 #include "retype/types/predefined.h"
 
 #include "retype/types/terms.h"

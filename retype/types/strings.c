@@ -1,3 +1,6 @@
+/*
+ * Interned strings: the bytes are in the pool of the types, the table has their addresses.
+ */
 #include "retype/types/strings.h"
 
 #include "base/assert.h"

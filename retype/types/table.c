@@ -1,3 +1,6 @@
+/*
+ * Growing the arrays that more than one reader adds to, and memory for fields.
+ */
 #include "retype/types/table.h"
 
 #include "base/grow.h"

@@ -1,3 +1,7 @@
+/*
+ * The kinds of terms, each made of its parts.  Tags of poly variants are sorted by their hashes, as
+ * the compiler sorts them, methods by their names; of equal names the first one stays.
+ */
 #include "retype/types/terms.h"
 
 #include "retype/types/nodes.h"

@@ -1,3 +1,6 @@
+/*
+ * The parts of a type table are made and released in one order, each by the file it belongs to.
+ */
 #include "retype/types/types.h"
 
 #include "retype/types/nodes.h"
