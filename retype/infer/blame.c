@@ -103,6 +103,7 @@ static void reach(
 		accuse_follower(b, rank);
 	if (!infer_is_changed(b->undo, rank) || b->origins[rank] || failure->status != HG_OK)
 		return;
+	base_assert(b->origin != 0 && b->queue_count < b->undo->changed_count);
 	b->origins[rank] = b->origin;
 	failure->status = base_grow(
 		&b->queue, b->queue_count, &b->queue_capacity, sizeof(*b->queue), failure->error);
@@ -178,6 +179,7 @@ enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly)
 		if (i + 1 == b->seed_count || b->seeds[i + 1].origin != b->origin)
 			follow_origin(b, strictly);
 	}
+	base_assert(b->queue_count == 0 || failure->status != HG_OK);
 	base_arena_free(b->arena, b->origins);
 	b->origins = NULL;
 	b->seed_count = 0;

@@ -1,4 +1,4 @@
-/* Small tables of answers of the type table: a later one takes the place of another. */
+/* Small tables of answers of the type table, in which later ones replace earlier ones. */
 #include "retype/infer/fits.h"
 
 #include "base/assert.h"

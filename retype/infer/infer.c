@@ -91,6 +91,7 @@ static enum hg_status count_conflicts(struct run *r)
 		else
 			counts->type_conflicts++;
 	}
+	base_assert(counts->static_conflicts + counts->type_conflicts <= snap->block_count);
 	return HG_OK;
 }
 
@@ -112,6 +113,8 @@ static enum hg_status run_plan(struct run *r, const struct infer_plan *plan)
 	BASE_TRY(plan->finish(&r->seeder, &r->work));
 	BASE_TRY(count_conflicts(r));
 	count_given_up(r);
+	base_assert(r->undo.changed_count == 0 && r->disputes.count == 0);
+	base_assert(r->result->counts.given_up <= r->in->snap->block_count);
 	base_assert(r->result->clash_count <= r->result->counts.shape_clashes);
 	return r->in->types->status;
 }

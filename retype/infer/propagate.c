@@ -107,6 +107,7 @@ INFER_INLINE void wait_with(void *context, uint64_t value, struct retype_term ty
 		return;
 	const struct snap_line *line = snap_ranks_line_of(p->ranks, header);
 	__builtin_prefetch(line);
+	base_assert(p->waiting_count < INFER_WAITING);
 	p->waiting[p->waiting_count++] = (struct infer_waiting){
 		.line = line, .header = header, .type = type, .holder = holder->rank};
 	if (p->waiting_count == INFER_WAITING)

@@ -20,6 +20,8 @@ void infer_seed(struct infer_seeder *seeder, enum hg_confidence sure, uint32_t o
 	if (sure != seeder->sure || !type.n || infer_is_guilty(seeder->blame, origin))
 		return;
 	type = retype_instance(seeder->in->types, type, NULL, 0);
+	base_assert(rank < seeder->in->snap->block_count && seeder->take);
+	base_assert(retype_is_closed(seeder->in->types, type));
 	struct infer_shape shape = infer_shape(seeder->heap, rank, header);
 	if (seeder->refuses_misfits && infer_is_misfit(seeder->fits, type, shape.tag, shape.wosize))
 		return;

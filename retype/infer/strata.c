@@ -48,6 +48,7 @@ static enum hg_status find_guilty(
 	s->seeder->taker = s->blame;
 	BASE_TRY(ask_families(s->seeder, stratum));
 	BASE_TRY(infer_find_guilty(s->blame, strictly));
+	base_assert(s->blame->guilty.count >= known);
 	*more = s->blame->guilty.count > known;
 	return HG_OK;
 }
@@ -98,6 +99,8 @@ static enum hg_status run_stratum(
 	s->seeder->refuses_misfits = undoable;
 	s->propagation->work->undo = undoable ? s->undo : NULL;
 	status = undoable ? run_undoable(s, stratum) : propose_seeds(s, stratum);
+	base_assert(status != HG_OK || s->undo->changed_count == 0);
+	base_assert(undoable || s->blame->guilty.count == 0);
 	infer_blame_release(s->blame);
 	return status;
 }

@@ -24,6 +24,7 @@ enum hg_status infer_undo_note(struct infer_undo *undo, uint32_t rank, struct hg
 	if (base_bit(undo->changed, rank))
 		return HG_OK;
 	base_bit_set(undo->changed, rank);
+	undo->changed_count++;
 	if (!undo->blocks[rank].type)
 		return HG_OK;
 	return base_map_set(&undo->types_before, rank, undo->blocks[rank].type, error);
@@ -38,32 +39,43 @@ uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank)
 	return before;
 }
 
-static void forget_changes(struct infer_undo *undo)
+/* Does something with each block that was changed, and forgets that. */
+static void end_changes(struct infer_undo *undo,
+	void (*end)(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure),
+	enum hg_confidence sure)
 {
+	uint64_t words = base_bit_words(undo->block_count), count = 0;
+	for (uint64_t i = 0; i < words; i++)
+		for (uint64_t left = undo->changed[i]; left; left &= left - 1, count++)
+			end(undo, (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left)), sure);
+	base_assert(count == undo->changed_count);
+	base_assert(undo->types_before.count <= count);
 	base_map_release(&undo->types_before);
-	memset(undo->changed, 0, base_bit_words(undo->block_count) * sizeof(*undo->changed));
+	memset(undo->changed, 0, words * sizeof(*undo->changed));
+	undo->changed_count = 0;
+}
+
+static void accept_change(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure)
+{
+	base_assert(rank < undo->block_count && undo->blocks[rank].type);
+	undo->blocks[rank].confidence = (uint8_t)sure;
+}
+
+static void undo_change(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure)
+{
+	(void)sure;
+	base_assert(rank < undo->block_count && undo->blocks[rank].type);
+	undo->blocks[rank].type = infer_type_before(undo, rank);
 }
 
 void infer_accept_changes(struct infer_undo *undo, enum hg_confidence sure)
 {
-	for (uint64_t i = 0; i < base_bit_words(undo->block_count); i++)
-		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
-			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
-			base_assert(rank < undo->block_count && undo->blocks[rank].type);
-			undo->blocks[rank].confidence = (uint8_t)sure;
-		}
-	forget_changes(undo);
+	end_changes(undo, accept_change, sure);
 }
 
 void infer_undo_changes(struct infer_undo *undo)
 {
-	for (uint64_t i = 0; i < base_bit_words(undo->block_count); i++)
-		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
-			uint64_t rank = 64 * i + (uint64_t)__builtin_ctzll(left);
-			base_assert(rank < undo->block_count && undo->blocks[rank].type);
-			undo->blocks[rank].type = infer_type_before(undo, (uint32_t)rank);
-		}
-	forget_changes(undo);
+	end_changes(undo, undo_change, HG_UNKNOWN_ORIGIN);
 }
 
 enum hg_status infer_give_up_changes(struct infer_undo *undo, struct hg_error *error)

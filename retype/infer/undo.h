@@ -14,6 +14,7 @@ struct infer_undo {
 	struct retype_block *blocks; /* by rank */
 	uint64_t block_count;
 	uint64_t *changed;            /* bits by rank */
+	uint64_t changed_count;       /* of them those that are set */
 	struct base_map types_before; /* by rank, of those changed that had a type */
 	uint64_t *given_up; /* bits by rank: had a type until its origins were given up; or NULL */
 	struct base_arena *arena;

@@ -117,7 +117,8 @@ static void keep_round_type(struct infer_work *work, uint32_t rank)
 static void set_type(struct infer_work *work, uint32_t rank, struct retype_term type)
 {
 	base_assert(rank < work->in->snap->block_count);
-	base_assert(type.n && type.n < retype_term_count(work->in->types));
+	base_assert(type.n || work->in->types->status != HG_OK);
+	base_assert(retype_is_closed(work->in->types, type));
 	keep_round_type(work, rank);
 	if (!work->undo)
 		work->blocks[rank].confidence = HG_EXACT;

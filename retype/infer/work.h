@@ -5,6 +5,7 @@
 #ifndef RETYPE_INFER_WORK_H
 #define RETYPE_INFER_WORK_H
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "retype/infer/fits.h"
 #include "retype/infer/heap.h"
@@ -101,6 +102,7 @@ void infer_change(struct infer_work *work, uint32_t rank, struct snap_header_add
 /* Another name for the type that a block has. */
 static inline void infer_rename(struct infer_work *work, uint32_t rank, struct retype_term type)
 {
+	base_assert(work->blocks[rank].type && retype_is_closed(work->in->types, type));
 	work->blocks[rank].type = type.n;
 }
 

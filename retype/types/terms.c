@@ -123,6 +123,11 @@ uint32_t retype_term_count(const struct retype_types *types)
 	return (uint32_t)types->nodes->count;
 }
 
+bool retype_is_closed(const struct retype_types *types, struct retype_term term)
+{
+	return term.n < types->nodes->count && !types->nodes->all[term.n].is_open;
+}
+
 struct retype_view retype_view(const struct retype_types *types, struct retype_term term)
 {
 	const struct retype_node *node = retype_node(types, term);

@@ -9,7 +9,7 @@
 #include "retype/infer/seeds/functions.h"
 #include "retype/infer/seeds/seeds.h"
 
-#include <string.h>
+#include "base/assert.h"
 
 enum { MOST_SLOTS = 64, MOST_FUNCTIONS = 64, MOST_PARTIALS = 16 };
 
@@ -29,6 +29,7 @@ static unsigned codes_of_closure(const struct infer_seeder *seeder, const struct
 		bool is_short = arity == 0 || arity == 1;
 		if (!is_short && i + 2 >= start)
 			break;
+		base_assert(i < cell->field_count);
 		codes[count++] = cell->fields[is_short ? i : i + 2];
 		i += is_short ? 2 : 3;
 		if (i >= start ||
@@ -110,6 +111,7 @@ static bool seed_captures(struct closures *c, const struct retype_function *func
 		uint64_t variables = match.variables[i];
 		bool is_sure = (variables & (variables - 1)) == 0;
 		unsigned variable = match.in_order ? i : (unsigned)__builtin_ctzll(variables);
+		base_assert(variable < function->capture_count && variables >> variable & 1);
 		if (match.in_order || is_sure)
 			infer_seed_value(seeder, HG_INFERRED, origin, values[i],
 				function->captures[variable].type);
@@ -184,12 +186,13 @@ static const struct snap_location *location_of_closure(
 {
 	const struct snap *snap = seeder->in->snap;
 	enum hg_confidence sure = HG_EXACT;
-	uint32_t site = snap->format->ids == SNAP_IDS_NONE
-				? (snap->sampled_count ? snap_sampled_site(snap, cell->address) : 0)
-				: snap_sites_find(&snap->sites,
-					  snap_header_reserved(cell->header, snap->reserved),
-					  cell->tag, &sure);
-	return site && sure != HG_GUESSED ? &snap->sites.locations[site] : NULL;
+	uint32_t number =
+		snap->format->ids == SNAP_IDS_NONE
+			? (snap->sampled_count ? snap_sampled_site(snap, cell->address) : 0)
+			: snap_sites_find(&snap->sites,
+				  snap_header_reserved(cell->header, snap->reserved), cell->tag,
+				  &sure);
+	return number && sure != HG_GUESSED ? &snap->sites.locations[number] : NULL;
 }
 
 static void seed_closure(void *context, uint32_t rank, const struct snap_cell *cell)

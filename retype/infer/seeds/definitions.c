@@ -5,6 +5,8 @@
  */
 #include "retype/infer/seeds/seeds.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* A symbol without "caml": the unit, and the name before the number. */
@@ -103,6 +105,7 @@ static void seed_definition(struct definitions *d, uint64_t number)
 		!base_map_get(&d->values, key_of_definition(&definition), &value) || value == 0 ||
 		!seeder->in->snap->format->word_at(seeder->in->snap, block->block.a, &word))
 		return;
+	base_assert(value <= seeder->in->types->value_count);
 	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word,
 		seeder->in->types->values[value - 1].type);
 }

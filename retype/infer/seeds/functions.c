@@ -102,13 +102,13 @@ static void vote_for_location(
 	struct seeds_functions *f, const struct snap_location *at, struct vote *votes)
 {
 	uint32_t count;
-	const struct retype_location *place =
+	const struct retype_location *location =
 		at->line <= 0 ? NULL
 			      : retype_locations_at(f->in->types, at->file, (uint32_t)at->line,
 					at->start, at->end, f->in->snap->clamped_places, &count);
-	for (uint32_t i = 0; place && i < count; i++)
-		if (place[i].function != RETYPE_NONE)
-			add_vote(votes, place[i].function);
+	for (uint32_t i = 0; location && i < count; i++)
+		if (location[i].function != RETYPE_NONE)
+			add_vote(votes, location[i].function);
 }
 
 static uint64_t locations_of_code(struct seeds_functions *f, struct snap_range code)

@@ -8,6 +8,8 @@
  */
 #include "retype/infer/seeds/seeds.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* Of how many blocks the type of a location is. */
@@ -27,9 +29,7 @@ struct verdict {
 struct locations {
 	struct infer_seeder *seeder;
 	struct base_map verdicts;
-	uint64_t *held;    /* bits by rank: in a block from a location that makes many; or NULL */
-	bool second_sweep; /* for the blocks that are not */
-	bool sampled;
+	uint64_t *held; /* bits by rank: in a block from a location that makes many; or NULL */
 };
 
 static bool is_call(const char *kind)
@@ -78,15 +78,15 @@ static struct verdict judge_location(
 	struct infer_seeder *seeder, const struct snap_location *at, unsigned tag, uint64_t wosize)
 {
 	struct verdict verdict = {.sure = HG_EXACT};
-	uint32_t places, count;
+	uint32_t found, count;
 	bool untold = false;
-	const struct retype_location *place = retype_locations_at(seeder->in->types, at->file,
-		(uint32_t)at->line, at->start, at->end, seeder->in->snap->clamped_places, &places);
+	const struct retype_location *location = retype_locations_at(seeder->in->types, at->file,
+		(uint32_t)at->line, at->start, at->end, seeder->in->snap->clamped_places, &found);
 	/* What a call returns was made elsewhere, unless C code made it. */
 	for (unsigned calls = 0; calls < 2 && !verdict.type.n; calls++)
-		for (uint32_t i = 0; i < places; i++) {
+		for (uint32_t i = 0; i < found; i++) {
 			const struct retype_made *made =
-				retype_location_made(seeder->in->types, &place[i], &count);
+				retype_location_made(seeder->in->types, &location[i], &count);
 			for (uint32_t j = 0; j < count; j++)
 				if (is_call(made[j].kind) == (calls == 1))
 					consider_made(
@@ -98,16 +98,18 @@ static struct verdict judge_location(
 }
 
 /* The verdict on blocks of a location and shape, which is kept. */
-static struct verdict verdict_of(struct locations *l, uint32_t site, unsigned tag, uint64_t wosize)
+static struct verdict verdict_of(
+	struct locations *l, uint32_t location, unsigned tag, uint64_t wosize)
 {
 	struct infer_seeder *seeder = l->seeder;
 	struct verdict verdict;
-	uint64_t known, key = (uint64_t)site << 32 | (wosize & 0xffffff) << 8 | tag;
+	uint64_t known, key = (uint64_t)location << 32 | (wosize & 0xffffff) << 8 | tag;
 	bool keep = wosize <= 0xffffff;
 	if (keep && base_map_get(&l->verdicts, key, &known))
 		return (struct verdict){{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255),
 			(enum makes)(known >> 40)};
-	const struct snap_location *at = &seeder->in->snap->sites.locations[site];
+	base_assert(location < seeder->in->snap->sites.count);
+	const struct snap_location *at = &seeder->in->snap->sites.locations[location];
 	verdict = at->file && at->line > 0 ? judge_location(seeder, at, tag, wosize)
 					   : (struct verdict){.sure = HG_EXACT};
 	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.makes << 40;
@@ -130,36 +132,51 @@ static void hold_fields(struct locations *l, const struct snap_cell *cell)
 			base_bit_set(l->held, to.rank);
 }
 
-static void seed_located(struct locations *l, uint32_t rank, const struct snap_cell *cell,
-	uint32_t site, enum hg_confidence located)
+/* What the id in the header of a block says; no type if it says nothing. */
+static struct verdict verdict_by_id(
+	struct locations *l, const struct snap_cell *cell, uint32_t *location)
 {
-	struct infer_seeder *seeder = l->seeder;
-	struct verdict verdict = verdict_of(l, site, cell->tag, cell->wosize);
-	enum hg_confidence sure = verdict.sure < located ? verdict.sure : located;
-	if (!verdict.type.n)
-		return;
-	if (verdict.makes != MAKES_EACH && !l->sampled) {
-		if (!l->second_sweep) {
-			hold_fields(l, cell);
-			return;
-		}
-		if (l->held && base_bit(l->held, rank))
-			return;
-	} else if (l->second_sweep) {
-		return;
-	}
-	infer_seed(seeder, sure, site, rank, cell->address, verdict.type);
-}
-
-static void visit_located(void *context, uint32_t rank, const struct snap_cell *cell)
-{
-	struct locations *l = context;
 	const struct snap *snap = l->seeder->in->snap;
 	enum hg_confidence located;
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
-	uint32_t site = snap_sites_find(&snap->sites, id, cell->tag, &located);
-	if (site)
-		seed_located(l, rank, cell, site, located);
+	*location = snap_sites_find(&snap->sites, id, cell->tag, &located);
+	if (*location == 0)
+		return (struct verdict){.type = RETYPE_NOTHING};
+	struct verdict verdict = verdict_of(l, *location, cell->tag, cell->wosize);
+	if (located < verdict.sure)
+		verdict.sure = located;
+	return verdict;
+}
+
+/* The first sweep: blocks that are all that their location makes. */
+static void seed_each(void *context, uint32_t rank, const struct snap_cell *cell)
+{
+	struct locations *l = context;
+	uint32_t location;
+	struct verdict verdict = verdict_by_id(l, cell, &location);
+	if (!verdict.type.n)
+		return;
+	if (verdict.makes == MAKES_EACH)
+		infer_seed(l->seeder, verdict.sure, location, rank, cell->address, verdict.type);
+	else
+		hold_fields(l, cell);
+}
+
+/* The second one: of blocks that were made with others those that no other one holds. */
+static void seed_first(void *context, uint32_t rank, const struct snap_cell *cell)
+{
+	struct locations *l = context;
+	uint32_t location;
+	struct verdict verdict = verdict_by_id(l, cell, &location);
+	if (verdict.type.n && verdict.makes != MAKES_EACH && !base_bit(l->held, rank))
+		infer_seed(l->seeder, verdict.sure, location, rank, cell->address, verdict.type);
+}
+
+static enum hg_status seed_by_ids(struct locations *l)
+{
+	struct infer_sweeper *sweeper = l->seeder->sweeper;
+	BASE_TRY(infer_sweep(sweeper, NULL, seed_each, l));
+	return l->held ? infer_sweep(sweeper, NULL, seed_first, l) : HG_OK;
 }
 
 /* A sample may be of any block that a reader of values made. */
@@ -168,17 +185,15 @@ static void seed_sampled(struct locations *l)
 	struct infer_seeder *seeder = l->seeder;
 	const struct snap *snap = seeder->in->snap;
 	struct snap_cell cell;
-	l->sampled = true;
 	for (uint64_t i = 0; i < snap->sampled_count && seeder->failure->status == HG_OK; i++) {
 		struct snap_header_address header = snap->sampled[i].address;
-		uint32_t rank = infer_rank(snap, header);
+		uint32_t rank = infer_rank(snap, header), location = snap->sampled[i].site;
 		if (!snap_find(&seeder->heap->finder, (struct snap_rank){rank}, header, &cell))
 			continue;
-		struct verdict verdict =
-			verdict_of(l, snap->sampled[i].site, cell.tag, cell.wosize);
-		if (verdict.makes == MAKES_VALUE)
-			continue;
-		seed_located(l, rank, &cell, snap->sampled[i].site, HG_EXACT);
+		struct verdict verdict = verdict_of(l, location, cell.tag, cell.wosize);
+		if (verdict.type.n && verdict.makes != MAKES_VALUE)
+			infer_seed(
+				seeder, verdict.sure, location, rank, cell.address, verdict.type);
 	}
 }
 
@@ -190,13 +205,8 @@ static enum hg_status seed_locations(struct infer_seeder *seeder)
 	if (seeder->in->types->location_count == 0)
 		return HG_OK;
 	infer_forget_walk(&seeder->heap->finder);
-	if (snap->format->ids != SNAP_IDS_NONE && snap->sites.count > 1) {
-		status = infer_sweep(seeder->sweeper, NULL, visit_located, &l);
-		l.second_sweep = true;
-		if (status == HG_OK && l.held)
-			status = infer_sweep(seeder->sweeper, NULL, visit_located, &l);
-		l.second_sweep = false;
-	}
+	if (snap->format->ids != SNAP_IDS_NONE && snap->sites.count > 1)
+		status = seed_by_ids(&l);
 	if (status == HG_OK)
 		seed_sampled(&l);
 	base_map_release(&l.verdicts);

@@ -8,6 +8,7 @@
  */
 #include "retype/infer/seeds/seeds.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 
 #include <string.h>
@@ -55,8 +56,8 @@ static const struct snap_location *location_of_value(struct infer_seeder *seeder
 	if (!infer_find(&seeder->heap->aside, value, &to, &cell))
 		return NULL;
 	uint32_t id = snap_header_reserved(cell.header, seeder->in->snap->reserved);
-	uint32_t site = snap_sites_find(&seeder->in->snap->sites, id, cell.tag, &confidence);
-	const struct snap_location *location = &seeder->in->snap->sites.locations[site];
+	uint32_t number = snap_sites_find(&seeder->in->snap->sites, id, cell.tag, &confidence);
+	const struct snap_location *location = &seeder->in->snap->sites.locations[number];
 	return location->file && confidence > HG_GUESSED ? location : NULL;
 }
 
@@ -258,6 +259,7 @@ static void match_unit(struct stack *s, const struct retype_unit *unit)
 
 static void seed_stack(struct stack *s, uint32_t number)
 {
+	base_assert(s->sure <= s->next && s->next <= s->count);
 	for (uint64_t i = 0; i < s->sure; i++)
 		if (s->taken[i])
 			infer_seed_value(
