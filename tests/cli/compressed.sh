@@ -24,8 +24,8 @@ small() {
 	check "$name: says why" grep -qF -- "$words" "$work/err"
 }
 
-# What is no snapshot is refused whatever follows: 2 GB would not fit.
-letters 2G | zstd -qc >"$work/text.zst"
+# What is no snapshot is refused whatever follows: 400 MB would not fit.
+letters 400M | zstd -qc >"$work/text.zst"
 small 'no snapshot' 3 'is no heap snapshot of a known format' summary "$work/text.zst"
 small 'no profile' 3 'is no profile' \
 	top --prof "$work/text.zst" $fixtures/cores/tiny-4.13.1.core.zst
@@ -61,11 +61,11 @@ small '--max-decompressed, more' 3 'offset' \
 small 'what the header says is believed if it is too much' 5 '--max-decompressed' \
 	summary --max-decompressed 1M $fixtures/cores/tiny-4.13.1.core.zst
 
-# A dump as such, and a core with 8 GB of zeros, which are not written.
+# A dump as such, and a core with 2 GB of zeros, which are not written.
 check_run 'a dump' 0 summary $cache5
 zstd -dqf $fixtures/cores/tiny-4.13.1.core.zst -o "$work/core"
 cp "$work/core" "$work/sparse"
-truncate -s 8G "$work/sparse"
+truncate -s 2G "$work/sparse"
 zstd -qc "$work/sparse" >"$work/sparse.core.zst"
 "$hg" summary --format json "$work/core" >"$work/wanted"
 check_run 'a sparse core' 0 summary --format json "$work/sparse.core.zst"

@@ -1,32 +1,15 @@
 #!/bin/bash
-# Cores of programs that say what is true of them (README.md there): what Gc.stat and
-# Obj.reachable_words say, roots, samples; the same from stripped executables, from every way to take
-# a core, and from compressed files.
+# Cores of programs that say what is true of them, those of tests/fixtures/cores and larger ones
+# (README.md there): what Gc.stat and Obj.reachable_words say, roots, samples; the same from stripped
+# executables, from every way to take a core, and from compressed files.
 # shellcheck disable=SC2016 # programs of awk
 . tests/cli/lib.sh
-
-if ! has_cores; then
-	skip 'cores of real programs' "none in $cores"
-	exit 0
-fi
-
-# unpack FOLDER...: into $work, with holes.
-unpack() {
-	local folder file
-	for folder; do
-		mkdir -p "$work/$folder"
-		for file in "$cores/$folder"/*.zst; do
-			zstd -dqf "$file" -o "$work/$folder/$(basename "$file" .zst)"
-		done
-		cp "$cores/$folder"/out.txt "$work/$folder" 2>/dev/null || true
-	done
-}
 
 # ask FILE VERB ARGUMENT...: heapgraph's answer about $core of $executable.
 ask() {
 	local file=$work/$1
 	shift
-	run "$@" --exe "$executable" --libraries "$work/lib" "$core"
+	run "$@" ${executable:+--exe "$executable" --libraries "$work/lib"} "$core"
 	[ "$status" -eq 0 ] || not_ok "$name: $1" "exit $status: $(gist "$work/err")"
 	cp "$work/out" "$file"
 }
@@ -49,13 +32,13 @@ root() {
 }
 
 is_5() {
-	case $name in 53-*) return 0 ;; *) return 1 ;; esac
+	case $name in 53-* | *-5.*) return 0 ;; *) return 1 ;; esac
 }
 
-# look FOLDER EXECUTABLE [CORE]: asks everything that is looked at.
+# look FOLDER [EXECUTABLE [CORE]]: asks everything that is looked at.
 look() {
 	name=$1
-	core=$work/$1/${3-core} executable=$work/$1/$2
+	core=$work/$1/${3-core} executable=${2:+$work/$1/$2}
 	ask summary summary --format json
 	ask objects objects --format csv
 	ask roots top --by root --format csv
@@ -154,9 +137,9 @@ check_captures() {
 	done
 }
 
-# check_waiting FOLDER EXECUTABLE
+# check_waiting FOLDER [EXECUTABLE]
 check_waiting() {
-	look "$1" "$2"
+	look "$@"
 	check_statistics
 	check_reached
 	check_reach
@@ -214,8 +197,78 @@ check_samples() {
 	check_equal "$name: outside the heap, a bigarray" "$(total offheap_bytes)" 100000
 }
 
+# check_threads FOLDER [EXECUTABLE]: two threads answer like one.
+check_threads() {
+	look "$@"
+	essence >"$work/essence"
+	ask objects objects --format csv --threads 2
+	ask summary summary --format json --threads 2
+	ask roots top --by root --format csv --threads 2
+	essence >"$work/threads"
+	check_same "$1: two threads" "$work/threads" "$work/essence"
+}
+
+# unpack_fixture NAME: as the others are.
+unpack_fixture() {
+	mkdir "$work/$1"
+	zstd -dqf "$fixtures/cores/$1.core.zst" -o "$work/$1/core"
+	cp "$fixtures/cores/$1.txt" "$work/$1/out.txt"
+}
+
+# zoo.ml and stubs.c: C roots, a named value, a list on the stack of each thread.
+check_zoo_roots() {
+	local thread
+	check_equal "$name: C roots" \
+		"$(root '^(old_style|generational)$' bytes retained_bytes | tr '\t\n' ', ')" \
+		'1608,4808 24,4000 '
+	check_equal "$name: a named value" "$(root '^heapgraph.tests.named$' retained_bytes)" 3200
+	for thread in 1 2 3; do
+		check_equal "$name: on the stack of thread $thread" \
+			"$(root "^Zoo.descend zoo.ml:213:4-20 \\(thread $thread\\)" retained_bytes)" \
+			$((144 + 4000 * (4 - thread)))
+	done
+	check_equal "$name: outside the heap, bigarrays" "$(total offheap_bytes)" \
+		$((15 * (800 + 1000)))
+}
+
+# fibers.ml: continuations, domains.
+check_fiber_roots() {
+	local domain
+	check_equal "$name: suspended fibers" "$(root '^suspended fiber' blocks | wc -l)" 5
+	for domain in 1 2 3; do
+		# A list of 200 pairs with a string.
+		check_equal "$name: data of domain $domain" \
+			"$(root "^Domain.DLS \\(domain $domain\\)" retained_bytes)" 12944
+		# An array of 300 strings, a list of 50 floats.
+		check_equal "$name: on the stack of domain $domain" "$(root \
+			"^Fibers.domain.\\(fun\\) fibers.ml:76:6-22 \\(domain $domain\\)" retained_bytes |
+			sort -n | tr '\n' ' ')" '2000 7248 '
+	done
+}
+
 values=0
-unpack lib 413-cache 53-cache 53-fib 413-mprof 53-mprof 413-dyn
+for fixture in zoo-4.13.1 zoo-5.3.0 fibers-5.3.0 sampled-5.3.0; do
+	unpack_fixture $fixture
+	check_waiting $fixture
+	case $fixture in
+	zoo-*) check_zoo_roots ;;
+	fibers-*) check_fiber_roots ;;
+	sampled-*)
+		check_equal "$name: blocks with a location" "$(total located_blocks)" \
+			"$(said TRACKED live)"
+		;;
+	esac
+done
+check_equal 'values of fixtures whose reachable words were compared' $values 57
+check_threads zoo-4.13.1
+check_threads fibers-5.3.0
+
+if ! has_cores; then
+	skip 'larger cores, stripped executables, three ways to take a core' "none in $cores"
+	exit 0
+fi
+values=0
+unpack_cores lib 413-cache 53-cache 53-fib 413-mprof 53-mprof 413-dyn
 for folder in 413-cache 53-cache; do
 	check_waiting $folder cache
 	check_cache_roots
@@ -235,16 +288,8 @@ check_equal 'values whose reachable words were compared' $values 28
 
 # Compressed files are as good, and so are two threads.
 look 413-cache cache
-essence >"$work/essence"
 core=$cores/413-cache/core.zst executable=$cores/413-cache/cache.zst
 run objects --format csv --exe "$executable" --libraries "$cores/lib" "$core"
 check_same '413-cache: compressed core, executable and libraries' "$work/out" "$work/objects"
-for folder in 413-cache 53-fib; do
-	look $folder "${folder#*-}"
-	essence >"$work/essence"
-	ask objects objects --format csv --threads 2
-	ask summary summary --format json --threads 2
-	ask roots top --by root --format csv --threads 2
-	essence >"$work/threads"
-	check_same "$folder: two threads" "$work/threads" "$work/essence"
-done
+check_threads 413-cache cache
+check_threads 53-fib fib

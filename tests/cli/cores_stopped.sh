@@ -21,7 +21,7 @@ dangling_limit() {
 # check_stop CORE EXECUTABLE WOSIZE MINIMUM MAXIMUM
 check_stop() {
 	local name=$1 wosize=$3 minimum=$4 maximum=$5 found dangling
-	local from=(--exe "$cores/$2.zst" --libraries "$cores/lib" "$cores/$1.zst")
+	local from=(--exe "$work/$2" --libraries "$work/lib" "$work/$1")
 	run objects --format csv "${from[@]}"
 	found=$(columns words segment reachable <"$work/out" |
 		awk -v wosize="$wosize" '$1 == wosize && $2 != "static" && $3' | wc -l)
@@ -36,6 +36,7 @@ check_stop() {
 	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/out")" true
 }
 
+unpack_cores lib 413-gt 413-busy 53-gt 53-busy
 while IFS=$'\t' read -r core executable wosize minimum maximum; do
 	case $core in
 	'#'*) ;;

@@ -63,6 +63,6 @@ check_handler() {
 	check_equal "$name: code of the handlers" "$(grep -c ' Tiny.\(fun\|(fun)\)' "$work/closures")" 20
 }
 
-for core in "$fixtures"/cores/*.core.zst; do
+for core in "$fixtures"/cores/tiny-*.core.zst; do
 	check_core "$core"
 done

@@ -3,38 +3,50 @@
 # what is a picture or a table holds something.  tests/cli/schema.sh validates the JSON.
 . tests/cli/lib.sh
 
+# on NAME VERB ARGUMENT...: one verb on the core of $from; its output is not empty.
+on() {
+	local name=$1
+	shift
+	check_run "$name: $*" 0 "$@" "${from[@]}"
+	check "$name: $*: says something" test -s "$work/out"
+}
+
+# all_verbs NAME ADDRESS
+all_verbs() {
+	local format verb
+	for format in text csv json; do
+		for verb in summary info objects tree "why $2" 'why root:caml_signal' \
+			"object $2" 'top --by location' 'top --by tag' 'top --by module' \
+			'top --by root'; do
+			# shellcheck disable=SC2086 # words
+			on "$1" $verb --format $format
+		done
+	done
+	on "$1" dot
+	check "$1: dot: Graphviz reads it" dot -Tsvg -o "$work/picture.svg" "$work/out"
+	check "$1: dot: a picture" xmllint --noout "$work/picture.svg"
+}
+
+for fixture in zoo-4.13.1 fibers-5.3.0; do
+	zstd -dqf "$fixtures/cores/$fixture.core.zst" -o "$work/$fixture.core"
+	from=("$work/$fixture.core")
+	all_verbs $fixture 0x"$(sed -nE 's/^ADDR (catalogue|left)=//p' "$fixtures/cores/$fixture.txt")"
+done
+
 if ! has_cores; then
-	skip 'verbs on cores of real programs' "none in $cores"
+	skip 'verbs on larger cores of real programs' "none in $cores"
 	exit 0
 fi
 
-# on FOLDER CORE VERB ARGUMENT...: one verb; its output is not empty.
-on() {
-	local folder=$1 core=$2
-	shift 2
-	check_run "$folder: $*" 0 "$@" --exe "$cores/$folder/${folder#*-}.zst" \
-		--libraries "$cores/lib" "$cores/$folder/$core"
-	check "$folder: $*: says something" test -s "$work/out"
-}
-
+unpack_cores lib 413-cache 53-fib 413-gt 53-mprof
 for folder in 413-cache 53-fib; do
-	address=0x$(sed -nE 's/^ADDR (cache|orphan)=//p' "$cores/$folder/out.txt")
-	for format in text csv json; do
-		for verb in summary info objects tree "why $address" 'why root:caml_signal' \
-			"object $address" 'top --by location' 'top --by tag' 'top --by module' \
-			'top --by root'; do
-			# shellcheck disable=SC2086 # words
-			on $folder core.zst $verb --format $format
-		done
-	done
-	on $folder core.zst dot
-	check "$folder: dot: Graphviz reads it" dot -Tsvg -o "$work/picture.svg" "$work/out"
-	check "$folder: dot: a picture" xmllint --noout "$work/picture.svg"
+	from=(--exe "$work/$folder/${folder#*-}" --libraries "$work/lib" "$work/$folder/core")
+	all_verbs $folder 0x"$(sed -nE 's/^ADDR (cache|orphan)=//p' "$cores/$folder/out.txt")"
 done
 
 # Two moments of a program, which are two processes here.
-stops=(--exe "$cores/413-gt/gt1.zst" --libraries "$cores/lib"
-	"$cores/413-gt/gt1.mark.core.zst" "$cores/413-gt/gt1.minor.core.zst")
+stops=(--exe "$work/413-gt/gt1" --libraries "$work/lib"
+	"$work/413-gt/gt1.mark.core" "$work/413-gt/gt1.minor.core")
 for format in text csv json; do
 	for verb in diff trend; do
 		for key in location tag root; do
@@ -47,6 +59,6 @@ for format in text csv json; do
 done
 
 # The same state, by two ways: no difference.
-run diff --format csv --exe "$cores/53-mprof/mprof.zst" --libraries "$cores/lib" \
-	"$cores/53-mprof/core.zst" "$cores/53-mprof/core.fork.zst"
+run diff --format csv --exe "$work/53-mprof/mprof" --libraries "$work/lib" \
+	"$work/53-mprof/core" "$work/53-mprof/core.fork"
 check_equal '53-mprof: no difference between two captures' "$(wc -l <"$work/out")" 1

@@ -182,6 +182,19 @@ has_cores() {
 	[ -d "$cores" ]
 }
 
+# unpack_cores FOLDER...: what is in these folders of $cores, into $work, with holes; once, not for
+# each command that reads it.
+unpack_cores() {
+	local folder file
+	for folder; do
+		mkdir -p "$work/$folder"
+		for file in "$cores/$folder"/*.zst; do
+			zstd -dqf "$file" -o "$work/$folder/$(basename "$file" .zst)"
+		done
+		cp "$cores/$folder"/out.txt "$work/$folder" 2>/dev/null || true
+	done
+}
+
 # is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.
 is_sanitized() {
 	ldd "$hg" | grep -q libasan

@@ -99,8 +99,9 @@ done
 
 # Cores of real programs, with fibers, ephemerons and samples.
 if has_cores; then
+	unpack_cores lib 413-cache 53-fib 53-mprof
 	for name in 413-cache/cache 53-fib/fib 53-mprof/mprof; do
-		core=("$cores/${name%/*}/core.zst" --exe "$cores/$name.zst" --libraries "$cores/lib")
+		core=("$work/${name%/*}/core" --exe "$work/$name" --libraries "$work/lib")
 		# Some thousand rows are enough of this slow check.
 		for verb in summary info 'roots --limit 2000' 'tree --depth 3' 'objects --limit 2000'; do
 			# shellcheck disable=SC2086 # words
@@ -117,7 +118,7 @@ if has_cores; then
 			check "$name: object of tag $tag" valid object "$work/out"
 		done <"$work/tags"
 	done
-	written diff diff "$cores/53-mprof/core.fork.zst" "${core[@]}"
+	written diff diff "$work/53-mprof/core.fork" "${core[@]}"
 else
 	skip 'JSON of cores of real programs' "none in $cores"
 fi
