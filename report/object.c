@@ -199,8 +199,7 @@ static void write_holds(struct rep_context *context, const struct hg_object *obj
 	rep_headline(emitter, "Holds besides its fields");
 	rep_table_begin(emitter, "holds", dominator_columns, 5);
 	for (size_t i = 0; i < object->holds_count; i++) {
-		struct hg_block block;
-		block = *hg_describe_block(context->snapshot, object->holds[i]);
+		struct hg_block block = *hg_describe_block(context->snapshot, object->holds[i]);
 		rep_cell_node(context, block.node);
 		rep_cell_location(context, block.location);
 		rep_cell_number(emitter, block.retained_bytes);
@@ -230,8 +229,8 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 		return;
 	rep_table_begin(emitter, "referrers", referrer_columns, 7);
 	for (size_t i = 0; i < object->referrers_count; i++) {
-		struct hg_block block;
-		block = *hg_describe_block(context->snapshot, object->referrers[i]->node);
+		struct hg_block block =
+			*hg_describe_block(context->snapshot, object->referrers[i]->node);
 		rep_cell_node(context, block.node);
 		rep_cell_known(emitter, object->referrers[i]->field);
 		rep_cell_location(context, block.location);
@@ -304,6 +303,25 @@ static void write_content_values(struct rep_context *context, const struct hg_ob
 	rep_value_bool(emitter, "content_cut", NULL, object->content_cut);
 }
 
+/* A name as a value, made by one of the functions of names.h. */
+static void put_spelled_value(struct rep_emitter *emitter, const char *key, struct rep_text *name)
+{
+	rep_value_string(emitter, key, NULL, REP_NAME, rep_text_string(name));
+	rep_text_release(name);
+}
+
+/* What only some blocks have: a kind of custom blocks, a number of the program's own profiler. */
+static void write_rare_values(struct rep_context *context, const struct hg_block *block)
+{
+	char custom[256];
+	int64_t id;
+	if (hg_custom_name(context->snapshot, block->node, custom, sizeof(custom)))
+		rep_value_string(context->emitter, "custom", NULL, REP_NAME, custom);
+	if (hg_sample_id(context->snapshot, block->node, &id))
+		rep_value_number(context->emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
+	rep_value_number(context->emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
+}
+
 static void write_block_values(struct rep_context *context, const struct answer *answer)
 {
 	struct rep_emitter *emitter = context->emitter;
@@ -317,15 +335,15 @@ static void write_block_values(struct rep_context *context, const struct answer 
 	if (block->idom != HG_NO_NODE)
 		rep_name_node(&idom, context->snapshot, block->idom);
 	rep_section_begin(emitter, "object", NULL);
-	rep_value_string(emitter, "address", NULL, REP_NAME, rep_text_string(&name));
+	put_spelled_value(emitter, "address", &name);
 	rep_value_number(emitter, "tag", NULL, REP_NUMBER, block->tag);
 	rep_value_number(emitter, "words", NULL, REP_COUNT, block->words);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, block->bytes);
-	rep_value_string(emitter, "type", NULL, REP_NAME, rep_text_string(&type));
-	rep_value_string(emitter, "location", NULL, REP_NAME, rep_text_string(&location));
+	put_spelled_value(emitter, "type", &type);
+	put_spelled_value(emitter, "location", &location);
 	rep_value_number(emitter, "reachable", NULL, REP_NUMBER, block->reachable);
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, block->retained_bytes);
-	rep_value_string(emitter, "idom", NULL, REP_NAME, rep_text_string(&idom));
+	put_spelled_value(emitter, "idom", &idom);
 	rep_value_string(emitter, "segment", NULL, REP_WORD, hg_segment_name(block->segment));
 	rep_value_string(
 		emitter, "confidence", NULL, REP_WORD, hg_confidence_name(block->type_confidence));
@@ -333,22 +351,12 @@ static void write_block_values(struct rep_context *context, const struct answer 
 		hg_confidence_name(block->location_confidence));
 	rep_value_bool(emitter, "fields_recorded", NULL, object->fields_recorded);
 	rep_value_number(emitter, "referrers_total", NULL, REP_COUNT, object->referrers_total);
-	char custom[256];
-	int64_t id;
-	if (hg_custom_name(context->snapshot, block->node, custom, sizeof(custom)))
-		rep_value_string(emitter, "custom", NULL, REP_NAME, custom);
-	if (hg_sample_id(context->snapshot, block->node, &id))
-		rep_value_number(emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
-	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
+	write_rare_values(context, block);
 	rep_value_string(emitter, "value", NULL, emitter->redact ? REP_NAME : REP_CONTENT,
 		rep_text_string(&text));
 	write_content_values(context, object);
 	rep_section_end(emitter);
-	rep_text_release(&name);
-	rep_text_release(&type);
 	rep_text_release(&text);
-	rep_text_release(&location);
-	rep_text_release(&idom);
 }
 
 static void write_block_text(

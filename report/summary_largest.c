@@ -70,8 +70,7 @@ static void dominator_row(
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
-	struct hg_block block;
-	block = *hg_describe_block(context->snapshot, row->node);
+	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
 	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);
@@ -171,40 +170,53 @@ static void suspect_part(struct rep_context *context, const struct hg_suspect *s
 	rep_text_release(&size);
 }
 
+/* One line of prose, which is cleared then. */
+static void suspect_line(struct rep_context *context, const char *mark, struct rep_text *line)
+{
+	struct rep_text escaped = {0};
+	rep_prose(context->emitter, REP_PLAIN, "%s%s\n", mark,
+		rep_escaped(&escaped, rep_text_string(line)));
+	rep_text_release(&escaped);
+	rep_text_clear(line);
+}
+
+/* Where what it holds is gathered: often not in the suspect itself. */
+static void put_accumulation(
+	struct rep_text *line, struct rep_context *context, const struct hg_suspect *suspect)
+{
+	struct hg_block block;
+	if (suspect->accumulation == suspect->node) {
+		rep_text_put(line, "it holds ");
+	} else {
+		block = *hg_describe_block(context->snapshot, suspect->accumulation);
+		rep_text_put(line, "gathered in ");
+		rep_name_label(line, context->snapshot, &block);
+		rep_text_put(line, ", which holds ");
+	}
+	rep_name_amount(line, suspect->children, "block", "blocks");
+	if (suspect->chain < SHORTEST_CHAIN)
+		return;
+	rep_text_put(line, " and is the first of ");
+	rep_name_amount(line, suspect->chain, "block", "blocks");
+	if (suspect->chain == HG_LONGEST_CHAIN)
+		rep_text_put(line, " or more");
+	rep_text_put(line, " alike, each holding the next");
+}
+
 static void suspect_text(
 	struct rep_context *context, const struct hg_suspect *suspect, uint64_t total)
 {
-	struct rep_text line = {0}, escaped = {0};
-	struct hg_block block;
-	block = *hg_describe_block(context->snapshot, suspect->node);
+	struct rep_text line = {0};
+	struct hg_block block = *hg_describe_block(context->snapshot, suspect->node);
 	rep_name_label(&line, context->snapshot, &block);
 	rep_text_put(&line, " keeps ");
 	rep_text_size(&line, suspect->retained_bytes);
 	rep_text_put(&line, " (");
 	rep_text_percent(&line, suspect->retained_bytes, total);
 	rep_text_put(&line, ") alive");
-	rep_prose(context->emitter, REP_PLAIN, "  * %s\n",
-		rep_escaped(&escaped, rep_text_string(&line)));
-	rep_text_clear(&line);
-	block = *hg_describe_block(context->snapshot, suspect->accumulation);
-	if (suspect->accumulation == suspect->node) {
-		rep_text_put(&line, "it holds ");
-	} else {
-		rep_text_put(&line, "gathered in ");
-		rep_name_label(&line, context->snapshot, &block);
-		rep_text_put(&line, ", which holds ");
-	}
-	rep_name_amount(&line, suspect->children, "block", "blocks");
-	if (suspect->chain >= SHORTEST_CHAIN) {
-		rep_text_put(&line, " and is the first of ");
-		rep_name_amount(&line, suspect->chain, "block", "blocks");
-		if (suspect->chain == HG_LONGEST_CHAIN)
-			rep_text_put(&line, " or more");
-		rep_text_put(&line, " alike, each holding the next");
-	}
-	rep_prose(context->emitter, REP_PLAIN, "    %s\n",
-		rep_escaped(&escaped, rep_text_string(&line)));
-	rep_text_clear(&line);
+	suspect_line(context, "  * ", &line);
+	put_accumulation(&line, context, suspect);
+	suspect_line(context, "    ", &line);
 	rep_name_type(&line, context->snapshot, suspect->type);
 	suspect_part(context, suspect, "under blocks of type", &line, suspect->type_bytes);
 	rep_text_clear(&line);
@@ -216,7 +228,6 @@ static void suspect_text(
 	rep_prose(context->emitter, REP_PLAIN, "    who holds it: %s SNAPSHOT\n",
 		rep_text_string(&line));
 	rep_text_release(&line);
-	rep_text_release(&escaped);
 }
 
 static void suspect_row(struct rep_context *context, const struct hg_suspect *suspect)

@@ -111,8 +111,7 @@ static void write_top_headline(struct rep_context *context, const struct hg_top 
 static void write_top_hint(
 	struct rep_context *context, enum hg_key key, const struct hg_totals *totals)
 {
-	struct hg_info info;
-	info = *hg_snapshot_info(context->snapshot);
+	struct hg_info info = *hg_snapshot_info(context->snapshot);
 	if (info.has_types || totals->located_blocks || key == HG_BY_TAG || key == HG_BY_ROOT ||
 		info.format != HG_FORMAT_ELFCORE)
 		return;

@@ -79,8 +79,7 @@ static size_t find_tree_parent(const struct pruned *pruned, size_t position)
 static void find_tree_parents(struct pruned *pruned, struct hg_snapshot *snapshot)
 {
 	for (size_t i = 0; i < pruned->tree->count; i++) {
-		struct hg_block block;
-		block = *hg_describe_block(snapshot, pruned->tree->rows[i]->node);
+		struct hg_block block = *hg_describe_block(snapshot, pruned->tree->rows[i]->node);
 		pruned->retained[i] = block.retained_bytes;
 		pruned->parents[i] = i ? find_tree_parent(pruned, i) : 0;
 	}
@@ -88,9 +87,8 @@ static void find_tree_parents(struct pruned *pruned, struct hg_snapshot *snapsho
 
 static bool nodes_look_the_same(struct hg_snapshot *snapshot, hg_node left, hg_node right)
 {
-	struct hg_block a, b;
-	a = *hg_describe_block(snapshot, left);
-	b = *hg_describe_block(snapshot, right);
+	struct hg_block a = *hg_describe_block(snapshot, left);
+	struct hg_block b = *hg_describe_block(snapshot, right);
 	return rep_look_the_same(&a, &b);
 }
 
@@ -195,8 +193,7 @@ static void write_tree_row(
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_tree_row *row = pruned->tree->rows[position];
 	struct rep_text name = {0}, type = {0}, location = {0}, label = {0};
-	struct hg_block block;
-	block = *hg_describe_block(context->snapshot, row->node);
+	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
 	rep_name_type(&type, context->snapshot, block.type);
 	rep_name_node(&name, context->snapshot, row->node);
 	rep_name_location(&location, context->snapshot, block.location);

@@ -53,8 +53,7 @@ static void write_types_head(struct rep_context *context, const struct hg_totals
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text line = {0};
-	struct hg_info info;
-	info = *hg_snapshot_info(context->snapshot);
+	struct hg_info info = *hg_snapshot_info(context->snapshot);
 	rep_coverage(&line, totals);
 	rep_prose(emitter, REP_BOLD, "Declared types");
 	rep_prose(emitter, REP_PLAIN, ": they type %s\n", rep_text_string(&line));

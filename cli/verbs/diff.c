@@ -21,10 +21,9 @@ static const char *diff_column_name(unsigned index)
 /* Comparing two programs is legal, and mostly a mistake. */
 static void note_programs(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot)
 {
-	struct hg_info before, after;
+	struct hg_info before = *hg_snapshot_info(old_snapshot);
+	struct hg_info after = *hg_snapshot_info(new_snapshot);
 	struct rep_text text = {0};
-	before = *hg_snapshot_info(old_snapshot);
-	after = *hg_snapshot_info(new_snapshot);
 	if (strcmp(before.program, after.program) != 0) {
 		rep_text_printf(&text, "is of the program '%s', %s of '%s'", before.program,
 			after.path, after.program);

@@ -28,10 +28,9 @@ static bool picture_format(const char *path, const char **format)
 static void say_partial_picture(struct cli_run *run)
 {
 	struct rep_text reason = {0};
-	struct hg_info info;
 	if (!run->partial)
 		return;
-	info = *hg_snapshot_info(run->context.snapshot);
+	struct hg_info info = *hg_snapshot_info(run->context.snapshot);
 	rep_text_put(&reason, "PARTIAL: ");
 	rep_partial_reason(&reason, &info);
 	cli_print_note(info.path, rep_text_string(&reason));

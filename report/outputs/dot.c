@@ -165,8 +165,7 @@ static Agnode_t *new_node(struct drawing *drawing, const char *name)
 static Agnode_t *draw_block(struct drawing *drawing, size_t position)
 {
 	const struct rep_drawn_node *node = &drawing->picture->nodes[position];
-	struct hg_block block;
-	block = *hg_describe_block(drawing->context->snapshot, node->node);
+	struct hg_block block = *hg_describe_block(drawing->context->snapshot, node->node);
 	uint64_t points = share_of_picture(drawing, block.retained_bytes);
 	if (block.is_root)
 		rep_text_printf(&drawing->text, "root%zu", position);
@@ -363,8 +362,7 @@ static void set_title(
 
 static bool draw_graph(struct drawing *drawing, const struct hg_totals *totals)
 {
-	struct hg_info info;
-	info = *hg_snapshot_info(drawing->context->snapshot);
+	struct hg_info info = *hg_snapshot_info(drawing->context->snapshot);
 	drawing->graph = agopen((char *)"heapgraph", Agdirected, NULL);
 	drawing->nodes = calloc(drawing->picture->nodes_count ? drawing->picture->nodes_count : 1,
 		sizeof(Agnode_t *));
