@@ -103,21 +103,20 @@ static void write_snapshot_section(
 
 void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older)
 {
-	struct hg_info info, old_info;
-	info = *hg_snapshot_info(context->snapshot);
+	const struct hg_info *info = hg_snapshot_info(context->snapshot);
 	rep_document_begin(context->emitter, verb);
 	if (!older) {
-		write_partial(context->emitter, &info, false);
-		write_snapshot_section(context->emitter, "snapshot", &info);
+		write_partial(context->emitter, info, false);
+		write_snapshot_section(context->emitter, "snapshot", info);
 		return;
 	}
-	old_info = *hg_snapshot_info(older);
+	const struct hg_info *old_info = hg_snapshot_info(older);
 	/* One member 'partial', whichever of the two it is. */
-	if (!context->emitter->writer->tells_all || !*info.partial)
-		write_partial(context->emitter, &old_info, true);
-	write_partial(context->emitter, &info, true);
-	write_snapshot_section(context->emitter, "old_snapshot", &old_info);
-	write_snapshot_section(context->emitter, "new_snapshot", &info);
+	if (!context->emitter->writer->tells_all || !*info->partial)
+		write_partial(context->emitter, old_info, true);
+	write_partial(context->emitter, info, true);
+	write_snapshot_section(context->emitter, "old_snapshot", old_info);
+	write_snapshot_section(context->emitter, "new_snapshot", info);
 }
 
 const char *rep_key_plural(enum hg_key key)

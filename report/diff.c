@@ -134,13 +134,12 @@ static void write_diff_head(struct rep_context *context, const struct comparison
 	const struct hg_totals *from = comparison->old_totals, *to = comparison->new_totals;
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text old_name = {0}, new_name = {0};
-	struct hg_info old_info, new_info;
+	const struct hg_info *old_info = hg_snapshot_info(comparison->old_snapshot);
+	const struct hg_info *new_info = hg_snapshot_info(comparison->new_snapshot);
 	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff->key));
-	old_info = *hg_snapshot_info(comparison->old_snapshot);
-	new_info = *hg_snapshot_info(comparison->new_snapshot);
 	rep_prose(emitter, REP_BOLD, "%s -> %s\n",
-		rep_escaped(&old_name, rep_base_name(old_info.path)),
-		rep_escaped(&new_name, rep_base_name(new_info.path)));
+		rep_escaped(&old_name, rep_base_name(old_info->path)),
+		rep_escaped(&new_name, rep_base_name(new_info->path)));
 	total_line(emitter, "all blocks", from->blocks, to->blocks, from->bytes, to->bytes);
 	total_line(emitter, "reachable", from->reachable_blocks, to->reachable_blocks,
 		from->reachable_bytes, to->reachable_bytes);
