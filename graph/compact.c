@@ -177,13 +177,13 @@ struct emission {
 	struct emitter *emitters;
 };
 
-/* Slot of the first block of a stretch; the end of the heap's slots behind the last one. */
-static uint32_t stretch_slot(const struct emission *emission, uint64_t stretch)
+/* Slot of the first block of an index entry; the end of the heap's slots behind the last one. */
+static uint32_t entry_slot(const struct emission *emission, uint64_t entry)
 {
 	const struct snap *snap = emission->snap;
-	if (stretch >= snap->stretch_count)
+	if (entry >= snap->entry_count)
 		return emission->compact->heap_slots;
-	struct snap_header_address first = snap->stretches[stretch].address;
+	struct snap_header_address first = snap->entries[entry].address;
 	return snap_line_slot(snap_ranks_line_of(&snap->ranks, first), first).n;
 }
 
@@ -199,19 +199,19 @@ static void emit_slice(void *context, unsigned slice, unsigned slices)
 	struct emission *emission = context;
 	struct snap *snap = emission->snap;
 	struct emitter *shared = &emission->emitters[slice];
-	uint64_t n = snap->stretch_count;
+	uint64_t n = snap->entry_count;
 	uint64_t first = n * slice / slices, end = n * (slice + 1) / slices;
 	if (first == end)
 		return;
 	/* A local copy, so that threads do not share cache lines. */
-	uint32_t rank = snap->stretches[first].first_rank;
+	uint32_t rank = snap->entries[first].first_rank;
 	struct emitter e = {.snap = snap,
 		.words = emission->compact->words,
-		.limit = stretch_slot(emission, end),
+		.limit = entry_slot(emission, end),
 		.link = first_link(snap, rank)};
 	struct snap_walk *walk = &emission->walks[slice];
 	snap_walk_range(walk, first, end);
-	emit_blocks(&e, walk, stretch_slot(emission, first), rank);
+	emit_blocks(&e, walk, entry_slot(emission, first), rank);
 	*shared = e;
 }
 

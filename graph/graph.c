@@ -4,6 +4,7 @@
 #include "graph/dominators.h"
 #include "graph/search.h"
 #include "graph/strong.h"
+#include "snapshot/mark.h"
 
 #include <stdlib.h>
 

@@ -106,7 +106,7 @@ enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects *
 		free(objects);
 		return status;
 	}
-	snap_walk_range(&objects->walk, 0, snapshot->snap.stretch_count);
+	snap_walk_range(&objects->walk, 0, snapshot->snap.entry_count);
 	*out = objects;
 	return HG_OK;
 }

@@ -12,7 +12,7 @@ enum { TAGS = 256, LONGEST_MODULE = 512, LONGEST_CALL_STACK = 1 << 16 };
 /* For each location the first one of the same module, which stands for the module. */
 static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
 {
-	uint32_t count = snapshot->snap.sites.count;
+	uint32_t count = snapshot->snap.locations.count;
 	struct query_aliases aliases = {0};
 	enum hg_status status = query_alloc(snapshot, count, sizeof(**out), (void **)out);
 	for (uint32_t i = 0; i < count && status == HG_OK; i++) {
@@ -152,7 +152,7 @@ static enum hg_status classify_blocks(struct classifier *c)
 	uint32_t rank = 0;
 	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snapshot->snap.stretch_count);
+	snap_walk_range(&walk, 0, snapshot->snap.entry_count);
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;
@@ -256,7 +256,7 @@ static uint32_t class_count(const struct hg_snapshot *snapshot, enum hg_key key)
 	case HG_BY_CALL_STACK:
 		return (uint32_t)snapshot->snap.sampled_count + 1;
 	default:
-		return snapshot->snap.sites.count;
+		return snapshot->snap.locations.count;
 	}
 }
 

@@ -68,7 +68,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, const uint32_t 
 	struct snap_run run;
 	uint32_t rank = 0;
 	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snapshot->snap.stretch_count);
+	snap_walk_range(&walk, 0, snapshot->snap.entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;

@@ -50,9 +50,9 @@ static size_t text_length(int length)
 size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size)
 {
-	const struct snap_sites *sites = snapshot ? &snapshot->snap.sites : NULL;
+	const struct snap_locations *locations = snapshot ? &snapshot->snap.locations : NULL;
 	const struct snap_location *l =
-		sites && location < sites->count ? &sites->locations[location] : NULL;
+		locations && location < locations->count ? &locations->items[location] : NULL;
 	if (l && l->file)
 		return text_length(
 			snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line, l->start, l->end));
@@ -198,9 +198,9 @@ static size_t call_stack_name(
 	const struct snap *snap = &snapshot->snap;
 	if (size)
 		buffer[0] = '\0';
-	if (id == 0 || id > snap->sampled_count || !snap->format->call_stack)
+	if (id == 0 || id > snap->sampled_count)
 		return 0;
-	return snap->format->call_stack(snap, snap->sampled[id - 1].address, buffer, size);
+	return snap_process_call_stack(snap, snap->sampled[id - 1].address, buffer, size);
 }
 
 enum hg_status query_check_key(const struct hg_snapshot *snapshot, enum hg_key key)
@@ -216,15 +216,15 @@ size_t hg_class_name(
 {
 	if (!snapshot)
 		return text_length(snprintf(buffer, size, "%s", ""));
-	const struct snap_sites *sites = &snapshot->snap.sites;
+	const struct snap_locations *locations = &snapshot->snap.locations;
 	switch (key) {
 	case HG_BY_LOCATION:
 		return hg_location_name(snapshot, id, buffer, size);
 	case HG_BY_TAG:
 		return text_length(snprintf(buffer, size, "%u", id));
 	case HG_BY_MODULE:
-		if (id < sites->count && sites->locations[id].file)
-			return module_name(sites->locations[id].file, buffer, size);
+		if (id < locations->count && locations->items[id].file)
+			return module_name(locations->items[id].file, buffer, size);
 		return text_length(snprintf(buffer, size, "%s", id ? "[runtime]" : ""));
 	case HG_BY_TYPE:
 		return hg_type_name(snapshot, id, buffer, size);
@@ -247,7 +247,7 @@ size_t hg_code_name(const struct hg_snapshot *snapshot, uint64_t address, char *
 	if (!snapshot)
 		return 0;
 	const struct snap *snap = &snapshot->snap;
-	return snap->format->code_name ? snap->format->code_name(snap, address, buffer, size) : 0;
+	return snap_process_code_name(snap, address, buffer, size);
 }
 
 static bool is_block(const struct hg_snapshot *snapshot, hg_node node)
@@ -260,9 +260,9 @@ size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *bu
 	if (size)
 		buffer[0] = '\0';
 	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
-	if (!snap || !snap->format->custom_name)
+	if (!snap)
 		return 0;
-	return snap->format->custom_name(snap, (struct snap_rank){node}, buffer, size);
+	return snap_process_custom_name(snap, (struct snap_rank){node}, buffer, size);
 }
 
 size_t hg_call_frame(
@@ -271,14 +271,13 @@ size_t hg_call_frame(
 	if (size)
 		buffer[0] = '\0';
 	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
-	if (!snap || !snap->format->call_frame)
+	if (!snap)
 		return 0;
-	return snap->format->call_frame(snap, (struct snap_rank){node}, frame, buffer, size);
+	return snap_process_call_frame(snap, (struct snap_rank){node}, frame, buffer, size);
 }
 
 bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id)
 {
 	const struct snap *snap = is_block(snapshot, node) && id ? &snapshot->snap : NULL;
-	return snap && snap->format->sample_id &&
-	       snap->format->sample_id(snap, (struct snap_rank){node}, id);
+	return snap && snap_process_sample_id(snap, (struct snap_rank){node}, id);
 }

@@ -30,7 +30,7 @@ static struct snap_region region_of(const struct snap *snap, uint64_t address)
 	if (chunk)
 		return (struct snap_region){SNAP_REGION_CHUNK, 1 + (uint64_t)chunk->segment,
 			hg_segment_name(chunk->segment)};
-	if (snap->format->region && snap->format->region(snap, address, &region))
+	if (snap_process_region(snap, address, &region))
 		return region;
 	return (struct snap_region){
 		SNAP_REGION_UNKNOWN, address >> PIECE_SHIFT << PIECE_SHIFT, NULL};
@@ -76,7 +76,7 @@ static enum hg_status count_all(struct outside *o)
 	struct snap_run run;
 	BASE_TRY(snap_walk_init(&walk, snap, &o->snapshot->session->error));
 	enum hg_status status = HG_OK;
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "query/pairs.h"
 #include "retype/retype.h"
+#include "snapshot/process.h"
 #include "snapshot/walk.h"
 
 struct hg_snapshot {
@@ -49,12 +50,12 @@ static inline uint32_t query_location(
 	const struct snap *snap, const struct snap_cell *cell, enum hg_confidence *confidence)
 {
 	if (snap->sampled_count) {
-		uint32_t site = snap_sampled_site(snap, cell->address);
+		uint32_t site = snap_sampled_location(snap, cell->address);
 		*confidence = site ? HG_EXACT : HG_UNKNOWN_ORIGIN;
 		return site;
 	}
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
-	return snap_sites_find(&snap->sites, id, cell->tag, confidence);
+	return snap_locations_find(&snap->locations, id, cell->tag, confidence);
 }
 
 /* Type of a block as was found, or as its tag says; number 0 if neither. */

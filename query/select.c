@@ -53,7 +53,7 @@ static bool is_name_or_part(const char *name, const char *text)
 static bool is_location(struct hg_snapshot *snapshot, const char *text)
 {
 	char name[QUERY_LONGEST_NAME];
-	for (uint32_t i = 1; i < snapshot->snap.sites.count && *text; i++) {
+	for (uint32_t i = 1; i < snapshot->snap.locations.count && *text; i++) {
 		hg_location_name(snapshot, i, name, sizeof(name));
 		if (is_name_or_part(name, text))
 			return true;
@@ -153,7 +153,7 @@ static enum hg_status match_locations(
 	struct hg_snapshot *snapshot, const struct pattern *pattern, bool *matched)
 {
 	struct hg_error *error = &snapshot->session->error;
-	for (uint32_t i = 1; i < snapshot->snap.sites.count; i++) {
+	for (uint32_t i = 1; i < snapshot->snap.locations.count; i++) {
 		char name[QUERY_LONGEST_NAME];
 		hg_location_name(snapshot, i, name, sizeof(name));
 		if (pattern->literal)
@@ -173,7 +173,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 	uint32_t rank = 0;
 	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, snap, &s->snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
@@ -193,7 +193,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 static enum hg_status select_locations(struct selecting *s, const struct pattern *pattern)
 {
 	bool *matched;
-	uint32_t count = s->snapshot->snap.sites.count;
+	uint32_t count = s->snapshot->snap.locations.count;
 	BASE_TRY(query_alloc(s->snapshot, count, sizeof(*matched), (void **)&matched));
 	enum hg_status status = match_locations(s->snapshot, pattern, matched);
 	if (status == HG_OK)

@@ -200,8 +200,8 @@ static const struct retype_function *find_function(
 	const struct snap *snap = &snapshot->snap;
 	struct snap_code_symbol symbol;
 	uint64_t code = query_code(snapshot, shape->rank, 0);
-	if (!snap->format->code_symbol || shape->first_capture >= shape->field_count ||
-		!snap->format->code_symbol(snap, code, &symbol) ||
+	if (shape->first_capture >= shape->field_count ||
+		!snap_process_code_symbol(snap, code, &symbol) ||
 		strncmp(symbol.name, "caml", 4) != 0)
 		return NULL;
 	const struct retype_function *function =

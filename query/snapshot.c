@@ -10,7 +10,7 @@
 
 const char *hg_format_name(enum hg_format format)
 {
-	const struct snap_format *row = snap_format((unsigned)format);
+	const struct snap_format *row = snap_format_row((unsigned)format);
 	return row ? row->name : NULL;
 }
 
@@ -56,7 +56,7 @@ static void describe_chunks(const struct snap *snap, struct hg_info *out)
 static enum hg_format format_of(const struct snap *snap)
 {
 	unsigned index = 0;
-	while (index < HG_FORMATS && snap_format(index) != snap->format)
+	while (index < HG_FORMATS && snap_format_row(index) != snap->format)
 		index++;
 	base_assert(index < HG_FORMATS);
 	return (enum hg_format)index;
@@ -125,8 +125,8 @@ static void fill_info(struct hg_snapshot *snapshot)
 		.consistency = sentence_of(snap->moment),
 		.note_count = snap->note_count,
 		.notes = snap->notes,
-		.locations = snap->sites.entries,
-		.location_conflicts = snap->sites.conflicts,
+		.locations = snap->locations.entries,
+		.location_conflicts = snap->locations.conflicts,
 		.has_types = snapshot->retype.has_types,
 		.type_profile = snapshot->retype.path ? snapshot->retype.path : "",
 		.type_note = snapshot->retype.note ? snapshot->retype.note : "",
@@ -241,7 +241,7 @@ enum hg_status hg_snapshot_complete(struct hg_snapshot *snapshot)
 		return HG_ERROR_USAGE;
 	const struct snap *snap = &snapshot->snap;
 	bool lost = snapshot->lost || snapshot->retype.types.status == HG_ERROR_LIMIT ||
-		    (snap->format->lost && snap->format->lost(snap));
+		    snap_process_lost(snap);
 	if (!lost)
 		return HG_OK;
 	base_fail(&snapshot->session->error, HG_ERROR_LIMIT, HG_NO_OFFSET,
@@ -384,7 +384,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 	uint32_t rank = 0;
 	const struct snap_chunk *chunk = NULL;
 	BASE_TRY(snap_walk_init(&walk, snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;

@@ -29,7 +29,7 @@ static enum hg_status main_parts(
 {
 	struct query_children children;
 	uint64_t *locations;
-	uint64_t count = snapshot->snap.sites.count;
+	uint64_t count = snapshot->snap.locations.count;
 	uint64_t types = retype_term_count(&snapshot->retype.types);
 	BASE_TRY(query_children_open(&children, snapshot, position, SAMPLE, 0));
 	out->children = children.total;

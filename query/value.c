@@ -541,8 +541,7 @@ static void print_block(
 static bool is_empty_array(const struct snap *snap, uint64_t word)
 {
 	uint64_t header;
-	return snap->format->word_at &&
-	       snap->format->word_at(snap, snap_pointed_header(word).a, &header) &&
+	return snap_process_word(snap, snap_pointed_header(word).a, &header) &&
 	       snap_header_tag(header) == 0 && snap_header_wosize(header, snap->reserved) == 0;
 }
 

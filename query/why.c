@@ -58,7 +58,7 @@ static enum hg_status fill_keys(struct merger *m)
 	uint32_t rank = 0;
 	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, snap, &m->snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;

@@ -94,8 +94,8 @@ static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 		return HG_OK;
 	retype->path = "";
 	return set_note(retype,
-		snap->sites.entries == 0 ? NONE "no locations, which lead to types"
-					 : NONE
+		snap->locations.entries == 0 ? NONE "no locations, which lead to types"
+					     : NONE
 			"no .cmt of the program beside the snapshot or below the current "
 			"folder; name theirs with -I",
 		error);

@@ -15,7 +15,7 @@ void snap_finder_release(struct snap_finder *finder)
 	*finder = (struct snap_finder){0};
 }
 
-/* Keeps the cells of the next run; false at the end of the stretch. */
+/* Keeps the cells of the next run; false at the end of the entry. */
 static bool next_cells(struct snap_finder *finder)
 {
 	struct snap_run run;
@@ -24,7 +24,7 @@ static bool next_cells(struct snap_finder *finder)
 	struct snap_scan scan = snap_scan_run(finder->snap, &run);
 	finder->first += finder->count;
 	finder->count = 0;
-	while (finder->count < SNAP_STRETCH_BLOCKS &&
+	while (finder->count < SNAP_ENTRY_BLOCKS &&
 		snap_scan_next(&scan, &finder->cells[finder->count]))
 		finder->count++;
 	return true;
@@ -33,10 +33,10 @@ static bool next_cells(struct snap_finder *finder)
 bool snap_find_walking(struct snap_finder *finder, struct snap_rank rank, struct snap_cell *cell)
 {
 	if (rank.n - finder->first >= finder->count) {
-		uint64_t stretch = snap_stretch_of(finder->snap, rank);
-		finder->first = finder->snap->stretches[stretch].first_rank;
+		uint64_t entry = snap_entry_of(finder->snap, rank);
+		finder->first = finder->snap->entries[entry].first_rank;
 		finder->count = 0;
-		snap_walk_range(&finder->walk, stretch, stretch + 1);
+		snap_walk_range(&finder->walk, entry, entry + 1);
 		do {
 			if (!next_cells(finder))
 				return false;

@@ -5,6 +5,7 @@
 #ifndef SNAPSHOT_FIND_H
 #define SNAPSHOT_FIND_H
 
+#include "snapshot/process.h"
 #include "snapshot/walk.h"
 
 struct snap_finder {
@@ -12,7 +13,7 @@ struct snap_finder {
 	struct snap_walk walk;
 	struct snap_extent extent; /* of the last block that lay in one */
 	/* The blocks of the last run: ranks [first, first + count). */
-	struct snap_cell cells[SNAP_STRETCH_BLOCKS];
+	struct snap_cell cells[SNAP_ENTRY_BLOCKS];
 	uint32_t first, count;
 };
 
@@ -34,7 +35,7 @@ static inline bool snap_find(struct snap_finder *finder, struct snap_rank rank,
 	struct snap_extent *extent = &finder->extent;
 	uint64_t left;
 	if (address.a - extent->start >= extent->end - extent->start &&
-		(!snap->format->extent || !snap->format->extent(snap, address, extent)))
+		!snap_process_extent(snap, address, extent))
 		return snap_find_walking(finder, rank, cell);
 	const snap_field *words =
 		(const snap_field *)(const void *)(extent->bytes + (address.a - extent->start));

@@ -6,8 +6,7 @@
  * numbers (a letter for the kind of file, then three digits of version).
  */
 #include "base/cursor.h"
-#include "snapshot/image/core_name.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/formats.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,6 +26,7 @@ struct head {
 	uint8_t *bytes;
 	size_t count;
 	uint64_t size; /* of all of it; HG_UNKNOWN if only decompression would tell */
+	const struct snap_format *format; /* that has more to say of it; or NULL */
 };
 
 /* Where the line goes; cut at the end of the buffer. */
@@ -255,21 +255,19 @@ static void describe_unknown(const struct head *head, struct line *line)
 		add(line, " %02x", byte);
 }
 
-static void describe(const struct head *head, struct line *line)
+static void describe(struct head *head, struct line *line)
 {
 	struct base_file file = {.bytes = head->bytes, .size = head->count};
 	if (head->count == 0) {
 		add(line, "empty file");
 		return;
 	}
-	for (unsigned i = 0; snap_format(i); i++) {
-		/* There is more to say of a core. */
-		if (snap_format(i) != &snap_elfcore &&
-			snap_format(i)->recognise(head->name, &file)) {
-			add(line, "%s", snap_format(i)->title);
-			return;
-		}
+	const struct snap_format *format = snap_format_of(head->name, &file);
+	if (format && !format->describe) {
+		add(line, "%s", format->title);
+		return;
 	}
+	head->format = format;
 	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++) {
 		if (!matches(head, &magics[i]))
 			continue;
@@ -361,7 +359,8 @@ static enum hg_status identify_file(
 	return status;
 }
 
-static enum hg_status identify(const char *path, struct line *line, struct hg_error *error)
+static enum hg_status identify(const struct hg_session *session, const char *path,
+	struct line *line, struct hg_error *error)
 {
 	uint8_t bytes[HEAD_BYTES];
 	const char *kind, *slash = strrchr(path, '/');
@@ -377,6 +376,8 @@ static enum hg_status identify(const char *path, struct line *line, struct hg_er
 	head.size = (uint64_t)about.st_size;
 	enum hg_status status = identify_file(fd, &head, line, error);
 	close(fd);
+	if (status == HG_OK && head.format && line->size)
+		status = head.format->describe(session, path, line->text, line->size, error);
 	return status;
 }
 
@@ -390,9 +391,7 @@ enum hg_status hg_identify(struct hg_session *session, const char *path, char *b
 		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
 	if (size)
 		buffer[0] = '\0';
-	enum hg_status status = identify(path, &line, &session->error);
-	if (status == HG_OK && size && strstr(buffer, "ELF core file"))
-		status = snap_core_describe(session, path, buffer, size, &session->error);
+	enum hg_status status = identify(session, path, &line, &session->error);
 	if (status != HG_OK)
 		base_error_file(&session->error, path);
 	return status;

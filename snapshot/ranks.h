@@ -23,10 +23,6 @@
 
 #include <stdbool.h>
 
-struct snap;
-struct snap_run;
-struct snap_walk;
-
 enum {
 	SNAP_GRANULE_SHIFT = 15, /* bytes */
 	SNAP_GRANULE_LINES = 64,

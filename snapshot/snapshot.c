@@ -4,14 +4,6 @@
 
 #include <string.h>
 
-static const struct snap_format *const formats[] = {
-	&snap_elfcore, &snap_ocp2014, &snap_memprof01, &snap_memprof02, NULL};
-
-const struct snap_format *snap_format(unsigned index)
-{
-	return index < sizeof(formats) / sizeof(*formats) ? formats[index] : NULL;
-}
-
 enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
 	enum hg_segment segment, uint64_t offset, struct hg_error *error)
 {
@@ -55,25 +47,25 @@ enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const ch
 	return HG_OK;
 }
 
-enum hg_status snap_add_stretch(struct snap *snap, struct snap_header_address address,
+enum hg_status snap_add_entry(struct snap *snap, struct snap_header_address address,
 	uint64_t offset, struct hg_error *error)
 {
 	/* Node numbers and ranks are 32 bits; the last ones mean "none". */
-	if (snap->block_count > UINT32_MAX - 2 * SNAP_STRETCH_BLOCKS)
+	if (snap->block_count > UINT32_MAX - 2 * SNAP_ENTRY_BLOCKS)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more blocks than the 2^32 that this version can number");
-	BASE_TRY(base_grow(&snap->stretches, snap->stretch_count, &snap->stretch_capacity,
-		sizeof(*snap->stretches), error));
-	snap->stretches[snap->stretch_count++] =
-		(struct snap_stretch){address, offset, 0, SNAP_STRETCH_BLOCKS};
+	BASE_TRY(base_grow(&snap->entries, snap->entry_count, &snap->entry_capacity,
+		sizeof(*snap->entries), error));
+	snap->entries[snap->entry_count++] =
+		(struct snap_index_entry){address, offset, 0, SNAP_ENTRY_BLOCKS};
 	return HG_OK;
 }
 
-/* Loaders mostly meet stretches in order already. */
-static bool stretches_are_sorted(const struct snap *snap)
+/* Loaders mostly meet index entries in order already. */
+static bool entries_are_sorted(const struct snap *snap)
 {
-	for (uint64_t i = 1; i < snap->stretch_count; i++)
-		if (snap->stretches[i].address.a < snap->stretches[i - 1].address.a)
+	for (uint64_t i = 1; i < snap->entry_count; i++)
+		if (snap->entries[i].address.a < snap->entries[i - 1].address.a)
 			return false;
 	return true;
 }
@@ -86,9 +78,9 @@ static int chunks_by_address(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static int stretches_by_address(const void *a, const void *b)
+static int entries_by_address(const void *a, const void *b)
 {
-	const struct snap_stretch *x = a, *y = b;
+	const struct snap_index_entry *x = a, *y = b;
 	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
@@ -104,13 +96,12 @@ enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error)
 				(unsigned long long)chunk->start,
 				(unsigned long long)chunk[-1].start);
 	}
-	if (!stretches_are_sorted(snap))
-		qsort(snap->stretches, snap->stretch_count, sizeof(*snap->stretches),
-			stretches_by_address);
+	if (!entries_are_sorted(snap))
+		qsort(snap->entries, snap->entry_count, sizeof(*snap->entries), entries_by_address);
 	uint32_t rank = 0;
-	for (uint64_t i = 0; i < snap->stretch_count; i++) {
-		snap->stretches[i].first_rank = rank;
-		rank += snap->stretches[i].blocks;
+	for (uint64_t i = 0; i < snap->entry_count; i++) {
+		snap->entries[i].first_rank = rank;
+		rank += snap->entries[i].blocks;
 	}
 	return HG_OK;
 }
@@ -224,6 +215,13 @@ uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 	return snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
 }
 
+void snap_census_add(struct snap_census *to, const struct snap_census *from)
+{
+	for (unsigned i = 0; i < SNAP_OUTCOMES; i++)
+		to->outcomes[i] += from->outcomes[i];
+	to->immediates += from->immediates;
+}
+
 /* First link from a node not below the given one. */
 static uint64_t links_from(const struct snap *snap, uint64_t node)
 {
@@ -244,7 +242,7 @@ void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_
 	*end = links_from(snap, (uint64_t)node + 1);
 }
 
-uint32_t snap_sampled_site(const struct snap *snap, struct snap_header_address address)
+uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address)
 {
 	uint64_t low = 0, high = snap->sampled_count;
 	while (low < high) {
@@ -255,7 +253,7 @@ uint32_t snap_sampled_site(const struct snap *snap, struct snap_header_address a
 			high = middle;
 	}
 	bool found = low < snap->sampled_count && snap->sampled[low].address.a == address.a;
-	return found ? snap->sampled[low].site : 0;
+	return found ? snap->sampled[low].location : 0;
 }
 
 /* What the format is told by: the first bytes of a file that is still compressed. */
@@ -271,13 +269,9 @@ static enum hg_status choose_format(
 	struct snap *snap = candidate->snap;
 	const struct base_file head = {.bytes = bytes, .size = size};
 	const char *name = base_file_name(snap->path), *named = candidate->named;
-	for (unsigned i = 0; formats[i]; i++) {
-		if (named ? strcmp(named, formats[i]->name) == 0
-			  : formats[i]->recognise(name, &head)) {
-			snap->format = formats[i];
-			return HG_OK;
-		}
-	}
+	snap->format = named ? snap_format_named(named) : snap_format_of(name, &head);
+	if (snap->format)
+		return HG_OK;
 	if (named)
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "unknown format '%s'", named);
 	if (size == 0)
@@ -297,7 +291,29 @@ enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error)
 	return HG_ERROR_INPUT;
 }
 
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+/* The format needs no source of locations: one is passed over, anything else is a mistake. */
+static enum hg_status judge_unneeded(
+	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	(void)data;
+	if (snap_is_location_source(bytes, size))
+		return HG_OK;
+	return base_fail(error, HG_ERROR_INPUT, 0,
+		"is no profile: those of types begin with 'hgprof 1', heapgraph-prof writes them");
+}
+
+static enum hg_status check_unneeded(
+	const struct snap *snap, const char *named, struct hg_error *error)
+{
+	struct base_file file;
+	BASE_TRY(base_file_open_judged(
+		&file, named, &snap->session->unpack, judge_unneeded, NULL, error));
+	base_file_close(&file);
+	return HG_OK;
+}
+
+static enum hg_status load_snapshot(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&snap->arena, &snap->session->budget, "snapshot", error));
 	struct candidate candidate = {snap, input->format};
@@ -313,8 +329,10 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	if (snap->block_count + snap->root_count >= UINT32_MAX - 1)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"more blocks and roots than the 2^32 that this version can number");
-	BASE_TRY(snap_sites_init(&snap->sites, snap->format->ids, snap->native, error));
-	return snap_load_profile(snap, input->profile, error);
+	if (snap->format->load_locations)
+		return snap->format->load_locations(snap, input->profile, error);
+	BASE_TRY(snap_locations_init(&snap->locations, error));
+	return input->profile ? check_unneeded(snap, input->profile, error) : HG_OK;
 }
 
 enum hg_status snap_open(struct snap *snap, struct hg_session *session,
@@ -345,7 +363,7 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 	enum hg_status status =
 		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);
 	if (status == HG_OK)
-		status = load(snap, input, error);
+		status = load_snapshot(snap, input, error);
 	if (status != HG_OK) {
 		if (status != HG_ERROR_USAGE)
 			base_error_file(error, input->path);
@@ -364,12 +382,12 @@ void snap_release(struct snap *snap)
 	free(snap->ephemeron_keys);
 	free(snap->sampled);
 	free(snap->forwards);
-	free(snap->stretches);
+	free(snap->entries);
 	free(snap->roots);
 	free(snap->links);
 	free(snap->offheap);
 	snap_granules_release(&snap->granules);
-	snap_sites_release(&snap->sites);
+	snap_locations_release(&snap->locations);
 	base_file_close(&snap->file);
 	base_arena_release(&snap->arena);
 	base_pool_release(&snap->pool);

@@ -1,8 +1,8 @@
 /*
  * The neutral model of a heap snapshot: what every loader fills and everything else reads.
  *
- * A snapshot is a read-only mapping of a file, cut into stretches: pieces of at most a few hundred
- * blocks whose place in the file is known, in order of addresses.  A walk (walk.h) turns stretches
+ * A snapshot is a read-only mapping of a file, cut by an index into pieces of at most a few hundred
+ * blocks whose place in the file is known, in order of addresses.  A walk (walk.h) turns entries
  * into runs of blocks as they lay in memory.  Ranks (ranks.h) number the blocks by address.
  *
  * Loaders validate the whole structure of the file once, so that later walks over it cannot fail.
@@ -13,9 +13,10 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "base/session.h"
+#include "snapshot/formats.h"
 #include "snapshot/header.h"
+#include "snapshot/locations.h"
 #include "snapshot/ranks.h"
-#include "snapshot/legacy/sites.h"
 #include "snapshot/units.h"
 
 /* A piece of the address space of the heap; the loaders keep the order of the file. */
@@ -26,7 +27,7 @@ struct snap_chunk {
 };
 
 /* Consecutive blocks, at ascending addresses; 24 bytes for some hundred blocks. */
-struct snap_stretch {
+struct snap_index_entry {
 	struct snap_header_address address; /* of the first block */
 	uint64_t offset; /* of the first block in the file, or what the format needs instead */
 	uint32_t first_rank;
@@ -69,7 +70,7 @@ struct snap_offheap {
 /* Where a block was allocated, when something else than its header tells. */
 struct snap_sampled {
 	struct snap_header_address address;
-	uint32_t site;  /* number in sites */
+	uint32_t location;
 	uint32_t words; /* of its words those that were sampled */
 	double rate;    /* with which each word was; 0 unknown */
 };
@@ -114,94 +115,10 @@ struct snap_accounts {
 	uint64_t large_blocks; /* of 5.x: Gc.stat counts two words more for each */
 };
 
-struct snap;
-
-/* Memory of the process as the file has it: bytes[0] is that at 'start'. */
-struct snap_extent {
-	uint64_t start, end;
-	const uint8_t *bytes;
-};
-
-/* What lies at an address that leads to no block. */
-enum snap_region_kind {
-	SNAP_REGION_LOW,  /* too low for an address */
-	SNAP_REGION_HIGH, /* too high for one */
-	SNAP_REGION_CHUNK,
-	SNAP_REGION_FILE,
-	SNAP_REGION_MEMORY, /* of the process, of no file */
-	SNAP_REGION_UNKNOWN
-};
-struct snap_region {
-	enum snap_region_kind kind;
-	uint64_t start;   /* differs from region to region */
-	const char *name; /* of the file or the segment, or NULL */
-};
-
-/* One format, one file: its loader and how its blocks become runs. */
-struct snap_format {
-	const char *name; /* of --as */
-	const char *title;
-	/* Whether the bytes or, where these cannot tell, the base name of the file say so. */
-	bool (*recognise)(const char *name, const struct base_file *file);
-	/* Fills the snapshot from snap->file, checking everything. */
-	enum hg_status (*load)(
-		struct snap *snap, const struct hg_input *input, struct hg_error *error);
-	/* Once there are ranks: what needs them (links, off-heap bytes); or NULL. */
-	enum hg_status (*settle)(struct snap *snap, struct hg_error *error);
-	void (*release)(struct snap *snap); /* of format_data, or NULL */
-	/* The next run of a walk, whose place walk.c has set. */
-	bool (*next_run)(struct snap_walk *walk, struct snap_run *run);
-	/* First bytes of an opaque block, at most the given number; NULL: never recorded. */
-	size_t (*content)(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
-		const uint8_t **out, bool *cut);
-	/*
-	 * Words for people, counted and cut as by snprintf(3), 0 if there are none; or NULL.  The
-	 * function at a code address; the kind of a custom block; a frame of the call stack that
-	 * allocated a block, the innermost first.
-	 */
-	size_t (*code_name)(const struct snap *snap, uint64_t value, char *buffer, size_t size);
-	size_t (*custom_name)(
-		const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
-	size_t (*call_frame)(const struct snap *snap, struct snap_rank rank, uint64_t frame,
-		char *buffer, size_t size);
-	/* The whole call stack of a block, in one line. */
-	size_t (*call_stack)(const struct snap *snap, struct snap_header_address address,
-		char *buffer, size_t size);
-	/* The integer that the program's own profiler keeps with a block; false if none. */
-	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
-	/*
-	 * For typing (retype/), or NULL.  Memory around the header at an address in which blocks
-	 * lie as they did in the process; false if that one does not.  A word of the process.
-	 */
-	bool (*extent)(const struct snap *snap, struct snap_header_address address,
-		struct snap_extent *out);
-	bool (*word_at)(const struct snap *snap, uint64_t address, uint64_t *word);
-	/*
-	 * The symbol of the function at a code address.  Where the calls and allocations of some
-	 * code are in the source, each as of the function that the code belongs to: how many there
-	 * are, of which at most 'capacity' are stored.  The line of a code address.
-	 */
-	bool (*code_symbol)(
-		const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
-	uint64_t (*code_places)(const struct snap *snap, struct snap_range code,
-		struct snap_location *out, uint64_t capacity);
-	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
-	/* The mapping that holds an address, or NULL; false if the file knows of none. */
-	bool (*region)(const struct snap *snap, uint64_t address, struct snap_region *out);
-	/*
-	 * The addresses of the words that the code of a unit copies to the fields of its block, or
-	 * 0: 'wosize' of them.  With flambda it does so when it ends; the fields are () until then.
-	 */
-	enum hg_status (*unit_sources)(const struct snap *snap, const struct snap_unit *unit,
-		uint64_t *sources, struct hg_error *error);
-	/* Whether memory ran out where the functions above could not say so; or NULL. */
-	bool (*lost)(const struct snap *snap);
-	enum snap_ids ids; /* what its location ids mean, and so what source explains them */
-};
-
 struct snap {
 	struct hg_session *session;
 	const struct snap_format *format;
+	const struct snap_process *process; /* process.h; NULL if the file has none */
 	const char *path;
 	bool accept_partial;
 	struct base_file file;
@@ -217,8 +134,8 @@ struct snap {
 
 	struct snap_chunk *chunks; /* by address once loaded */
 	uint64_t chunk_count, chunk_capacity;
-	struct snap_stretch *stretches; /* by address once loaded */
-	uint64_t stretch_count, stretch_capacity;
+	struct snap_index_entry *entries; /* by address once loaded */
+	uint64_t entry_count, entry_capacity;
 	struct snap_root *roots;
 	uint64_t root_count, root_capacity;
 	struct snap_link *links; /* sorted by 'from'; the values of roots are not listed */
@@ -251,7 +168,7 @@ struct snap {
 	const struct snap_unit *units;
 	uint64_t unit_count;
 	bool clamped_places; /* columns are cut to 8 and 10 bits in the program (before 5.2) */
-	struct snap_sites sites;
+	struct snap_locations locations;
 	void *format_data; /* of the format, in the pool */
 
 	const char *program, *trigger, *ocaml_version;
@@ -283,7 +200,7 @@ void snap_release(struct snap *snap);
 /* HG_ERROR_INPUT if the file was cut or written to since it was opened. */
 enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error);
 
-/* For loaders: add what they find.  Granules and stretches follow from the blocks. */
+/* For loaders: add what they find.  Granules and index entries follow from the blocks. */
 enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
 	enum hg_segment segment, uint64_t offset, struct hg_error *error);
 enum hg_status snap_add_code(
@@ -292,12 +209,12 @@ enum hg_status snap_add_link(struct snap *snap, uint32_t from, uint32_t to, stru
 enum hg_status snap_add_root(struct snap *snap, enum hg_root_kind kind, const char *name,
 	uint64_t index, uint64_t value, struct hg_error *error);
 
-/* Blocks per stretch, and the size of a block that ends it: how far a look-up by rank has to walk,
- * against 24 bytes each. */
-enum { SNAP_STRETCH_BLOCKS = 128, SNAP_STRETCH_WORDS = 4096 };
+/* Blocks per index entry, and the size of a block that ends it: how far a look-up by rank has to
+ * walk, against 24 bytes each. */
+enum { SNAP_ENTRY_BLOCKS = 128, SNAP_ENTRY_WORDS = 4096 };
 
-/* For snap_adder_block(): a stretch of SNAP_STRETCH_BLOCKS blocks. */
-enum hg_status snap_add_stretch(struct snap *snap, struct snap_header_address address,
+/* For snap_adder_block(): an index entry of SNAP_ENTRY_BLOCKS blocks. */
+enum hg_status snap_add_entry(struct snap *snap, struct snap_header_address address,
 	uint64_t offset, struct hg_error *error);
 
 /* Takes the blocks of a loader; what it counts stays in registers until it is settled. */
@@ -305,7 +222,7 @@ struct snap_adder {
 	struct snap *snap;
 	uint64_t blocks, words, fields, largest;
 	uint64_t granule; /* the last one seen */
-	uint32_t room;    /* blocks that the current stretch still takes */
+	uint32_t room;    /* blocks that the current entry still takes */
 };
 
 static inline struct snap_adder snap_adder_start(struct snap *snap)
@@ -313,12 +230,13 @@ static inline struct snap_adder snap_adder_start(struct snap *snap)
 	return (struct snap_adder){.snap = snap, .granule = snap->granules.last};
 }
 
-/* Ends the stretch and adds up: where blocks do not follow each other, and behind the last one. */
+/* Ends the index entry and adds up: where blocks do not follow each other, and behind the last one.
+ */
 static inline void snap_adder_settle(struct snap_adder *a)
 {
 	struct snap *snap = a->snap;
 	if (a->room)
-		snap->stretches[snap->stretch_count - 1].blocks -= a->room;
+		snap->entries[snap->entry_count - 1].blocks -= a->room;
 	snap->block_count += a->blocks;
 	snap->word_count += a->words;
 	snap->field_count += a->fields;
@@ -338,10 +256,10 @@ static inline enum hg_status snap_adder_block(struct snap_adder *a,
 	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
 	if (a->room == 0) {
 		snap_adder_settle(a);
-		enum hg_status status = snap_add_stretch(a->snap, address, offset, error);
+		enum hg_status status = snap_add_entry(a->snap, address, offset, error);
 		if (status != HG_OK)
 			return status;
-		a->room = SNAP_STRETCH_BLOCKS;
+		a->room = SNAP_ENTRY_BLOCKS;
 	}
 	a->room--;
 	a->blocks++;
@@ -359,14 +277,14 @@ static inline enum hg_status snap_adder_block(struct snap_adder *a,
 		a->granule = a->snap->granules.last;
 	}
 	/* The walk to a block behind this one would be long. */
-	if (fields >= SNAP_STRETCH_WORDS)
+	if (fields >= SNAP_ENTRY_WORDS)
 		snap_adder_settle(a);
 	return HG_OK;
 }
 
 /*
- * After the last block: puts chunks and stretches in order of addresses, checks that chunks do not
- * overlap, numbers the blocks.  snap_in_chunk() works from here on.
+ * After the last block: puts chunks and index entries in order of addresses, checks that chunks do
+ * not overlap, numbers the blocks.  snap_in_chunk() works from here on.
  */
 enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error);
 
@@ -375,9 +293,6 @@ enum hg_status snap_cut_short(
 	struct snap *snap, uint64_t offset, const char *what, struct hg_error *error);
 
 void snap_census_add(struct snap_census *to, const struct snap_census *from);
-
-/* Builds the ranks: pass 1 over the heap. */
-enum hg_status snap_rank(struct snap *snap, struct hg_error *error);
 
 /* The chunk that holds an address; NULL if none does. */
 const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address);
@@ -396,7 +311,7 @@ enum snap_outcome snap_resolve(
 void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_t *end);
 
 /* Where a block was sampled; 0 if it was not. */
-uint32_t snap_sampled_site(const struct snap *snap, struct snap_header_address address);
+uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address);
 
 /* Node of the block an even word leads to, or HG_NO_NODE. */
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);
@@ -410,13 +325,5 @@ static inline uint32_t snap_virtual_root(const struct snap *snap)
 {
 	return (uint32_t)(snap->block_count + snap->root_count);
 }
-
-extern const struct snap_format snap_memprof01, snap_memprof02, snap_ocp2014, snap_elfcore;
-
-/* The format table; NULL at the end. */
-const struct snap_format *snap_format(unsigned index);
-
-/* Looks for the location source (profile.c) and reads it into snap->sites. */
-enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error);
 
 #endif

@@ -19,8 +19,8 @@ enum hg_status snap_walk_init(
 
 void snap_walk_range(struct snap_walk *walk, uint64_t first, uint64_t end)
 {
-	walk->stretch = first;
-	walk->stretch_end = end;
+	walk->entry = first;
+	walk->entry_end = end;
 	walk->blocks_left = 0;
 }
 
@@ -53,16 +53,16 @@ void snap_walks_close(struct snap_walk *walks, unsigned count)
 	free(walks);
 }
 
-static void enter_stretch(struct snap_walk *walk)
+static void enter_entry(struct snap_walk *walk)
 {
 	const struct snap *snap = walk->snap;
-	const struct snap_stretch *stretch = &snap->stretches[walk->stretch++];
+	const struct snap_index_entry *entry = &snap->entries[walk->entry++];
 	walk->cursor = base_cursor_over(snap->file.bytes, snap->file.size);
-	walk->blocks_left = stretch->blocks;
-	walk->address = stretch->address;
-	walk->offset = stretch->offset;
+	walk->blocks_left = entry->blocks;
+	walk->address = entry->address;
+	walk->offset = entry->offset;
 	/* An offset that is none leaves nothing to read for formats that read from the file. */
-	if (!base_cursor_seek(&walk->cursor, stretch->offset))
+	if (!base_cursor_seek(&walk->cursor, entry->offset))
 		walk->cursor.next = walk->cursor.end;
 }
 
@@ -71,18 +71,18 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 	for (;;) {
 		if (walk->blocks_left && walk->snap->format->next_run(walk, run))
 			return true;
-		if (walk->stretch >= walk->stretch_end)
+		if (walk->entry >= walk->entry_end)
 			return false;
-		enter_stretch(walk);
+		enter_entry(walk);
 	}
 }
 
-uint64_t snap_stretch_of(const struct snap *snap, struct snap_rank rank)
+uint64_t snap_entry_of(const struct snap *snap, struct snap_rank rank)
 {
-	uint64_t low = 0, high = snap->stretch_count;
+	uint64_t low = 0, high = snap->entry_count;
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
-		if (snap->stretches[middle].first_rank <= rank.n)
+		if (snap->entries[middle].first_rank <= rank.n)
 			low = middle;
 		else
 			high = middle;
@@ -92,13 +92,13 @@ uint64_t snap_stretch_of(const struct snap *snap, struct snap_rank rank)
 
 bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)
 {
-	uint64_t stretch = snap_stretch_of(walk->snap, rank);
+	uint64_t entry = snap_entry_of(walk->snap, rank);
 	struct snap_run run;
-	if (walk->found_next == 0 || walk->found_stretch != stretch || rank.n < walk->found_next) {
-		walk->found_stretch = stretch;
-		walk->found_next = walk->snap->stretches[stretch].first_rank;
+	if (walk->found_next == 0 || walk->found_entry != entry || rank.n < walk->found_next) {
+		walk->found_entry = entry;
+		walk->found_next = walk->snap->entries[entry].first_rank;
 		walk->scan = (struct snap_scan){0};
-		snap_walk_range(walk, stretch, stretch + 1);
+		snap_walk_range(walk, entry, entry + 1);
 	}
 	for (;;) {
 		while (snap_scan_next(&walk->scan, cell))

@@ -55,21 +55,21 @@ struct snap_scan {
 
 struct snap_walk {
 	const struct snap *snap;
-	uint64_t stretch, stretch_end; /* still to come */
-	uint32_t blocks_left;          /* of the current stretch */
-	struct base_cursor cursor;     /* at its next block */
+	uint64_t entry, entry_end; /* still to come */
+	uint32_t blocks_left;      /* of the current entry */
+	struct base_cursor cursor; /* at its next block */
 	struct snap_header_address
 		address;   /* of the next block, for formats that do not record it */
-	uint64_t offset;   /* of the current stretch */
+	uint64_t offset;   /* of the current entry */
 	uint64_t *scratch; /* owned */
 	size_t scratch_words;
 	struct snap_scan scan; /* of the current run, for snap_block() */
-	uint64_t found_stretch;
+	uint64_t found_entry;
 	uint32_t found_next; /* rank of the next block of it; 0: no place to go on from */
 };
 
 /*
- * A walk over stretches [first, end), or a part of it.  It may be set to another range again by
+ * A walk over index entries [first, end), or a part of it.  It may be set to another range again by
  * snap_walk_range() without new allocations.
  */
 enum hg_status snap_walk_init(
@@ -173,8 +173,8 @@ static inline uint64_t snap_first_value(const struct snap *snap, const struct sn
 	return start < cell->field_count ? start : cell->field_count;
 }
 
-/* The stretch of a block: the last that begins at or before its rank. */
-uint64_t snap_stretch_of(const struct snap *snap, struct snap_rank rank);
+/* The index entry of a block: the last that begins at or before its rank. */
+uint64_t snap_entry_of(const struct snap *snap, struct snap_rank rank);
 
 /*
  * Finds one block by rank, fastest when ranks ascend.  The cell's fields live in the walk until it

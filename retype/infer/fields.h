@@ -75,7 +75,7 @@ INFER_INLINE void infer_take_ephemeron(struct infer_taker taker, const struct sn
 	const struct retype_fit *fit, const struct snap_cell *cell)
 {
 	uint64_t value;
-	if (!snap->format->word_at || fit->field_count == 0)
+	if (!snap->process || fit->field_count == 0)
 		return;
 	for (uint64_t i = SNAP_EPHEMERON_DATA; i < cell->wosize; i++) {
 		uint64_t key = i - SNAP_EPHEMERON_FIRST_KEY;
@@ -83,7 +83,7 @@ INFER_INLINE void infer_take_ephemeron(struct infer_taker taker, const struct sn
 		struct retype_term type = i == SNAP_EPHEMERON_DATA
 						  ? fit->inner
 						  : fit->fields[key < last ? key : last].type;
-		if (snap->format->word_at(snap, snap_field_address(cell->address, i), &value))
+		if (snap_process_word(snap, snap_field_address(cell->address, i), &value))
 			infer_take_value(taker, value, type);
 	}
 }

@@ -37,12 +37,12 @@ static bool any_bit(const uint64_t *bits, uint64_t first, uint64_t end)
 	return false;
 }
 
-static void sweep_stretch(struct infer_sweeper *s, uint64_t number, const uint64_t *bits,
+static void sweep_entry(struct infer_sweeper *s, uint64_t number, const uint64_t *bits,
 	infer_visit_fn *visit, void *context)
 {
 	struct snap_walk *walk = &s->heap->finder.walk;
 	const struct snap *snap = s->in->snap;
-	uint32_t rank = snap->stretches[number].first_rank;
+	uint32_t rank = snap->entries[number].first_rank;
 	struct snap_run run;
 	snap_walk_range(walk, number, number + 1);
 	while (snap_walk_next(walk, &run)) {
@@ -157,22 +157,22 @@ static enum hg_status sweep_lines(
 enum hg_status infer_sweep(
 	struct infer_sweeper *sweeper, const uint64_t *bits, infer_visit_fn *visit, void *context)
 {
-	enum { STRETCHES_PER_REPORT = 1 << 14 };
+	enum { ENTRIES_PER_REPORT = 1 << 14 };
 	const struct infer_input *in = sweeper->in;
 	const struct snap *snap = in->snap;
-	uint64_t count = snap->stretch_count;
-	if (bits && snap->format->extent)
+	uint64_t count = snap->entry_count;
+	if (bits && snap->process)
 		return sweep_lines(sweeper, bits, visit, context);
 	infer_forget_walk(&sweeper->heap->finder);
 	for (uint64_t i = 0; i < count && sweeper->failure->status == HG_OK; i++) {
 		uint64_t number = infer_is_reordered(in) ? infer_reorder(in, i, count) : i;
-		const struct snap_stretch *stretch = &snap->stretches[number];
-		if (i % STRETCHES_PER_REPORT == 0)
+		const struct snap_index_entry *entry = &snap->entries[number];
+		if (i % ENTRIES_PER_REPORT == 0)
 			BASE_TRY(base_progress(snap->session, "typing", i, count));
-		uint64_t end = (uint64_t)stretch->first_rank + stretch->blocks;
+		uint64_t end = (uint64_t)entry->first_rank + entry->blocks;
 		base_assert(end <= snap->block_count);
-		if (stretch->blocks && (!bits || any_bit(bits, stretch->first_rank, end)))
-			sweep_stretch(sweeper, number, bits, visit, context);
+		if (entry->blocks && (!bits || any_bit(bits, entry->first_rank, end)))
+			sweep_entry(sweeper, number, bits, visit, context);
 	}
 	return sweeper->failure->status;
 }
@@ -225,7 +225,7 @@ enum hg_status infer_note_shapes(struct infer_sweeper *sweeper, struct retype_bl
 	const struct snap *snap = sweeper->in->snap;
 	const struct snap_ranks *ranks = &snap->ranks;
 	struct shapes s = {&sweeper->heap->finder, blocks, sweeper->described};
-	if (!snap->format->extent)
+	if (!snap->process)
 		return infer_sweep(sweeper, NULL, note_cell, &s);
 	for (uint64_t granule = 1; granule < ranks->granule_count; granule++) {
 		uint64_t word = (uint64_t)ranks->numbers[granule] << (SNAP_GRANULE_SHIFT - 3);

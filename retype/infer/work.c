@@ -59,7 +59,7 @@ static bool is_sorted_by_rank(const struct infer_round *round)
 /* Where blocks are found by walking, in order of addresses, so that one walk finds many. */
 static void sort_listed(const struct snap *snap, struct infer_round *round)
 {
-	if (snap->format->extent || is_sorted_by_rank(round))
+	if (snap->process || is_sorted_by_rank(round))
 		return;
 	qsort(round->listed, round->count, sizeof(*round->listed), compare_ranks);
 	base_assert(BASE_IS_SORTED(round->listed, round->count, rank));

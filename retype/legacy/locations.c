@@ -67,10 +67,10 @@ static enum hg_status want_location(struct cmt_reader *r, const struct snap_loca
 
 enum hg_status cmt_want_locations(struct cmt_reader *r)
 {
-	const struct snap_sites *sites = &r->snap->sites;
-	for (uint32_t i = 1; i < sites->count; i++)
-		if (sites->locations[i].file && sites->locations[i].line > 0)
-			BASE_TRY(want_location(r, &sites->locations[i]));
+	const struct snap_locations *locations = &r->snap->locations;
+	for (uint32_t i = 1; i < locations->count; i++)
+		if (locations->items[i].file && locations->items[i].line > 0)
+			BASE_TRY(want_location(r, &locations->items[i]));
 	return r->types->status;
 }
 

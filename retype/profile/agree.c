@@ -5,6 +5,8 @@
 #include "retype/profile/agree.h"
 
 #include "base/assert.h"
+#include "snapshot/process.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -16,15 +18,14 @@ static bool ends_with_method_cache(const struct snap_unit *block, const struct s
 {
 	enum { MOST_CALLS = 1 << 20 };
 	uint64_t cache, header, word;
-	if (!snap->format->word_at ||
-		!snap->format->word_at(snap, snap_unit_field(block, block->wosize - 1), &cache) ||
-		cache & 7 || !snap->format->word_at(snap, snap_pointed_header(cache).a, &header))
+	if (!snap_process_word(snap, snap_unit_field(block, block->wosize - 1), &cache) ||
+		cache & 7 || !snap_process_word(snap, snap_pointed_header(cache).a, &header))
 		return false;
 	uint64_t wosize = snap_header_wosize(header, snap->reserved);
 	if ((header & 255) != 0 || wosize == 0 || wosize > MOST_CALLS)
 		return false;
 	for (uint64_t i = 0; i < wosize; i++)
-		if (!snap->format->word_at(snap, cache + 8 * i, &word) || !(word & 1))
+		if (!snap_process_word(snap, cache + 8 * i, &word) || !(word & 1))
 			return false;
 	return true;
 }

@@ -6,6 +6,8 @@
 #include "snapshot/image/image.h"
 #include "snapshot/core/parts.h"
 #include "snapshot/file_names.h"
+#include "snapshot/image/core_name.h"
+#include "snapshot/process.h"
 #include "snapshot/walk.h"
 
 #include <stdlib.h>
@@ -99,127 +101,10 @@ static void free_scaffold(struct elfcore *core)
 static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
 {
 	const struct snap *snap = core->snap;
-	for (uint64_t i = 0; i < snap->stretch_count; i++)
-		if (snap->stretches[i].offset & ELFCORE_COPY)
-			BASE_TRY(
-				elfcore_append(&core->copied, snap->stretches[i].address.a, error));
+	for (uint64_t i = 0; i < snap->entry_count; i++)
+		if (snap->entries[i].offset & ELFCORE_COPY)
+			BASE_TRY(elfcore_append(&core->copied, snap->entries[i].address.a, error));
 	return HG_OK;
-}
-
-static enum hg_status load_all(
-	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
-{
-	struct snap *snap = core->snap;
-	BASE_TRY(open_process(core, input, error));
-	BASE_TRY(describe(core, error));
-	BASE_TRY(elfcore_load_heap(core, error));
-	BASE_TRY(elfcore_load_nodes(core, error));
-	BASE_TRY(elfcore_load_static(core, error));
-	BASE_TRY(snap_end_blocks(snap, error));
-	BASE_TRY(list_copied(core, error));
-	snap->largest_block = 0;
-	/* Walking fibers may have added some. */
-	snap->note_count = core->runtime.note_count;
-	memcpy(snap->notes, core->runtime.notes, sizeof(snap->notes));
-	free_scaffold(core);
-	return HG_OK;
-}
-
-static bool lost(const struct snap *snap)
-{
-	const struct elfcore *core = elfcore_of(snap);
-	return core->has_image && snap_image_lost(&core->image);
-}
-
-/* Where memory ran out unseen, neither success nor what else went wrong is to be believed. */
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
-{
-	struct elfcore *core = calloc(1, sizeof(*core));
-	if (!core)
-		return base_no_memory(error, sizeof(*core));
-	snap->format_data = core;
-	core->snap = snap;
-	enum hg_status status = load_all(core, input, error);
-	if (status != HG_ERROR_LIMIT && lost(snap))
-		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"out of memory for the symbols and tables of the program");
-	return status;
-}
-
-static void release(struct snap *snap)
-{
-	struct elfcore *core = elfcore_of(snap);
-	if (!core)
-		return;
-	free_scaffold(core);
-	free(core->copies.items);
-	free(core->copied.items);
-	free(core->fibers);
-	free(core->fiber_values.items);
-	free(core->offheap);
-	free(core->conservative.items);
-	free(core->sampled);
-	if (core->has_runtime)
-		snap_runtime_close(&core->runtime);
-	if (core->has_image)
-		snap_image_close(&core->image);
-	free(core);
-	snap->format_data = NULL;
-}
-
-static bool copied_run(
-	const struct elfcore *core, const struct snap_walk *walk, struct snap_run *run)
-{
-	uint64_t at = walk->offset & ~ELFCORE_COPY;
-	uint64_t header = core->copies.items[at];
-	uint64_t words = snap_header_wosize(header, core->snap->reserved) + 1;
-	run->words = (const snap_field *)(core->copies.items + at);
-	run->count = snap_tag_has_fields(snap_header_tag(header)) ? words : 1;
-	run->elided = true;
-	return true;
-}
-
-/* A stretch lies in one piece of the image, and in one area or in static data. */
-static bool next_run(struct snap_walk *walk, struct snap_run *run)
-{
-	const struct elfcore *core = elfcore_of(walk->snap);
-	const struct snap_runtime *runtime = &core->runtime;
-	*run = (struct snap_run){.address = walk->address};
-	walk->blocks_left = 0;
-	if (walk->offset & ELFCORE_COPY)
-		return copied_run(core, walk, run);
-	const struct snap_area *area = snap_runtime_area(runtime, walk->address.a);
-	if (area && area->kind == SNAP_AREA_POOL)
-		run->stride = area->slot_words;
-	if (area && area->kind != SNAP_AREA_MINOR)
-		run->dead_colors =
-			runtime->is_5 ? 1u << runtime->garbage_colour : 1u << SNAP_COLOR_BLUE;
-	size_t got, bytes = walk->offset - walk->address.a;
-	const uint8_t *memory = snap_image_at(&core->image, walk->address.a, bytes, &got);
-	run->count = got / 8;
-	run->words = (const snap_field *)(const void *)memory;
-	return run->count != 0;
-}
-
-/*
- * Contents of strings and other opaque blocks.  The last byte of a string says how many bytes
- * before it are not of the string (runtime/caml/mlvalues.h).
- */
-static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
-	const uint8_t **out, bool *cut)
-{
-	const struct elfcore *core = elfcore_of(snap);
-	struct snap_header_address address = snap_ranks_header(&snap->ranks, rank);
-	uint64_t contents = snap_field_address(address, 0), header;
-	size_t got;
-	uint8_t padding;
-	if (snap_image_u64(&core->image, address.a, &header) &&
-		snap_header_tag(header) == SNAP_TAG_STRING &&
-		snap_image_read(&core->image, contents + bytes - 1, &padding, 1) && padding < 8)
-		bytes -= 1 + (uint64_t)padding;
-	*out = snap_image_at(&core->image, contents, bytes, &got);
-	*cut = got < bytes;
-	return got;
 }
 
 /* The part of a piece of memory between the copied blocks around an address. */
@@ -281,15 +166,13 @@ static enum hg_status unit_sources(const struct snap *snap, const struct snap_un
 	return snap_runtime_unit_sources(&elfcore_of(snap)->runtime, unit, sources, error);
 }
 
-const struct snap_format snap_elfcore = {
-	.name = "elfcore",
-	.title = "ELF core of a native OCaml program",
-	.recognise = recognise,
-	.load = load,
-	.settle = elfcore_settle,
-	.release = release,
-	.next_run = next_run,
-	.content = content,
+static bool lost(const struct snap *snap)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	return core->has_image && snap_image_lost(&core->image);
+}
+
+static const struct snap_process process = {
 	.code_name = elfcore_code_name,
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
@@ -300,8 +183,131 @@ const struct snap_format snap_elfcore = {
 	.code_symbol = elfcore_code_symbol,
 	.code_places = elfcore_code_places,
 	.code_line = elfcore_code_line,
-	.lost = lost,
 	.region = region,
 	.unit_sources = unit_sources,
+	.lost = lost,
+};
+
+static enum hg_status load_all(
+	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
+{
+	struct snap *snap = core->snap;
+	BASE_TRY(open_process(core, input, error));
+	BASE_TRY(describe(core, error));
+	BASE_TRY(elfcore_load_heap(core, error));
+	BASE_TRY(elfcore_load_nodes(core, error));
+	BASE_TRY(elfcore_load_static(core, error));
+	BASE_TRY(snap_end_blocks(snap, error));
+	BASE_TRY(list_copied(core, error));
+	snap->largest_block = 0;
+	/* Walking fibers may have added some. */
+	snap->note_count = core->runtime.note_count;
+	memcpy(snap->notes, core->runtime.notes, sizeof(snap->notes));
+	free_scaffold(core);
+	return HG_OK;
+}
+
+/* Where memory ran out unseen, neither success nor what else went wrong is to be believed. */
+static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+{
+	struct elfcore *core = calloc(1, sizeof(*core));
+	if (!core)
+		return base_no_memory(error, sizeof(*core));
+	snap->format_data = core;
+	core->snap = snap;
+	snap->process = &process;
+	enum hg_status status = load_all(core, input, error);
+	if (status != HG_ERROR_LIMIT && lost(snap))
+		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"out of memory for the symbols and tables of the program");
+	return status;
+}
+
+static void release(struct snap *snap)
+{
+	struct elfcore *core = elfcore_of(snap);
+	if (!core)
+		return;
+	free_scaffold(core);
+	free(core->copies.items);
+	free(core->copied.items);
+	free(core->fibers);
+	free(core->fiber_values.items);
+	free(core->offheap);
+	free(core->conservative.items);
+	free(core->sampled);
+	if (core->has_runtime)
+		snap_runtime_close(&core->runtime);
+	if (core->has_image)
+		snap_image_close(&core->image);
+	free(core);
+	snap->format_data = NULL;
+}
+
+static bool copied_run(
+	const struct elfcore *core, const struct snap_walk *walk, struct snap_run *run)
+{
+	uint64_t at = walk->offset & ~ELFCORE_COPY;
+	uint64_t header = core->copies.items[at];
+	uint64_t words = snap_header_wosize(header, core->snap->reserved) + 1;
+	run->words = (const snap_field *)(core->copies.items + at);
+	run->count = snap_tag_has_fields(snap_header_tag(header)) ? words : 1;
+	run->elided = true;
+	return true;
+}
+
+/* The blocks of an index entry lie in one piece of the image, and in one area or in static data. */
+static bool next_run(struct snap_walk *walk, struct snap_run *run)
+{
+	const struct elfcore *core = elfcore_of(walk->snap);
+	const struct snap_runtime *runtime = &core->runtime;
+	*run = (struct snap_run){.address = walk->address};
+	walk->blocks_left = 0;
+	if (walk->offset & ELFCORE_COPY)
+		return copied_run(core, walk, run);
+	const struct snap_area *area = snap_runtime_area(runtime, walk->address.a);
+	if (area && area->kind == SNAP_AREA_POOL)
+		run->stride = area->slot_words;
+	if (area && area->kind != SNAP_AREA_MINOR)
+		run->dead_colors =
+			runtime->is_5 ? 1u << runtime->garbage_colour : 1u << SNAP_COLOR_BLUE;
+	size_t got, bytes = walk->offset - walk->address.a;
+	const uint8_t *memory = snap_image_at(&core->image, walk->address.a, bytes, &got);
+	run->count = got / 8;
+	run->words = (const snap_field *)(const void *)memory;
+	return run->count != 0;
+}
+
+/*
+ * Contents of strings and other opaque blocks.  The last byte of a string says how many bytes
+ * before it are not of the string (runtime/caml/mlvalues.h).
+ */
+static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
+	const uint8_t **out, bool *cut)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	struct snap_header_address address = snap_ranks_header(&snap->ranks, rank);
+	uint64_t contents = snap_field_address(address, 0), header;
+	size_t got;
+	uint8_t padding;
+	if (snap_image_u64(&core->image, address.a, &header) &&
+		snap_header_tag(header) == SNAP_TAG_STRING &&
+		snap_image_read(&core->image, contents + bytes - 1, &padding, 1) && padding < 8)
+		bytes -= 1 + (uint64_t)padding;
+	*out = snap_image_at(&core->image, contents, bytes, &got);
+	*cut = got < bytes;
+	return got;
+}
+
+const struct snap_format snap_elfcore = {
+	.name = "elfcore",
+	.title = "ELF core of a native OCaml program",
+	.recognise = recognise,
+	.load = load,
+	.describe = snap_core_describe,
+	.finalise = elfcore_finalise,
+	.release = release,
+	.next_run = next_run,
+	.content = content,
 	.ids = SNAP_IDS_NONE,
 };

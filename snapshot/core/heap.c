@@ -24,8 +24,8 @@ struct heap_walk {
 	struct snap *snap;
 	struct hg_error *error;
 	struct snap_adder adder;
-	uint64_t stretch_end; /* behind its last block */
-	uint64_t piece_end;   /* of the piece of the image that the stretch lies in */
+	uint64_t entry_end;   /* behind its last block */
+	uint64_t piece_end;   /* of the piece of the image that the index entry lies in */
 	const uint8_t *bytes; /* of [from, end) */
 	uint64_t from, end;
 	uint64_t moved; /* next of snap->forwards by 'to' that may lie ahead */
@@ -59,13 +59,13 @@ static uint64_t load(const struct heap_walk *w, uint64_t address)
 	return base_load_u64le(w->bytes + (address - w->from));
 }
 
-static void end_stretch(struct heap_walk *w)
+static void end_entry(struct heap_walk *w)
 {
 	struct snap *snap = w->snap;
-	if (snap->stretch_count) {
-		struct snap_stretch *last = &snap->stretches[snap->stretch_count - 1];
+	if (snap->entry_count) {
+		struct snap_index_entry *last = &snap->entries[snap->entry_count - 1];
 		if (!(last->offset & ELFCORE_COPY))
-			last->offset = w->stretch_end;
+			last->offset = w->entry_end;
 	}
 	snap_adder_settle(&w->adder);
 }
@@ -73,16 +73,16 @@ static void end_stretch(struct heap_walk *w)
 static enum hg_status add_block(
 	struct heap_walk *w, uint64_t address, uint64_t header, uint64_t offset)
 {
-	/* The stretch before has its end before another one begins; each lies in one piece. */
+	/* The index entry before has its end before another one begins; each lies in one piece. */
 	if (w->adder.room == 0 || address >= w->piece_end) {
-		end_stretch(w);
+		end_entry(w);
 		w->piece_end = w->end;
 	}
 	enum hg_status status = snap_adder_block(&w->adder, (struct snap_header_address){address},
 		offset, snap_header_wosize(header, w->snap->reserved), snap_header_tag(header),
 		w->error);
 	w->taken = true;
-	w->stretch_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
+	w->entry_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
 	return status;
 }
 
@@ -144,7 +144,7 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 	(void)snap_image_read(image, address, copies->items + at, 8 * kept);
 	if (kept < words)
 		(void)snap_image_read(image, left + 16, copies->items + at + 2, 8 * (words - 2));
-	end_stretch(w);
+	end_entry(w);
 	BASE_TRY(add_block(w, address, header, ELFCORE_COPY | at));
 	snap_adder_settle(&w->adder);
 	return meet_block(w, address, header, (const uint8_t *)(copies->items + at + 1));
@@ -229,7 +229,7 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 		uint64_t header = look(w, address) ? load(w, address) : 0;
 		uint64_t bytes = block_bytes(w, header);
 		if (bytes > area->end - address || !look(w, address)) {
-			end_stretch(w);
+			end_entry(w);
 			uint64_t next = resync(w, address, area->end);
 			accounts->damaged += next - address;
 			address = next;
@@ -258,7 +258,7 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 		uint64_t bytes = block_bytes(w, header);
 		/* Also a dead one: a walk would take it for the end of the pool. */
 		if (bytes > slot) {
-			end_stretch(w);
+			end_entry(w);
 			accounts->damaged += slot;
 			used += slot;
 			continue;
@@ -273,7 +273,7 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 		BASE_TRY(take_live(w, address, header, 0));
 	}
 	accounts->fragments += SNAP_POOL_BYTES - used;
-	end_stretch(w);
+	end_entry(w);
 	w->stride = 0;
 	return HG_OK;
 }
@@ -331,14 +331,14 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 		uint64_t header = look(w, address) ? load(w, address) : 0;
 		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
 		if (bytes == 0 || bytes > area->end - address) {
-			end_stretch(w);
+			end_entry(w);
 			address = resync(w, address, area->end);
 			continue;
 		}
 		if (header && bytes > 8)
 			BASE_TRY(take_block(w, address, header));
 		else
-			end_stretch(w);
+			end_entry(w);
 		address += bytes;
 	}
 	return HG_OK;
@@ -423,7 +423,7 @@ static enum hg_status walk_area(struct heap_walk *w, const struct snap_area *are
 		w->dead_colors = 0;
 		status = walk_minor(w, area);
 	}
-	end_stretch(w);
+	end_entry(w);
 	return status;
 }
 
@@ -461,7 +461,7 @@ static enum hg_status mark_granule(
 }
 
 /* The granules that the heap fills between two addresses, and the two that it may share. */
-static enum hg_status mark_stretch(
+static enum hg_status mark_range(
 	struct elfcore *core, uint64_t start, uint64_t end, struct hg_error *error)
 {
 	uint64_t leaf = (uint64_t)1 << SNAP_LEAF_SHIFT, last = end >> SNAP_GRANULE_SHIFT;
@@ -495,12 +495,12 @@ static enum hg_status mark_granules(struct elfcore *core, struct hg_error *error
 	for (uint64_t i = 0; i < runtime->area_count; i++) {
 		const struct snap_area *area = &runtime->areas[i];
 		if (area->start >= end + PAGE_BYTES) {
-			BASE_TRY(mark_stretch(core, start, end, error));
+			BASE_TRY(mark_range(core, start, end, error));
 			start = area->start & ~(uint64_t)(PAGE_BYTES - 1);
 		}
 		end = (area->end + PAGE_BYTES - 1) & ~(uint64_t)(PAGE_BYTES - 1);
 	}
-	return mark_stretch(core, start, end, error);
+	return mark_range(core, start, end, error);
 }
 
 enum hg_status elfcore_load_heap(struct elfcore *core, struct hg_error *error)

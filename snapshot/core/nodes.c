@@ -34,7 +34,7 @@ static enum hg_status load_roots(struct elfcore *core, struct hg_error *error)
 	return HG_OK;
 }
 
-static enum hg_status settle_conservative(struct elfcore *core, struct hg_error *error)
+static enum hg_status finalise_conservative(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	for (uint64_t i = 0; i < core->conservative.count; i++) {
@@ -114,7 +114,7 @@ static uint32_t block_node(const struct snap *snap, struct snap_header_address h
 	return snap_resolve_node(snap, snap_block_of(header).a);
 }
 
-static enum hg_status settle_fibers(struct elfcore *core, struct hg_error *error)
+static enum hg_status finalise_fibers(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	for (uint64_t i = 0; i < core->fiber_count; i++) {
@@ -180,7 +180,7 @@ static uint32_t key_node(const struct snap *snap, uint64_t value)
 	return chunk && chunk->segment == HG_SEGMENT_STATIC ? HG_NO_NODE : node;
 }
 
-static enum hg_status settle_ephemeron(struct elfcore *core, struct snap_block_address block,
+static enum hg_status finalise_ephemeron(struct elfcore *core, struct snap_block_address block,
 	uint64_t *capacities, uint64_t *keys, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
@@ -213,7 +213,7 @@ static enum hg_status settle_ephemeron(struct elfcore *core, struct snap_block_a
 	return HG_OK;
 }
 
-static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *error)
+static enum hg_status finalise_ephemerons(struct elfcore *core, struct hg_error *error)
 {
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t capacities[2] = {0}, keys = 0;
@@ -225,7 +225,7 @@ static enum hg_status settle_ephemerons(struct elfcore *core, struct hg_error *e
 		/* Lists that are damaged may lead to one again. */
 		status = base_map_note(&seen, block.a, &added, error);
 		if (status == HG_OK && added)
-			status = settle_ephemeron(core, block, capacities, &keys, error);
+			status = finalise_ephemeron(core, block, capacities, &keys, error);
 	}
 	base_map_release(&seen);
 	return status;
@@ -273,7 +273,7 @@ static int by_rank(const void *a, const void *b)
  * Data that several blocks share are counted once, with the first of them by address; and in all no
  * more than fits into an address space.
  */
-static enum hg_status settle_offheap(struct elfcore *core, struct hg_error *error)
+static enum hg_status finalise_offheap(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	uint64_t left = SNAP_ADDRESS_LIMIT;
@@ -341,12 +341,12 @@ static int by_sampled_address(const void *a, const void *b)
 }
 
 /* Of what is sampled for data outside the heap nothing follows for the heap. */
-static struct snap_sampled sampled_at(const struct place *place, uint32_t site)
+static struct snap_sampled sampled_at(const struct place *place, uint32_t location)
 {
 	const struct snap_sample *sample = place->sample;
 	uint64_t words = sample->source == SNAP_SAMPLE_CUSTOM ? 0 : sample->samples;
 	return (struct snap_sampled){.address = place->block,
-		.site = site,
+		.location = location,
 		.words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
 		.rate = sample->rate};
 }
@@ -355,7 +355,7 @@ static enum hg_status number_places(
 	struct elfcore *core, struct place *places, uint64_t count, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
-	uint32_t site = 0;
+	uint32_t number = 0;
 	qsort(places, count, sizeof(*places), by_place);
 	for (uint64_t i = 0; i < count; i++) {
 		const struct snap_code_location *at = &places[i].at;
@@ -363,11 +363,13 @@ static enum hg_status number_places(
 			.line = (int32_t)at->line,
 			.start = at->start,
 			.end = at->end};
-		if (i == 0 || by_place(&places[i - 1], &places[i]) != 0)
-			BASE_TRY(snap_sites_add(&snap->sites, &location, &site, error));
+		if (i == 0 || by_place(&places[i - 1], &places[i]) != 0) {
+			BASE_TRY(snap_locations_add(&snap->locations, &location, &number, error));
+			snap->locations.entries++;
+		}
 		BASE_TRY(base_grow(&snap->sampled, snap->sampled_count, &snap->sampled_capacity,
 			sizeof(*snap->sampled), error));
-		snap->sampled[snap->sampled_count++] = sampled_at(&places[i], site);
+		snap->sampled[snap->sampled_count++] = sampled_at(&places[i], number);
 	}
 	if (snap->sampled_count)
 		qsort(snap->sampled, snap->sampled_count, sizeof(*snap->sampled),
@@ -408,7 +410,7 @@ static enum hg_status find_places(
 	return number_places(core, places, count, error);
 }
 
-static enum hg_status settle_samples(struct elfcore *core, struct hg_error *error)
+static enum hg_status finalise_samples(struct elfcore *core, struct hg_error *error)
 {
 	uint64_t count = core->runtime.sample_count;
 	if (count == 0)
@@ -456,15 +458,15 @@ static int by_from(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-enum hg_status elfcore_settle(struct snap *snap, struct hg_error *error)
+enum hg_status elfcore_finalise(struct snap *snap, struct hg_error *error)
 {
 	struct elfcore *core = elfcore_of(snap);
 	/* Numbers of nodes count all roots. */
-	BASE_TRY(settle_conservative(core, error));
-	BASE_TRY(settle_fibers(core, error));
-	BASE_TRY(settle_ephemerons(core, error));
-	BASE_TRY(settle_offheap(core, error));
-	BASE_TRY(settle_samples(core, error));
+	BASE_TRY(finalise_conservative(core, error));
+	BASE_TRY(finalise_fibers(core, error));
+	BASE_TRY(finalise_ephemerons(core, error));
+	BASE_TRY(finalise_offheap(core, error));
+	BASE_TRY(finalise_samples(core, error));
 	if (snap->link_count)
 		qsort(snap->links, snap->link_count, sizeof(*snap->links), by_from);
 	return HG_OK;

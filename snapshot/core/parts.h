@@ -11,8 +11,8 @@
 #include "snapshot/runtime/runtime.h"
 #include "snapshot/snapshot.h"
 
-/* In the offset of a stretch, which is the address behind its last block: one block whose words are
- * not where they should be, and the place of its copy. */
+/* In the offset of an index entry, which is the address behind its last block: one block whose
+ * words are not where they should be, and the place of its copy. */
 #define ELFCORE_COPY ((uint64_t)1 << 63)
 
 /* What a granule holds: nothing of the heap, only the heap, or both and the areas have to be asked.
@@ -108,9 +108,9 @@ static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 
 /* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
 enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error);
-enum hg_status elfcore_settle(struct snap *snap, struct hg_error *error);
+enum hg_status elfcore_finalise(struct snap *snap, struct hg_error *error);
 
-/* For struct snap_format. */
+/* For struct snap_process. */
 size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size);
 size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);

@@ -113,7 +113,7 @@ static enum hg_status end_chunk(struct static_walk *w)
 	struct snap *snap = w->core->snap;
 	if (w->chunk_start == 0)
 		return HG_OK;
-	struct snap_stretch *last = &snap->stretches[snap->stretch_count - 1];
+	struct snap_index_entry *last = &snap->entries[snap->entry_count - 1];
 	if (!(last->offset & ELFCORE_COPY))
 		last->offset = w->end;
 	snap_adder_settle(&w->adder);
@@ -168,8 +168,8 @@ static enum hg_status add_block(struct static_walk *w, struct snap_header_addres
 		return HG_OK;
 	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
 	BASE_TRY(find_words(w->core, address, wosize, words, &offset, w->error));
-	bool apart = address.a != w->end || offset || snap->stretch_count == 0 ||
-		     snap->stretches[snap->stretch_count - 1].offset & ELFCORE_COPY;
+	bool apart = address.a != w->end || offset || snap->entry_count == 0 ||
+		     snap->entries[snap->entry_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)
 		BASE_TRY(end_chunk(w));
 	BASE_TRY(snap_adder_block(&w->adder, address, offset, wosize, tag, w->error));

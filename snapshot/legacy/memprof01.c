@@ -1,5 +1,7 @@
 /* OCamlmemprof 0.1 (2013, bytecode): heap.dump.PID.N, with ids from PROGRAM.prof. */
 #include "snapshot/file_names.h"
+#include "snapshot/legacy/location_files.h"
+#include "snapshot/legacy/location_source.h"
 #include "snapshot/legacy/records.h"
 
 static bool recognise(const char *name, const struct base_file *file)
@@ -31,4 +33,6 @@ const struct snap_format snap_memprof01 = {
 	.load = load,
 	.next_run = snap_records_next_run,
 	.ids = SNAP_IDS_MEMPROF01,
+	.load_locations = snap_load_location_file,
+	.is_location_source = snap_source_begins,
 };

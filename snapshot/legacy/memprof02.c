@@ -1,5 +1,7 @@
 /* OCamlmemprof 0.2 (2013): memprof.PID[.NAME].N.dump, with ids from memprof.PID.locations. */
 #include "snapshot/file_names.h"
+#include "snapshot/legacy/location_files.h"
+#include "snapshot/legacy/location_source.h"
 #include "snapshot/legacy/records.h"
 
 static bool recognise(const char *name, const struct base_file *file)
@@ -39,4 +41,6 @@ const struct snap_format snap_memprof02 = {
 	.load = load,
 	.next_run = snap_records_next_run,
 	.ids = SNAP_IDS_MEMPROF02,
+	.load_locations = snap_load_location_file,
+	.is_location_source = snap_source_begins,
 };

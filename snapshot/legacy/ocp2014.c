@@ -21,6 +21,9 @@
 #include "snapshot/file_names.h"
 #include "snapshot/marshal.h"
 #include "snapshot/legacy/ocp2014_parts.h"
+
+#include "snapshot/legacy/location_files.h"
+#include "snapshot/legacy/location_source.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -622,4 +625,6 @@ const struct snap_format snap_ocp2014 = {
 	.next_run = next_run,
 	.content = content,
 	.ids = SNAP_IDS_OCP2014,
+	.load_locations = snap_load_location_file,
+	.is_location_source = snap_source_begins,
 };

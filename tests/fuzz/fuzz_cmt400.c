@@ -135,7 +135,7 @@ static void check_all(struct retype_types *types, const struct snap *snap)
 static void add_places(struct snap *snap, const struct unit *unit)
 {
 	struct hg_error error;
-	CHECK(snap_sites_init(&snap->sites, SNAP_IDS_MEMPROF01, false, &error) == HG_OK);
+	CHECK(snap_locations_init(&snap->locations, &error) == HG_OK);
 	for (unsigned i = 0; i < 8 && unit->places[i].line; i++) {
 		const struct place *place = &unit->places[i];
 		struct snap_location location = {.file = unit->file,
@@ -143,7 +143,7 @@ static void add_places(struct snap *snap, const struct unit *unit)
 			.start = place->start,
 			.end = place->end};
 		uint32_t number;
-		CHECK(snap_sites_add(&snap->sites, &location, &number, &error) == HG_OK);
+		CHECK(snap_locations_add(&snap->locations, &location, &number, &error) == HG_OK);
 	}
 }
 
@@ -169,7 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(fchdir(before) == 0 && close(before) == 0);
 	check_all(&types, &snap);
 	retype_types_release(&types);
-	snap_sites_release(&snap.sites);
+	snap_locations_release(&snap.locations);
 	base_pool_release(&snap.pool);
 	return 0;
 }

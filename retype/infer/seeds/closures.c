@@ -188,11 +188,11 @@ static const struct snap_location *location_of_closure(
 	enum hg_confidence sure = HG_EXACT;
 	uint32_t number =
 		snap->format->ids == SNAP_IDS_NONE
-			? (snap->sampled_count ? snap_sampled_site(snap, cell->address) : 0)
-			: snap_sites_find(&snap->sites,
+			? (snap->sampled_count ? snap_sampled_location(snap, cell->address) : 0)
+			: snap_locations_find(&snap->locations,
 				  snap_header_reserved(cell->header, snap->reserved), cell->tag,
 				  &sure);
-	return number && sure != HG_GUESSED ? &snap->sites.locations[number] : NULL;
+	return number && sure != HG_GUESSED ? &snap->locations.items[number] : NULL;
 }
 
 static void seed_closure(void *context, uint32_t rank, const struct snap_cell *cell)

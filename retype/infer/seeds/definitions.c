@@ -103,7 +103,7 @@ static void seed_definition(struct definitions *d, uint64_t number)
 	if (!is_definition(seeder, block, &definition) ||
 		!base_map_get(&d->blocks, key_of_definition(&definition), &only) || only == 0 ||
 		!base_map_get(&d->values, key_of_definition(&definition), &value) || value == 0 ||
-		!seeder->in->snap->format->word_at(seeder->in->snap, block->block.a, &word))
+		!snap_process_word(seeder->in->snap, block->block.a, &word))
 		return;
 	base_assert(value <= seeder->in->types->value_count);
 	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word,
@@ -113,7 +113,7 @@ static void seed_definition(struct definitions *d, uint64_t number)
 static enum hg_status seed_definitions(struct infer_seeder *seeder)
 {
 	struct definitions d = {.seeder = seeder};
-	if (!seeder->in->snap->format->word_at || seeder->in->types->value_count == 0)
+	if (!seeder->in->snap->process || seeder->in->types->value_count == 0)
 		return HG_OK;
 	enum hg_status status = index_definitions(&d);
 	for (uint64_t i = 0; i < seeder->in->snap->unit_count && status == HG_OK; i++)

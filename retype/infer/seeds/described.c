@@ -44,7 +44,7 @@ static void seed_custom(void *context, uint32_t rank, const struct snap_cell *ce
 	char name[64];
 	struct described *d = context;
 	const struct snap *snap = d->seeder->in->snap;
-	if (!snap->format->custom_name(snap, (struct snap_rank){rank}, name, sizeof(name)))
+	if (!snap_process_custom_name(snap, (struct snap_rank){rank}, name, sizeof(name)))
 		return;
 	for (unsigned i = 0; i < sizeof(customs) / sizeof(customs[0]); i++)
 		if (strcmp(name, customs[i].identifier) == 0)
@@ -54,7 +54,7 @@ static void seed_custom(void *context, uint32_t rank, const struct snap_cell *ce
 
 static enum hg_status seed_customs(struct infer_seeder *seeder)
 {
-	if (!seeder->in->snap->format->custom_name)
+	if (!seeder->in->snap->process)
 		return HG_OK;
 	struct described d = {.seeder = seeder};
 	return infer_sweep_untyped(seeder->sweeper, SNAP_TAG_CUSTOM, seed_custom, &d);

@@ -1,6 +1,8 @@
 /* By symbols, else by votes of the locations in the code, else by the line where it begins. */
 #include "retype/infer/seeds/functions.h"
 
+#include "snapshot/process.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -114,7 +116,7 @@ static void vote_for_location(
 static uint64_t locations_of_code(struct seeds_functions *f, struct snap_range code)
 {
 	const struct snap *snap = f->in->snap;
-	uint64_t count = snap->format->code_places(snap, code, f->locations, f->location_capacity);
+	uint64_t count = snap_process_code_places(snap, code, f->locations, f->location_capacity);
 	if (count > f->location_capacity) {
 		struct snap_location *more = calloc(count, sizeof(*more));
 		if (!more)
@@ -122,7 +124,7 @@ static uint64_t locations_of_code(struct seeds_functions *f, struct snap_range c
 		free(f->locations);
 		f->locations = more;
 		f->location_capacity = count;
-		count = snap->format->code_places(snap, code, f->locations, count);
+		count = snap_process_code_places(snap, code, f->locations, count);
 	}
 	return count;
 }
@@ -132,7 +134,7 @@ static const struct retype_function *elect_function(
 	struct seeds_functions *f, struct snap_range code)
 {
 	struct vote votes[MOST_CANDIDATES] = {{0}};
-	uint64_t count = f->in->snap->format->code_places ? locations_of_code(f, code) : 0;
+	uint64_t count = locations_of_code(f, code);
 	for (uint64_t i = 0; i < count && i < f->location_capacity; i++)
 		vote_for_location(f, &f->locations[i], votes);
 	const struct vote *best = &votes[0];
@@ -150,7 +152,7 @@ static const struct retype_function *function_on_line(struct seeds_functions *f,
 {
 	const struct snap *snap = f->in->snap;
 	struct snap_location at;
-	if (!snap->format->code_line || !snap->format->code_line(snap, code, &at) || !at.file)
+	if (!snap_process_code_line(snap, code, &at) || !at.file)
 		return NULL;
 	return get_function(f, &f->by_line, line_key(at.file, (uint32_t)at.line));
 }
@@ -159,9 +161,9 @@ static const struct retype_function *find_function_of_code(struct seeds_function
 {
 	const struct snap *snap = f->in->snap;
 	struct snap_code_symbol symbol;
-	if (!snap->format->code_symbol || !snap->format->code_symbol(snap, code, &symbol) ||
-		symbol.code.start != code || strncmp(symbol.name, "caml", 4) != 0 ||
-		symbol.name[4] < 'A' || symbol.name[4] > 'Z')
+	if (!snap_process_code_symbol(snap, code, &symbol) || symbol.code.start != code ||
+		strncmp(symbol.name, "caml", 4) != 0 || symbol.name[4] < 'A' ||
+		symbol.name[4] > 'Z')
 		return NULL;
 	const struct retype_function *function =
 		retype_function_symbol(f->in->types, symbol.name + 4);
@@ -189,8 +191,7 @@ unsigned seeds_count_applied(struct seeds_functions *f, uint64_t code)
 	const struct snap *snap = f->in->snap;
 	struct snap_code_symbol symbol;
 	unsigned arity, arguments;
-	if (!snap->format->code_symbol || !snap->format->code_symbol(snap, code, &symbol) ||
-		symbol.code.start != code ||
+	if (!snap_process_code_symbol(snap, code, &symbol) || symbol.code.start != code ||
 		sscanf(symbol.name, "caml_curry%u_%u", &arity, &arguments) != 2)
 		return 0;
 	return arguments;

@@ -11,8 +11,7 @@ static bool may_wait(struct infer_seeder *seeder, const struct snap_unit *block,
 {
 	uint64_t value;
 	return type.n && !infer_is_immediate(seeder->in->types, type) &&
-	       seeder->in->snap->format->word_at(
-		       seeder->in->snap, snap_unit_field(block, field), &value) &&
+	       snap_process_word(seeder->in->snap, snap_unit_field(block, field), &value) &&
 	       value == UNIT;
 }
 
@@ -24,7 +23,7 @@ static void seed_waiting(struct infer_seeder *seeder, const struct snap_unit *bl
 	uint64_t i = 0, value;
 	while (i < count && !may_wait(seeder, block, i, fields[i].type))
 		i++;
-	if (i == count || !snap->format->unit_sources || seeder->failure->status != HG_OK)
+	if (i == count || !snap->process || seeder->failure->status != HG_OK)
 		return;
 	uint64_t *sources = calloc(block->wosize, sizeof(*sources));
 	if (!sources) {
@@ -33,10 +32,10 @@ static void seed_waiting(struct infer_seeder *seeder, const struct snap_unit *bl
 		return;
 	}
 	seeder->failure->status =
-		snap->format->unit_sources(snap, block, sources, seeder->failure->error);
+		snap_process_unit_sources(snap, block, sources, seeder->failure->error);
 	for (; i < count && seeder->failure->status == HG_OK; i++)
 		if (sources[i] && may_wait(seeder, block, i, fields[i].type) &&
-			snap->format->word_at(snap, sources[i], &value))
+			snap_process_word(snap, sources[i], &value))
 			infer_seed_value(seeder, HG_EXACT, origin, value, fields[i].type);
 	free(sources);
 }
@@ -50,7 +49,7 @@ static void seed_unit_fields(struct infer_seeder *seeder, const struct snap_unit
 		return;
 	count = count < block->wosize ? count : block->wosize;
 	for (uint64_t i = 0; i < count; i++)
-		if (snap->format->word_at(snap, snap_unit_field(block, i), &value))
+		if (snap_process_word(snap, snap_unit_field(block, i), &value))
 			infer_seed_value(seeder, sure, origin, value, fields[i].type);
 	if (sure == HG_EXACT)
 		seed_waiting(seeder, block, origin, fields, count);
@@ -81,7 +80,7 @@ static void seed_named_unit(
 static enum hg_status seed_globals(struct infer_seeder *seeder)
 {
 	const struct snap *snap = seeder->in->snap;
-	if (!snap->format->word_at)
+	if (!snap->process)
 		return HG_OK;
 	for (uint64_t i = 0; i < snap->unit_count; i++) {
 		uint32_t number = retype_unit_named(seeder->in->types, snap->units[i].name);

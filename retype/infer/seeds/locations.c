@@ -108,8 +108,8 @@ static struct verdict verdict_of(
 	if (keep && base_map_get(&l->verdicts, key, &known))
 		return (struct verdict){{(uint32_t)known}, (enum hg_confidence)(known >> 32 & 255),
 			(enum makes)(known >> 40)};
-	base_assert(location < seeder->in->snap->sites.count);
-	const struct snap_location *at = &seeder->in->snap->sites.locations[location];
+	base_assert(location < seeder->in->snap->locations.count);
+	const struct snap_location *at = &seeder->in->snap->locations.items[location];
 	verdict = at->file && at->line > 0 ? judge_location(seeder, at, tag, wosize)
 					   : (struct verdict){.sure = HG_EXACT};
 	known = verdict.type.n | (uint64_t)verdict.sure << 32 | (uint64_t)verdict.makes << 40;
@@ -139,7 +139,7 @@ static struct verdict verdict_by_id(
 	const struct snap *snap = l->seeder->in->snap;
 	enum hg_confidence located;
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
-	*location = snap_sites_find(&snap->sites, id, cell->tag, &located);
+	*location = snap_locations_find(&snap->locations, id, cell->tag, &located);
 	if (*location == 0)
 		return (struct verdict){.type = RETYPE_NOTHING};
 	struct verdict verdict = verdict_of(l, *location, cell->tag, cell->wosize);
@@ -187,7 +187,7 @@ static void seed_sampled(struct locations *l)
 	struct snap_cell cell;
 	for (uint64_t i = 0; i < snap->sampled_count && seeder->failure->status == HG_OK; i++) {
 		struct snap_header_address header = snap->sampled[i].address;
-		uint32_t rank = infer_rank(snap, header), location = snap->sampled[i].site;
+		uint32_t rank = infer_rank(snap, header), location = snap->sampled[i].location;
 		if (!snap_find(&seeder->heap->finder, (struct snap_rank){rank}, header, &cell))
 			continue;
 		struct verdict verdict = verdict_of(l, location, cell.tag, cell.wosize);
@@ -205,7 +205,7 @@ static enum hg_status seed_locations(struct infer_seeder *seeder)
 	if (seeder->in->types->location_count == 0)
 		return HG_OK;
 	infer_forget_walk(&seeder->heap->finder);
-	if (snap->format->ids != SNAP_IDS_NONE && snap->sites.count > 1)
+	if (snap->format->ids != SNAP_IDS_NONE && snap->locations.count > 1)
 		status = seed_by_ids(&l);
 	if (status == HG_OK)
 		seed_sampled(&l);

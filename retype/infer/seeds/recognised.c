@@ -56,8 +56,9 @@ static const struct snap_location *location_of_value(struct infer_seeder *seeder
 	if (!infer_find(&seeder->heap->aside, value, &to, &cell))
 		return NULL;
 	uint32_t id = snap_header_reserved(cell.header, seeder->in->snap->reserved);
-	uint32_t number = snap_sites_find(&seeder->in->snap->sites, id, cell.tag, &confidence);
-	const struct snap_location *location = &seeder->in->snap->sites.locations[number];
+	uint32_t number =
+		snap_locations_find(&seeder->in->snap->locations, id, cell.tag, &confidence);
+	const struct snap_location *location = &seeder->in->snap->locations.items[number];
 	return location->file && confidence > HG_GUESSED ? location : NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "snapshot/mark.h"
 #include "retype/retype.h"
 #include "tests/unit/dump.h"
 
@@ -153,7 +154,7 @@ static void write_profile(struct heap *h, const char *text, bool is_whole)
 static void heap_load(struct heap *h)
 {
 	struct hg_input input = {.size = sizeof(input), .format = "memprof01"};
-	uint32_t sites[LINES];
+	uint32_t locations[LINES];
 	dump_roots(&h->dump, 1, &h->root, 1, NULL, 0);
 	dump_write(&h->dump);
 	input.path = h->dump.path;
@@ -163,10 +164,11 @@ static void heap_load(struct heap *h)
 	for (unsigned line = 1; line < LINES; line++) {
 		struct snap_location at = {.file = "test.ml", .line = (int32_t)line, .end = 5};
 		assert_int_equal(
-			snap_sites_add(&h->snap.sites, &at, &sites[line], &h->error), HG_OK);
+			snap_locations_add(&h->snap.locations, &at, &locations[line], &h->error),
+			HG_OK);
 	}
 	for (unsigned i = 0; i < h->sampled_count; i++)
-		h->sampled[i].site = sites[h->lines[i]];
+		h->sampled[i].location = locations[h->lines[i]];
 	h->snap.sampled = calloc(64, sizeof(*h->snap.sampled));
 	assert_non_null(h->snap.sampled);
 	memcpy(h->snap.sampled, h->sampled, sizeof(h->sampled));
@@ -227,7 +229,7 @@ static uint64_t typed_words(struct heap *h)
 	uint64_t words = 0;
 	uint32_t rank = 0;
 	assert_int_equal(snap_walk_init(&walk, &h->snap, &h->error), HG_OK);
-	snap_walk_range(&walk, 0, h->snap.stretch_count);
+	snap_walk_range(&walk, 0, h->snap.entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&h->snap, &run);
 		while (snap_scan_next(&scan, &cell))

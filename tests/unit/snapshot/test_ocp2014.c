@@ -3,6 +3,7 @@
  * think of, and two real ones against the facts an independent reader counted in them.  What files
  * are called is tried here too.
  */
+#include "snapshot/mark.h"
 #include "snapshot/walk.h"
 
 #include <limits.h>
@@ -309,7 +310,7 @@ static unsigned walk_all(const struct snap *snap)
 	struct snap_run run;
 	unsigned count = 0;
 	assert_int_equal(snap_walk_init(&walk, snap, &world.error), HG_OK);
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
@@ -459,7 +460,7 @@ static void every_kind_of_field(void **state)
 	snap_release(snap);
 }
 
-/* Free memory before, between and behind blocks, over several stretches and chunks. */
+/* Free memory before, between and behind blocks, over several index entries and chunks. */
 static void free_memory(void **state)
 {
 	(void)state;
@@ -1167,7 +1168,7 @@ static void count_all(const struct snap *snap, struct counts *n)
 	struct snap_run run;
 	memset(n, 0, sizeof(*n));
 	assert_int_equal(snap_walk_init(&walk, snap, &world.error), HG_OK);
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;

@@ -4,8 +4,10 @@
  * three levels deep).  One of another name is used only if it has the ids of all blocks.  Two
  * sources are never merged.
  */
+#include "snapshot/legacy/location_files.h"
+
 #include "base/folder.h"
-#include "snapshot/snapshot.h"
+#include "snapshot/legacy/location_source.h"
 #include "snapshot/walk.h"
 
 #include <ctype.h>
@@ -178,7 +180,8 @@ static enum hg_status read_profile(struct snap *snap, const char *path, struct h
 {
 	struct base_file file;
 	BASE_TRY(base_file_open(&file, path, &snap->session->unpack, error));
-	enum hg_status status = snap_sites_load(&snap->sites, file.bytes, file.size, error);
+	enum hg_status status = snap_source_load(
+		&snap->locations, snap->format->ids, snap->native, file.bytes, file.size, error);
 	base_file_close(&file);
 	if (status != HG_OK) {
 		base_error_file(error, path);
@@ -187,28 +190,7 @@ static enum hg_status read_profile(struct snap *snap, const char *path, struct h
 	return base_pool_string(&snap->pool, path, strlen(path), &snap->profile, error);
 }
 
-/* The format needs no source of locations: one is passed over, anything else is a mistake. */
-static enum hg_status judge_unneeded(
-	void *data, const uint8_t *bytes, size_t size, struct hg_error *error)
-{
-	(void)data;
-	if (snap_sites_is_source(bytes, size))
-		return HG_OK;
-	return base_fail(error, HG_ERROR_INPUT, 0,
-		"is no profile: those of types begin with 'hgprof 1', heapgraph-prof writes them");
-}
-
-static enum hg_status check_unneeded(
-	const struct snap *snap, const char *named, struct hg_error *error)
-{
-	struct base_file file;
-	BASE_TRY(base_file_open_judged(
-		&file, named, &snap->session->unpack, judge_unneeded, NULL, error));
-	base_file_close(&file);
-	return HG_OK;
-}
-
-/* Blocks with ids of allocation sites, and those of them whose ids the source does not have. */
+/* Blocks with ids of locations, and those of them whose ids the source does not have. */
 struct tally {
 	uint64_t blocks, strangers;
 };
@@ -221,13 +203,13 @@ static enum hg_status count_strangers(
 	struct snap_cell cell;
 	*tally = (struct tally){0};
 	BASE_TRY(snap_walk_init(&walk, snap, error));
-	snap_walk_range(&walk, 0, snap->stretch_count);
+	snap_walk_range(&walk, 0, snap->entry_count);
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		while (snap_scan_next(&scan, &cell)) {
 			uint32_t id = snap_header_reserved(cell.header, snap->reserved);
 			tally->blocks++;
-			tally->strangers += id && !snap_sites_knows(&snap->sites, id);
+			tally->strangers += id && !snap_locations_know(&snap->locations, id);
 		}
 	}
 	snap_walk_release(&walk);
@@ -236,9 +218,9 @@ static enum hg_status count_strangers(
 
 static enum hg_status forget(struct snap *snap, struct hg_error *error)
 {
-	snap_sites_release(&snap->sites);
+	snap_locations_release(&snap->locations);
 	snap->profile = "";
-	return snap_sites_init(&snap->sites, snap->format->ids, snap->native, error);
+	return snap_source_init(&snap->locations, snap->format->ids, snap->native, error);
 }
 
 /*
@@ -259,12 +241,11 @@ static enum hg_status drop_foreign(struct snap *snap, const char *path, struct h
 		path, (unsigned long long)tally.blocks, (unsigned long long)tally.strangers);
 }
 
-enum hg_status snap_load_profile(struct snap *snap, const char *named, struct hg_error *error)
+enum hg_status snap_load_location_file(struct snap *snap, const char *named, struct hg_error *error)
 {
 	char path[PATH_MAX];
 	bool is_stray;
-	if (snap->format->ids == SNAP_IDS_NONE)
-		return named ? check_unneeded(snap, named, error) : HG_OK;
+	BASE_TRY(snap_source_init(&snap->locations, snap->format->ids, snap->native, error));
 	if (named)
 		return read_profile(snap, named, error);
 	BASE_TRY(discover(snap, path, &is_stray, error));

@@ -5,8 +5,8 @@
 #include <cmocka.h>
 
 #include "snapshot/marshal.h"
-#include "snapshot/legacy/site_names.h"
-#include "snapshot/legacy/sites.h"
+#include "snapshot/legacy/location_names.h"
+#include "snapshot/legacy/location_source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,49 +144,52 @@ static void put_entry(struct writer *w, int32_t key)
 }
 
 /* Loads from a heap copy of just the bytes, so that the sanitizers see every overrun. */
-static enum hg_status load_as(struct snap_sites *sites, enum snap_ids ids, bool native,
+static enum hg_status load_as(struct snap_locations *locations, enum snap_ids ids, bool native,
 	const uint8_t *bytes, size_t size, struct hg_error *error)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	assert_non_null(copy);
 	memcpy(copy, bytes, size);
 	base_error_clear(error);
-	assert_int_equal(snap_sites_init(sites, ids, native, error), HG_OK);
-	enum hg_status status = snap_sites_load(sites, copy, size, error);
+	assert_int_equal(snap_source_init(locations, ids, native, error), HG_OK);
+	enum hg_status status = snap_source_load(locations, ids, native, copy, size, error);
 	free(copy);
 	return status;
 }
 
-static void load(struct snap_sites *sites, enum snap_ids ids, bool native, const struct writer *w)
+static void load(
+	struct snap_locations *locations, enum snap_ids ids, bool native, const struct writer *w)
 {
 	struct hg_error error;
-	if (load_as(sites, ids, native, w->bytes, w->size, &error) != HG_OK)
+	if (load_as(locations, ids, native, w->bytes, w->size, &error) != HG_OK)
 		fail_msg("offset %llu: %s", (unsigned long long)error.offset, error.message);
 }
 
 static void refuse(enum snap_ids ids, const struct writer *w, uint64_t offset, const char *message)
 {
-	struct snap_sites sites;
+	struct snap_locations locations;
 	struct hg_error error;
 	enum hg_confidence sure;
-	assert_int_equal(load_as(&sites, ids, false, w->bytes, w->size, &error), HG_ERROR_INPUT);
+	assert_int_equal(
+		load_as(&locations, ids, false, w->bytes, w->size, &error), HG_ERROR_INPUT);
 	assert_int_equal(error.offset, offset);
 	if (!strstr(error.message, message))
 		fail_msg("\"%s\" does not hold \"%s\"", error.message, message);
 	/* Nothing of the source stays, the predefined ids do. */
-	assert_int_equal(sites.entries, 0);
-	assert_int_equal(snap_sites_find(&sites, 1024, 0, &sure), 0);
-	assert_int_equal(snap_sites_find(&sites, 1, 0, &sure) != 0, ids != SNAP_IDS_OCP2014);
-	snap_sites_release(&sites);
+	assert_int_equal(locations.entries, 0);
+	assert_int_equal(snap_locations_find(&locations, 1024, 0, &sure), 0);
+	assert_int_equal(
+		snap_locations_find(&locations, 1, 0, &sure) != 0, ids != SNAP_IDS_OCP2014);
+	snap_locations_release(&locations);
 }
 
-static void check_find(const struct snap_sites *sites, uint32_t id, unsigned tag,
+static void check_find(const struct snap_locations *locations, uint32_t id, unsigned tag,
 	const char *expected, enum hg_confidence confidence)
 {
 	enum hg_confidence sure;
-	uint32_t number = snap_sites_find(sites, id, tag, &sure);
-	assert_true(number < sites->count);
-	const struct snap_location *l = &sites->locations[number];
+	uint32_t number = snap_locations_find(locations, id, tag, &sure);
+	assert_true(number < locations->count);
+	const struct snap_location *l = &locations->items[number];
 	char text[5000] = "";
 	if (l->name)
 		snprintf(text, sizeof(text), "[%s]", l->name);
@@ -200,36 +203,36 @@ static void check_find(const struct snap_sites *sites, uint32_t id, unsigned tag
 static void predefined(void **state)
 {
 	(void)state;
-	struct snap_sites sites = {0};
+	struct snap_locations locations = {0};
 	struct hg_error error;
 	enum hg_confidence sure;
-	assert_int_equal(snap_sites_find(&sites, 10, 0, &sure), 0);
+	assert_int_equal(snap_locations_find(&locations, 10, 0, &sure), 0);
 	assert_int_equal(sure, HG_UNKNOWN_ORIGIN);
-	assert_int_equal(snap_sites_init(&sites, SNAP_IDS_MEMPROF01, false, &error), HG_OK);
-	check_find(&sites, 0, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, 3, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, 10, 252, "[string]", HG_EXACT);
-	check_find(&sites, 40, 255, "[native_integer]", HG_EXACT);
-	check_find(&sites, 172, 247, "[dynlink]", HG_EXACT);
-	check_find(&sites, 255, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, UINT32_MAX, 0, "", HG_UNKNOWN_ORIGIN);
-	assert_int_equal(
-		snap_sites_find(&sites, 50, 0, &sure), snap_sites_find(&sites, 51, 0, &sure));
-	assert_int_equal(sites.count, 1 + 50); /* 51 ids, two of them "float" */
-	snap_sites_release(&sites);
-	assert_int_equal(sites.count, 0);
-	snap_sites_release(&sites);
-	assert_int_equal(snap_sites_init(&sites, SNAP_IDS_MEMPROF02, true, &error), HG_OK);
-	check_find(&sites, 3, 247, "[cons]", HG_EXACT);
-	check_find(&sites, 10, 252, "[format_int64]", HG_EXACT);
-	check_find(&sites, 65, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, 87, 252, "[copy_string]", HG_EXACT);
-	check_find(&sites, 1024, 0, "", HG_UNKNOWN_ORIGIN);
-	snap_sites_release(&sites);
-	assert_int_equal(snap_sites_init(&sites, SNAP_IDS_OCP2014, false, &error), HG_OK);
-	assert_int_equal(sites.count, 1);
-	check_find(&sites, 10, 252, "", HG_UNKNOWN_ORIGIN);
-	snap_sites_release(&sites);
+	assert_int_equal(snap_source_init(&locations, SNAP_IDS_MEMPROF01, false, &error), HG_OK);
+	check_find(&locations, 0, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, 3, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, 10, 252, "[string]", HG_EXACT);
+	check_find(&locations, 40, 255, "[native_integer]", HG_EXACT);
+	check_find(&locations, 172, 247, "[dynlink]", HG_EXACT);
+	check_find(&locations, 255, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, UINT32_MAX, 0, "", HG_UNKNOWN_ORIGIN);
+	assert_int_equal(snap_locations_find(&locations, 50, 0, &sure),
+		snap_locations_find(&locations, 51, 0, &sure));
+	assert_int_equal(locations.count, 1 + 50); /* 51 ids, two of them "float" */
+	snap_locations_release(&locations);
+	assert_int_equal(locations.count, 0);
+	snap_locations_release(&locations);
+	assert_int_equal(snap_source_init(&locations, SNAP_IDS_MEMPROF02, true, &error), HG_OK);
+	check_find(&locations, 3, 247, "[cons]", HG_EXACT);
+	check_find(&locations, 10, 252, "[format_int64]", HG_EXACT);
+	check_find(&locations, 65, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, 87, 252, "[copy_string]", HG_EXACT);
+	check_find(&locations, 1024, 0, "", HG_UNKNOWN_ORIGIN);
+	snap_locations_release(&locations);
+	assert_int_equal(snap_source_init(&locations, SNAP_IDS_OCP2014, false, &error), HG_OK);
+	assert_int_equal(locations.count, 1);
+	check_find(&locations, 10, 252, "", HG_UNKNOWN_ORIGIN);
+	snap_locations_release(&locations);
 }
 
 static void name_tables(void **state)
@@ -237,7 +240,8 @@ static void name_tables(void **state)
 	(void)state;
 	for (int ids = SNAP_IDS_MEMPROF01; ids <= SNAP_IDS_MEMPROF02; ids++) {
 		size_t count;
-		const struct snap_site_name *names = snap_site_names((enum snap_ids)ids, &count);
+		const struct snap_predefined *names =
+			snap_predefined_locations((enum snap_ids)ids, &count);
 		for (size_t i = 0; i < count; i++) {
 			assert_true(i == 0 || names[i].id > names[i - 1].id);
 			assert_true(names[i].id < (ids == SNAP_IDS_MEMPROF01 ? 256 : 1024));
@@ -252,7 +256,7 @@ static void profile(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	enum hg_confidence sure;
 	begin_table(&w, 6, 3);
 	put_entry(&w, 1000);
@@ -271,28 +275,28 @@ static void profile(void **state)
 	put_location(&w, "c.ml", 1, -5, 1);
 	put_int(&w, 0);
 	end_table(&w);
-	load(&sites, SNAP_IDS_MEMPROF01, false, &w);
-	assert_int_equal(sites.entries, 6);
-	assert_int_equal(sites.conflicts, 0);
-	check_find(&sites, 1000, 0, "a.ml:7:3-9", HG_EXACT);
-	check_find(&sites, 2000, 0, "b.ml:8:0-200", HG_INFERRED);
-	check_find(&sites, 2000 | LOST_BIT, 0, "b.ml:8:0-200", HG_EXACT);
-	check_find(&sites, 3000, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, 5000, 247, "a.ml:7:3-10", HG_EXACT);
-	check_find(&sites, 6000, 0, "", HG_UNKNOWN_ORIGIN);
-	check_find(&sites, 10, 0, "[string]", HG_EXACT);
-	check_find(&sites, 77, 0, "c.ml:1:0-1", HG_EXACT);
-	assert_int_equal(
-		snap_sites_find(&sites, 1000, 0, &sure), snap_sites_find(&sites, 4000, 0, &sure));
-	assert_int_equal(sites.count, 1 + 50 + 4);
-	snap_sites_release(&sites);
+	load(&locations, SNAP_IDS_MEMPROF01, false, &w);
+	assert_int_equal(locations.entries, 6);
+	assert_int_equal(locations.conflicts, 0);
+	check_find(&locations, 1000, 0, "a.ml:7:3-9", HG_EXACT);
+	check_find(&locations, 2000, 0, "b.ml:8:0-200", HG_INFERRED);
+	check_find(&locations, 2000 | LOST_BIT, 0, "b.ml:8:0-200", HG_EXACT);
+	check_find(&locations, 3000, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, 5000, 247, "a.ml:7:3-10", HG_EXACT);
+	check_find(&locations, 6000, 0, "", HG_UNKNOWN_ORIGIN);
+	check_find(&locations, 10, 0, "[string]", HG_EXACT);
+	check_find(&locations, 77, 0, "c.ml:1:0-1", HG_EXACT);
+	assert_int_equal(snap_locations_find(&locations, 1000, 0, &sure),
+		snap_locations_find(&locations, 4000, 0, &sure));
+	assert_int_equal(locations.count, 1 + 50 + 4);
+	snap_locations_release(&locations);
 }
 
 static void conflicts(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	static const int32_t keys[] = {1000, 1000 | LOST_BIT, 2000, 2000 | LOST_BIT, 3000, 3000, 10,
 		101 | LOST_BIT, 4000 | LOST_BIT, 4000 | LOST_BIT};
 	static const int32_t lines[] = {1, 2, 3, 3, 4, 5, 6, 7, 8, 9};
@@ -303,17 +307,17 @@ static void conflicts(void **state)
 	}
 	put_int(&w, 0);
 	end_table(&w);
-	load(&sites, SNAP_IDS_MEMPROF01, false, &w);
-	assert_int_equal(sites.entries, 10);
-	assert_int_equal(sites.conflicts, 6);
-	check_find(&sites, 1000, 0, "a.ml:1:0-1", HG_GUESSED);
-	check_find(&sites, 1000 | LOST_BIT, 0, "a.ml:2:0-1", HG_GUESSED);
-	check_find(&sites, 2000, 0, "a.ml:3:0-1", HG_EXACT);
-	check_find(&sites, 3000, 0, "a.ml:4:0-1", HG_GUESSED);
-	check_find(&sites, 4000, 0, "a.ml:8:0-1", HG_GUESSED);
-	check_find(&sites, 10, 0, "[string]", HG_EXACT);
-	check_find(&sites, 101, 0, "[obj]", HG_EXACT);
-	snap_sites_release(&sites);
+	load(&locations, SNAP_IDS_MEMPROF01, false, &w);
+	assert_int_equal(locations.entries, 10);
+	assert_int_equal(locations.conflicts, 6);
+	check_find(&locations, 1000, 0, "a.ml:1:0-1", HG_GUESSED);
+	check_find(&locations, 1000 | LOST_BIT, 0, "a.ml:2:0-1", HG_GUESSED);
+	check_find(&locations, 2000, 0, "a.ml:3:0-1", HG_EXACT);
+	check_find(&locations, 3000, 0, "a.ml:4:0-1", HG_GUESSED);
+	check_find(&locations, 4000, 0, "a.ml:8:0-1", HG_GUESSED);
+	check_find(&locations, 10, 0, "[string]", HG_EXACT);
+	check_find(&locations, 101, 0, "[obj]", HG_EXACT);
+	snap_locations_release(&locations);
 }
 
 static void bad_profiles(void **state)
@@ -404,7 +408,7 @@ static void file_names(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	struct hg_error error;
 	char name[4200];
 	memset(name, 'n', sizeof(name));
@@ -416,13 +420,13 @@ static void file_names(void **state)
 		put_location(&w, name, 3, 4, 5);
 		end_value(&w);
 		enum hg_status status =
-			load_as(&sites, SNAP_IDS_MEMPROF02, false, w.bytes, w.size, &error);
+			load_as(&locations, SNAP_IDS_MEMPROF02, false, w.bytes, w.size, &error);
 		assert_int_equal(status, length > 4096 ? HG_ERROR_INPUT : HG_OK);
 		if (status == HG_OK) {
 			strcpy(name + length, ":3:4-5");
-			check_find(&sites, 1024, 0, name, HG_EXACT);
+			check_find(&locations, 1024, 0, name, HG_EXACT);
 		}
-		snap_sites_release(&sites);
+		snap_locations_release(&locations);
 		memset(name, 'n', sizeof(name));
 	}
 }
@@ -432,7 +436,7 @@ static void many(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	w.size = 0;
 	begin_value(&w);
 	put_block(&w, 0, 700);
@@ -442,14 +446,14 @@ static void many(void **state)
 		put_location(&w, name, i % 350, 0, 1);
 	}
 	end_value(&w);
-	load(&sites, SNAP_IDS_MEMPROF02, false, &w);
-	assert_int_equal(sites.entries, 700);
+	load(&locations, SNAP_IDS_MEMPROF02, false, &w);
+	assert_int_equal(locations.entries, 700);
 	for (uint32_t i = 0; i < 700; i++) {
 		char text[32];
 		snprintf(text, sizeof(text), "file%u.ml:%u:0-1", i % 350, i % 350);
-		check_find(&sites, 1024 + i, 0, text, HG_EXACT);
+		check_find(&locations, 1024 + i, 0, text, HG_EXACT);
 	}
-	snap_sites_release(&sites);
+	snap_locations_release(&locations);
 }
 
 /* Native tables of 5, 0, 1 and 4 entries: base + 3 lies in another unit's table for two of them. */
@@ -457,7 +461,7 @@ static void native_tables(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	static const uint32_t sizes[] = {5, 0, 1, 4};
 	int32_t line = 0;
 	w.size = 0;
@@ -470,26 +474,26 @@ static void native_tables(void **state)
 	}
 	static const bool stray[10] = {[3] = true, [5 + 3] = true, [6 + 3] = true};
 	for (int native = 0; native < 2; native++) {
-		load(&sites, SNAP_IDS_MEMPROF02, native, &w);
-		assert_int_equal(sites.entries, 10);
+		load(&locations, SNAP_IDS_MEMPROF02, native, &w);
+		assert_int_equal(locations.entries, 10);
 		for (uint32_t i = 0; i < 10; i++) {
 			char text[32];
 			snprintf(text, sizeof(text), "a.ml:%u:0-1", i);
-			check_find(&sites, 1024 + i, 0, text,
+			check_find(&locations, 1024 + i, 0, text,
 				native && stray[i] ? HG_GUESSED : HG_EXACT);
-			check_find(&sites, 1024 + i, 247, text, native ? HG_GUESSED : HG_EXACT);
+			check_find(&locations, 1024 + i, 247, text, native ? HG_GUESSED : HG_EXACT);
 		}
-		check_find(&sites, 1034, 247, "", HG_UNKNOWN_ORIGIN);
-		check_find(&sites, 1, 247, "[dummy]", HG_EXACT);
-		snap_sites_release(&sites);
+		check_find(&locations, 1034, 247, "", HG_UNKNOWN_ORIGIN);
+		check_find(&locations, 1, 247, "[dummy]", HG_EXACT);
+		snap_locations_release(&locations);
 	}
 	/* The mark of a table at the end lies behind all entries. */
 	begin_value(&w);
 	put_block(&w, 0, 0);
 	end_value(&w);
-	load(&sites, SNAP_IDS_MEMPROF02, true, &w);
-	check_find(&sites, 1024 + 10 + 3, 0, "", HG_UNKNOWN_ORIGIN);
-	snap_sites_release(&sites);
+	load(&locations, SNAP_IDS_MEMPROF02, true, &w);
+	check_find(&locations, 1024 + 10 + 3, 0, "", HG_UNKNOWN_ORIGIN);
+	snap_locations_release(&locations);
 }
 
 static void bad_locations(void **state)
@@ -557,20 +561,20 @@ static void process_info(void **state)
 {
 	(void)state;
 	static struct writer w;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	put(&w, "OCP-2017P001", 12);
-	load(&sites, SNAP_IDS_OCP2014, false, &w);
-	assert_int_equal(sites.entries, 0);
-	snap_sites_release(&sites);
+	load(&locations, SNAP_IDS_OCP2014, false, &w);
+	assert_int_equal(locations.entries, 0);
+	snap_locations_release(&locations);
 	put_locs(&w, 1, 10, 0);
 	put_chunk(&w, "SEED", 3);
 	put(&w, "abc", 3);
 	put_locs(&w, 3, -1, 0);
-	load(&sites, SNAP_IDS_OCP2014, false, &w);
-	assert_int_equal(sites.entries, 2);
-	check_find(&sites, 0, 0, "u.ml:10:2-3", HG_EXACT);
-	check_find(&sites, 1, 247, "u.ml:-1:2-3", HG_EXACT);
-	snap_sites_release(&sites);
+	load(&locations, SNAP_IDS_OCP2014, false, &w);
+	assert_int_equal(locations.entries, 2);
+	check_find(&locations, 0, 0, "u.ml:10:2-3", HG_EXACT);
+	check_find(&locations, 1, 247, "u.ml:-1:2-3", HG_EXACT);
+	snap_locations_release(&locations);
 	size_t good = w.size;
 	put_locs(&w, 2, 1, 0);
 	refuse(SNAP_IDS_OCP2014, &w, good + 8, "not a table");
@@ -612,7 +616,7 @@ struct set {
 	const char *source;
 	const char *facts; /* what an independent reader found in a dump of the same run */
 	enum snap_ids ids;
-	unsigned sites; /* lines compared */
+	unsigned lines; /* compared */
 };
 
 static const struct set sets[] = {
@@ -658,8 +662,8 @@ static bool is_stray(const char *tables, uint32_t id)
 	return false;
 }
 
-static void check_site(
-	const struct snap_sites *sites, const struct set *set, char **columns, const char *tables)
+static void check_site(const struct snap_locations *locations, const struct set *set,
+	char **columns, const char *tables)
 {
 	bool ocp = set->ids == SNAP_IDS_OCP2014;
 	const char *how = ocp ? "exact" : columns[4];
@@ -668,9 +672,9 @@ static void check_site(
 	unsigned tag = (unsigned)strtoul(columns[ocp ? 5 : 7], NULL, 10);
 	enum hg_confidence expected = HG_EXACT, sure;
 	if (strcmp(how, "predefined") == 0) {
-		uint32_t number = snap_sites_find(sites, id, tag, &sure);
+		uint32_t number = snap_locations_find(locations, id, tag, &sure);
 		assert_int_equal(sure, id ? HG_EXACT : HG_UNKNOWN_ORIGIN);
-		assert_int_equal(sites->locations[number].name != NULL, id != 0);
+		assert_int_equal(locations->items[number].name != NULL, id != 0);
 		return;
 	}
 	if (strcmp(how, "bit21") == 0) {
@@ -680,12 +684,12 @@ static void check_site(
 	} else {
 		assert_string_equal(how, "exact");
 	}
-	if (sites->native && set->ids == SNAP_IDS_MEMPROF02 && (tag == 247 || is_stray(tables, id)))
+	if (locations->wrong_closures_from != UINT32_MAX && (tag == 247 || is_stray(tables, id)))
 		expected = HG_GUESSED;
 	if (strcmp(location, "none") == 0)
-		check_find(sites, id, tag, "", HG_UNKNOWN_ORIGIN);
+		check_find(locations, id, tag, "", HG_UNKNOWN_ORIGIN);
 	else
-		check_find(sites, id, tag, location, expected);
+		check_find(locations, id, tag, location, expected);
 }
 
 /* Keys of a .prof that the header cannot hold. */
@@ -717,12 +721,12 @@ static void check_set(const struct set *set)
 		return;
 	assert_true(read_file(set->facts, &facts) > 0);
 	bool native = strstr((char *)facts, "mode\tnative") != NULL;
-	struct snap_sites sites;
+	struct snap_locations locations;
 	struct hg_error error;
-	if (load_as(&sites, set->ids, native, bytes, size, &error) != HG_OK)
+	if (load_as(&locations, set->ids, native, bytes, size, &error) != HG_OK)
 		fail_msg("%s: offset %llu: %s", set->source, (unsigned long long)error.offset,
 			error.message);
-	assert_int_equal(sites.conflicts, 0);
+	assert_int_equal(locations.conflicts, 0);
 	const char *tables = "";
 	unsigned compared = 0;
 	char *next;
@@ -732,20 +736,20 @@ static void check_set(const struct set *set)
 		if (split(line, columns) < 2)
 			continue;
 		if (strcmp(columns[0], "table_entries") == 0)
-			assert_int_equal(sites.entries, strtoul(columns[1], NULL, 10));
+			assert_int_equal(locations.entries, strtoul(columns[1], NULL, 10));
 		else if (strcmp(columns[0], "table_ids_ge_2^21") == 0)
 			assert_int_equal(
 				count_large_keys(bytes, size), strtoul(columns[1], NULL, 10));
 		else if (strcmp(columns[0], "tables") == 0)
 			tables = columns[1];
 		else if (strcmp(columns[0], "site") == 0) {
-			check_site(&sites, set, columns, tables);
+			check_site(&locations, set, columns, tables);
 			compared++;
 		}
 	}
-	if (compared != set->sites)
-		fail_msg("%s: %u sites compared", set->source, compared);
-	snap_sites_release(&sites);
+	if (compared != set->lines)
+		fail_msg("%s: %u lines compared", set->source, compared);
+	snap_locations_release(&locations);
 	free(bytes);
 	free(facts);
 }
@@ -780,14 +784,14 @@ static void truncations(void **state)
 		uint8_t *bytes;
 		size_t size = read_file(sets[i].source, &bytes);
 		for (size_t cut = 0; cut < size; cut++) {
-			struct snap_sites sites;
+			struct snap_locations locations;
 			struct hg_error error;
 			bool whole = is_boundary(&sets[i], bytes, cut);
 			enum hg_status status =
-				load_as(&sites, sets[i].ids, true, bytes, cut, &error);
+				load_as(&locations, sets[i].ids, true, bytes, cut, &error);
 			assert_int_equal(status, whole ? HG_OK : HG_ERROR_INPUT);
 			assert_true(whole || error.offset <= cut);
-			snap_sites_release(&sites);
+			snap_locations_release(&locations);
 		}
 		if (size)
 			free(bytes);
@@ -804,12 +808,12 @@ static void other_kinds(void **state)
 		if (!size)
 			continue;
 		for (int ids = SNAP_IDS_MEMPROF01; ids <= SNAP_IDS_OCP2014; ids++) {
-			struct snap_sites sites;
+			struct snap_locations locations;
 			struct hg_error error;
 			enum hg_status status =
-				load_as(&sites, (enum snap_ids)ids, false, bytes, size, &error);
+				load_as(&locations, (enum snap_ids)ids, false, bytes, size, &error);
 			assert_int_equal(status, ids == (int)sets[i].ids ? HG_OK : HG_ERROR_INPUT);
-			snap_sites_release(&sites);
+			snap_locations_release(&locations);
 		}
 		free(bytes);
 	}
@@ -824,18 +828,18 @@ static void damage(void **state)
 		uint8_t *bytes;
 		size_t size = read_file(sets[i].source, &bytes);
 		for (int round = 0; size && round < 1000; round++) {
-			struct snap_sites sites;
+			struct snap_locations locations;
 			struct hg_error error;
 			random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
 			size_t at = (size_t)(random >> 33) % size;
 			uint8_t old = bytes[at];
 			bytes[at] = (uint8_t)(random >> 24);
 			enum hg_status status =
-				load_as(&sites, sets[i].ids, true, bytes, size, &error);
+				load_as(&locations, sets[i].ids, true, bytes, size, &error);
 			assert_true(status == HG_OK || status == HG_ERROR_INPUT);
 			assert_true(status == HG_OK || error.offset <= size);
 			bytes[at] = old;
-			snap_sites_release(&sites);
+			snap_locations_release(&locations);
 		}
 		if (size)
 			free(bytes);

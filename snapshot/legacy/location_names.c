@@ -1,11 +1,11 @@
-#include "snapshot/legacy/site_names.h"
+#include "snapshot/legacy/location_names.h"
 
 /*
  * Ids of byterun/profiling_ids.h of 0.1.  Where the historical profiler has a label of its own
  * (dummy, native_integer, unknown, array, alloc, ...; also 51, 42 and 130, which that runtime does
  * not give) the label is the name, so that outputs can be compared.
  */
-static const struct snap_site_name names_01[] = {
+static const struct snap_predefined names_01[] = {
 	{1, "dummy"},
 	{2, "atom"},
 	{9, "cons"},
@@ -60,7 +60,7 @@ static const struct snap_site_name names_01[] = {
 };
 
 /* Ids of the second half of the same file of 0.2: one per allocating line of the runtime. */
-static const struct snap_site_name names_02[] = {
+static const struct snap_predefined names_02[] = {
 	{1, "dummy"},
 	{2, "atom"},
 	{3, "cons"},
@@ -149,7 +149,7 @@ static const struct snap_site_name names_02[] = {
 	{87, "copy_string"},
 };
 
-const struct snap_site_name *snap_site_names(enum snap_ids ids, size_t *count)
+const struct snap_predefined *snap_predefined_locations(enum snap_ids ids, size_t *count)
 {
 	switch (ids) {
 	case SNAP_IDS_MEMPROF01:
