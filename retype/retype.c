@@ -47,9 +47,10 @@ static enum hg_status read_types(
 	return set_note(retype, note, error);
 }
 
-static enum hg_status open_named_profile(
-	struct retype *retype, const struct snap *snap, const char *named, struct hg_error *error)
+static enum hg_status open_named_profile(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
 {
+	const char *named = options->profile;
 	BASE_TRY(retype_open_profile(snap, named, &retype->file, error));
 	BASE_TRY(base_pool_string(&retype->types.pool, named, strlen(named), &retype->path, error));
 	enum hg_status status = read_types(retype, snap, error);
@@ -59,9 +60,10 @@ static enum hg_status open_named_profile(
 }
 
 /* A file that nobody named must not keep the snapshot from being analysed. */
-static enum hg_status open_found_profile(
-	struct retype *retype, const struct snap *snap, struct hg_error *error)
+static enum hg_status open_found_profile(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
 {
+	(void)options;
 	char text[sizeof(error->message) + 4200];
 	struct hg_error trouble;
 	BASE_TRY(retype_find_profile(snap, &retype->types.pool, &retype->file, &retype->path,
@@ -101,22 +103,48 @@ static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 		error);
 }
 
-static bool is_of_400(const struct snap *snap)
+/*
+ * Who fills the type table: the first one that is for the snapshot.  Whatever else comes to know
+ * types is a folder beside retype/profile and retype/legacy, and a row.
+ */
+static bool is_profile_named(const struct snap *snap, const struct retype_options *options)
 {
+	(void)snap;
+	return options->profile != NULL;
+}
+
+static bool is_of_400(const struct snap *snap, const struct retype_options *options)
+{
+	(void)options;
 	return snap->format->ids == SNAP_IDS_MEMPROF01 || snap->format->ids == SNAP_IDS_MEMPROF02;
 }
+
+static bool is_any(const struct snap *snap, const struct retype_options *options)
+{
+	(void)snap;
+	(void)options;
+	return true;
+}
+
+static const struct producer {
+	bool (*is_for)(const struct snap *snap, const struct retype_options *options);
+	enum hg_status (*open)(struct retype *retype, struct snap *snap,
+		const struct retype_options *options, struct hg_error *error);
+} producers[] = {
+	{is_profile_named, open_named_profile},
+	{is_of_400, open_typed_trees},
+	{is_any, open_found_profile},
+};
 
 static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
 	BASE_TRY(base_arena_init(&retype->arena, &snap->session->budget, "types", error));
 	BASE_TRY(retype_types_init(&retype->types, error));
-	if (options->profile)
-		BASE_TRY(open_named_profile(retype, snap, options->profile, error));
-	else if (is_of_400(snap))
-		BASE_TRY(open_typed_trees(retype, snap, options, error));
-	else
-		BASE_TRY(open_found_profile(retype, snap, error));
+	const struct producer *producer = producers;
+	while (!producer->is_for(snap, options))
+		producer++;
+	BASE_TRY(producer->open(retype, snap, options, error));
 	if (options->required && retype->state != HG_TYPES_FRESH) {
 		const char *why = retype->note;
 		const char *reason =
