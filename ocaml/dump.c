@@ -1,5 +1,5 @@
 /* A dump of the running process: its name, its threads, the fork and what the child does. */
-#include "dump.h"
+#include "ocaml/dump.h"
 
 #include <dirent.h>
 #include <errno.h>

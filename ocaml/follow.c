@@ -1,5 +1,5 @@
 /* Waiting for dumps in a thread of its own, and the clock: all under one lock. */
-#include "follow.h"
+#include "ocaml/follow.h"
 
 #include <pthread.h>
 #include <signal.h>

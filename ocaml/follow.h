@@ -6,7 +6,7 @@
 #ifndef HEAPGRAPH_FOLLOW_H
 #define HEAPGRAPH_FOLLOW_H
 
-#include "dump.h"
+#include "ocaml/dump.h"
 
 /* The last dump that became a complete file; its report and threads are released. */
 struct follow_latest {

@@ -2,8 +2,8 @@
 #define CAML_NAME_SPACE
 #define CAML_INTERNALS
 
-#include "dump.h"
-#include "follow.h"
+#include "ocaml/dump.h"
+#include "ocaml/follow.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -4,6 +4,8 @@
  */
 #include "snapshot/arch/arch.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +260,7 @@ static bool evaluate(struct machine *m, const Dwarf_Op *ops, size_t count, uint6
 		if (jump)
 			i = branch_target(ops, count, op);
 	}
+	base_assert(m->depth <= MOST_STACK);
 	if (i != count || m->depth == 0)
 		return false;
 	*result = m->stack[m->depth - 1];

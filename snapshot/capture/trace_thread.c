@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -15,6 +16,16 @@
 
 _Static_assert(sizeof(struct user_regs_struct) == SNAP_USER_REGISTERS * sizeof(uint64_t),
 	"registers as in core files");
+#define IN_PLACE(member, place)                                                                    \
+	_Static_assert(                                                                            \
+		offsetof(struct user_regs_struct, member) == (place) * sizeof(uint64_t), #member)
+IN_PLACE(r15, SNAP_USER_R15);
+IN_PLACE(rax, SNAP_USER_RAX);
+IN_PLACE(orig_rax, SNAP_USER_ORIG_RAX);
+IN_PLACE(rip, SNAP_USER_RIP);
+IN_PLACE(rsp, SNAP_USER_RSP);
+IN_PLACE(fs_base, SNAP_USER_FS_BASE);
+IN_PLACE(gs, SNAP_USER_GS);
 
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
 

@@ -1,6 +1,7 @@
 /* ELF files: their structure by hand, symbols by libelf, unwinding tables and lines by libdw. */
 #include "snapshot/image/elf_file.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "base/search.h"
 
@@ -387,6 +388,7 @@ bool snap_elf_has_symbols(const struct snap_elf *elf)
 
 static struct snap_elf_symbol describe_elf_symbol(const struct snap_elf *elf, uint32_t number)
 {
+	base_assert(number < elf->symbol_count);
 	const struct snap_symbol_table *table = elf->tables;
 	while (number - table->first >= table->count)
 		table++;
@@ -473,6 +475,8 @@ static bool index_symbols(struct snap_elf *elf)
 	}
 	qsort(elf->by_address, elf->address_count, sizeof(*elf->by_address),
 		compare_symbol_addresses);
+	base_assert(elf->address_count <= elf->symbol_count);
+	base_assert(BASE_IS_SORTED(elf->by_address, elf->address_count, value));
 	return true;
 }
 

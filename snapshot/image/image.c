@@ -4,6 +4,7 @@
  */
 #include "snapshot/image/image.h"
 
+#include "base/assert.h"
 #include "base/search.h"
 
 #include <stdlib.h>
@@ -52,6 +53,7 @@ enum hg_status snap_sort_maps(struct snap_image *image, struct hg_error *error)
 {
 	if (image->map_count)
 		qsort(image->maps, image->map_count, sizeof(*image->maps), compare_maps);
+	base_assert(BASE_IS_SORTED(image->maps, image->map_count, start));
 	for (uint64_t i = 1; i < image->map_count; i++)
 		if (image->maps[i].start < image->maps[i - 1].end)
 			return base_corrupt(error, HG_NO_OFFSET,

@@ -4,6 +4,7 @@
  */
 #include "snapshot/image/image.h"
 
+#include "base/assert.h"
 #include "base/folder.h"
 #include "base/search.h"
 #include "snapshot/image/capture_note.h"
@@ -557,6 +558,7 @@ static void join_pieces(struct snap_image *image)
 		else
 			pieces[kept++] = piece;
 	}
+	base_assert(BASE_IS_SORTED(pieces, kept, end));
 	image->piece_count = kept;
 }
 
@@ -614,8 +616,8 @@ static uint64_t most_pieces(const struct snap_image *image)
 static enum hg_status build_pieces(struct snap_image *image, struct hg_error *error)
 {
 	void *memory;
-	BASE_TRY(base_pool_alloc(
-		&image->pool, most_pieces(image), sizeof(*image->pieces), &memory, error));
+	const uint64_t most = most_pieces(image);
+	BASE_TRY(base_pool_alloc(&image->pool, most, sizeof(*image->pieces), &memory, error));
 	image->pieces = memory;
 	for (uint64_t i = 0; i < image->load_count; i++) {
 		const struct snap_load *load = &image->loads[i];
@@ -630,6 +632,7 @@ static enum hg_status build_pieces(struct snap_image *image, struct hg_error *er
 		if (map->file != SNAP_NO_FILE && image->files[map->file].found)
 			add_missing_parts(image, map);
 	}
+	base_assert(image->piece_count <= most);
 	if (image->piece_count)
 		qsort(image->pieces, image->piece_count, sizeof(*image->pieces), compare_pieces);
 	join_pieces(image);
@@ -681,6 +684,7 @@ static enum hg_status index_segments(struct snap_image *image, struct hg_error *
 		if (segment.start < segment.end)
 			segments[kept++] = segment;
 	}
+	base_assert(BASE_IS_SORTED(segments, kept, end));
 	image->segment_count = kept;
 	return HG_OK;
 }

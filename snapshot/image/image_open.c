@@ -4,6 +4,7 @@
  */
 #include "snapshot/image/image.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_note.h"
@@ -88,6 +89,7 @@ static enum hg_status sort_loads(struct snap_image *image, struct hg_error *erro
 				(unsigned long long)load->address,
 				(unsigned long long)before->address);
 	}
+	base_assert(BASE_IS_SORTED(image->loads, image->load_count, end));
 	return HG_OK;
 }
 

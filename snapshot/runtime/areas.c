@@ -1,6 +1,7 @@
 /* What the heaps of 4.x and 5.x have in common: the list of areas, and minor heaps. */
 #include "snapshot/runtime/areas.h"
 
+#include "base/assert.h"
 #include "base/bits.h"
 #include "base/search.h"
 #include "snapshot/runtime/reader.h"
@@ -46,6 +47,8 @@ void snap_sort_areas(struct snap_runtime *runtime)
 			runtime->areas[kept++] = runtime->areas[i];
 	}
 	runtime->area_count = kept;
+	base_assert(BASE_IS_SORTED(runtime->areas, kept, start));
+	base_assert(BASE_IS_SORTED(runtime->areas, kept, end));
 	if (dropped)
 		snap_note_line(runtime, "%llu areas of the heap overlap others and were left out",
 			(unsigned long long)dropped);

@@ -1,6 +1,7 @@
 /* Ranges of the address space that the runtime knows of besides its heap. */
 #include "snapshot/runtime/areas.h"
 
+#include "base/assert.h"
 #include "base/search.h"
 #include "snapshot/runtime/reader.h"
 
@@ -28,6 +29,8 @@ uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count)
 		else if (ranges[i].end > ranges[kept].end)
 			ranges[kept].end = ranges[i].end;
 	}
+	base_assert(BASE_IS_SORTED(ranges, kept + 1, start));
+	base_assert(BASE_IS_SORTED(ranges, kept + 1, end));
 	return kept + 1;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "snapshot/runtime/frames.h"
 
+#include "base/assert.h"
 #include "base/search.h"
 #include "snapshot/runtime/reader.h"
 
@@ -217,6 +218,7 @@ static bool sort_entries(struct snap_frame_table *frames)
 		memcpy(frames->sorted, frames->entries, frames->count * sizeof(*frames->sorted));
 		qsort(frames->sorted, frames->count, sizeof(*frames->sorted), compare_returns);
 	}
+	base_assert(BASE_IS_SORTED(frames->sorted, frames->count, return_address));
 	return true;
 }
 

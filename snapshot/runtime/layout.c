@@ -1,7 +1,8 @@
 /* The table of layout.h, a column for each version, and what else tells versions apart. */
 #include "snapshot/runtime/layout.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -65,13 +66,13 @@ _Static_assert(sizeof(layouts) / sizeof(layouts[0]) == SNAP_OCAML_VERSIONS,
 
 const struct snap_layout *snap_layout_at(enum snap_ocaml_version version)
 {
-	assert((unsigned)version < SNAP_OCAML_VERSIONS);
+	base_assert((unsigned)version < SNAP_OCAML_VERSIONS);
 	return &layouts[version];
 }
 
 uint32_t snap_layout_first_slot(const struct snap_layout *layout, uint32_t size_class)
 {
-	assert(layout->size_classes && size_class < SNAP_SIZE_CLASSES);
+	base_assert(layout->size_classes && size_class < SNAP_SIZE_CLASSES);
 	uint32_t words = (uint32_t)(SNAP_POOL_BYTES - layout->sizeof_pool) / 8;
 	uint32_t waste = words % layout->size_classes[size_class];
 	return layout->sizeof_pool + (layout->pool_waste_first == 1 ? 8 * waste : 0);
@@ -193,6 +194,7 @@ const char *snap_moment_name(enum snap_moment moment)
 		[SNAP_MOMENT_MINOR_COLLECTION] = "minor-collection",
 		[SNAP_MOMENT_COMPACTION] = "compaction",
 		[SNAP_MOMENT_FILLING] = "filling"};
+	base_assert((unsigned)moment < SNAP_MOMENTS);
 	return names[moment];
 }
 

@@ -1,6 +1,7 @@
 /* Roots, and what 4.x and 5.x share of them: C roots, named values, local roots. */
 #include "snapshot/runtime/roots.h"
 
+#include "base/assert.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdlib.h>
@@ -257,6 +258,7 @@ void snap_sort_roots(struct snap_runtime *runtime)
 			items[kept++] = items[i];
 	}
 	runtime->roots.count = kept;
+	base_assert(BASE_IS_SORTED(items, kept, slot_address));
 }
 
 void snap_roots_release(struct snap_runtime_roots *roots)
