@@ -262,6 +262,9 @@ static enum hg_status select_text(
 			"no pattern is given");
 	BASE_TRY(parse(snapshot, text, &pattern));
 	enum hg_status status = select_by(&s, &pattern);
+	/* No nodes are an answer, too, that hg_explain_nodes() takes. */
+	if (status == HG_OK && !s.nodes)
+		status = query_alloc(snapshot, 0, sizeof(*s.nodes), (void **)&s.nodes);
 	query_keep(out, s.nodes);
 	out->nodes = s.nodes;
 	if (status == HG_OK && pattern.what == BY_TYPE && !out->count &&
