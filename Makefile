@@ -14,6 +14,7 @@ WERROR  ?= 0
 
 CC       ?= cc
 CFLAGS   ?= -O2 -g
+OBJCOPY  ?= objcopy
 PKG      ?= pkg-config
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
 PACKAGES := libzstd libelf libdw capstone $(if $(filter jemalloc,$(ARENA)),jemalloc)
@@ -50,6 +51,8 @@ fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 BENCHES := bench machine retype types
 
 static_lib = $(BUILD)/libheapgraph.a
+# The library as its parts, for the command, tests and benches, which know more of it than users.
+parts_lib  = $(BUILD)/parts.a
 shared_lib = $(BUILD)/libheapgraph.so.0
 
 # As many jobs as there are processors, unless -j says otherwise; what one of them says stays together.
@@ -107,9 +110,16 @@ $(BUILD)/%.o: %.c Makefile $(if $(filter 1,$(WERROR)),$(BUILD)/werror)
 	$(Q)$(CC) $(cflags) $(if $(filter report/% cli/%,$<),$(cli_cflags)) $(CFLAGS) -MMD -MP \
 		-c -o $@ $<
 
-$(static_lib): $(lib_objects)
+$(parts_lib): $(lib_objects)
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
+# One object, in which all symbols but hg_* are local: a program may call its functions as it likes.
+$(static_lib): $(lib_objects)
+	$(say) AR $@
+	$(Q)$(LD) -r -o $(BUILD)/libheapgraph.o $^
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/libheapgraph.o
+	$(Q)rm -f $@ && $(AR) qcs $@ $(BUILD)/libheapgraph.o
 
 $(shared_lib): $(lib_objects)
 	$(say) LD $@
@@ -118,7 +128,7 @@ $(shared_lib): $(lib_objects)
 $(BUILD)/libheapgraph.so: $(shared_lib)
 	$(Q)ln -sf libheapgraph.so.0 $@
 
-$(BUILD)/heapgraph: $(cli_objects) $(static_lib)
+$(BUILD)/heapgraph: $(cli_objects) $(parts_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(cli_libs)
 
@@ -126,7 +136,7 @@ $(BUILD)/gendump: $(BUILD)/bench/gendump.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-$(BENCHES:%=$(BUILD)/bench/%): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(static_lib)
+$(BENCHES:%=$(BUILD)/bench/%): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(parts_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
@@ -181,19 +191,19 @@ $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o)
 endef
 $(foreach source,$(UNIT_SOURCES),$(eval $(call unit_test,$(source))))
 
-$(unit_tests): $(test_objects) $(static_lib)
+$(unit_tests): $(test_objects) $(parts_lib)
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(cli_libs)
 
 # The kept inputs of a fuzzer as an ordinary test, and the fuzzer itself (only by 'make fuzz').
 $(BUILD)/tests/fuzz_replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/standalone.o \
-		$(static_lib)
+		$(parts_lib)
 	$(say) LD $@
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
-$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(static_lib)
+$(BUILD)/fuzz_%: $(BUILD)/tests/fuzz/fuzz_%.o $(parts_lib)
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(lib_libs)
 

@@ -319,7 +319,7 @@ static enum hg_status find_paths(
 {
 	struct graph_paths paths;
 	out->selected = wanted->count;
-	if (!wanted->nodes)
+	if (!wanted->nodes && wanted->count)
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no nodes are given");
 	BASE_TRY(graph_paths_open(&paths, &snapshot->graph, &snapshot->session->error));

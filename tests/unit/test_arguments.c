@@ -73,9 +73,22 @@ static void names_of_constants(void **state)
 		assert_string_equal(hg_segment_name((enum hg_segment)beyond[i]), "?");
 		assert_string_equal(hg_confidence_name((enum hg_confidence)beyond[i]), "?");
 		assert_null(hg_capture_method_name((enum hg_capture_method)beyond[i]));
-		assert_null(hg_format_name(beyond[i]));
+		assert_string_equal(hg_status_name((enum hg_status)beyond[i]), "?");
+		assert_string_equal(hg_moment_name((enum hg_moment)beyond[i]), "?");
+		assert_null(hg_format_name((enum hg_format)beyond[i]));
 	}
+	for (unsigned i = 0; i < HG_FORMATS; i++)
+		assert_non_null(hg_format_name((enum hg_format)i));
+	assert_null(hg_format_name(HG_FORMATS));
+	assert_string_equal(hg_format_name(HG_FORMAT_ELFCORE), "elfcore");
+	assert_string_equal(hg_format_name(HG_FORMAT_OCP2014), "ocp2014");
+	assert_string_equal(hg_format_name(HG_FORMAT_MEMPROF01), "memprof01");
+	assert_string_equal(hg_format_name(HG_FORMAT_MEMPROF02), "memprof02");
+	assert_string_equal(hg_status_name(HG_OK), "ok");
+	assert_string_equal(hg_status_name(HG_ERROR_INTERNAL), "internal");
+	assert_string_equal(hg_moment_name(HG_MOMENT_INSIDE), "inside");
 	enum hg_key key;
+	assert_false(hg_key_parse("tag", NULL));
 	assert_false(hg_key_parse(NULL, &key));
 	assert_false(hg_key_parse("?", &key));
 }
@@ -97,6 +110,7 @@ static void keys_that_there_are_not(void **state)
 		for (uint32_t id = 0; id < 4; id++) {
 			assert_int_equal(hg_class_name(snapshot, key, id, name, sizeof(name)), 0);
 			assert_string_equal(name, "");
+			assert_usage(HG_ERROR_USAGE);
 		}
 		hg_top_release(&top);
 		hg_diff_release(&diff);
@@ -138,7 +152,7 @@ static void texts_that_are_missing(void **state)
 	(void)state;
 	assert_usage(hg_select(snapshot, NULL, &selection));
 	assert_null(selection);
-	assert_usage(hg_explain_nodes(snapshot, NULL, 0, &why));
+	assert_usage(hg_explain_nodes(snapshot, NULL, 1, &why));
 	assert_usage(hg_identify_profile(session, NULL, &kind));
 	assert_usage(hg_identify(session, NULL, line, sizeof(line)));
 	assert_int_equal(hg_identify(session, CORE, NULL, 0), HG_OK);
@@ -221,6 +235,7 @@ static void numbers_that_there_are_not(void **state)
 		assert_int_equal(hg_declared_text(snapshot, 0, (enum hg_declared_part)number, name,
 					 sizeof(name)),
 			0);
+		assert_usage(HG_ERROR_USAGE);
 		hg_class_parts(snapshot, number, &type, &location);
 		assert_int_equal(type + location, 0);
 		assert_null(hg_snapshot_chunk(snapshot, number));
@@ -228,6 +243,153 @@ static void numbers_that_there_are_not(void **state)
 		assert_int_equal(hg_call_frame(snapshot, 0, UINT64_MAX - i, name, sizeof(name)), 0);
 	}
 	assert_int_equal(hg_block_at(snapshot, UINT64_MAX), HG_NO_NODE);
+}
+
+/* Handles that are NULL: nothing is answered, and nobody can tell more. */
+static void handles_that_are_missing(void **state)
+{
+	struct hg_snapshot *none = NULL, *other;
+	struct hg_session *no_session = NULL;
+	struct hg_process *process;
+	enum hg_profile_kind kind;
+	char name[64];
+	uint64_t used = 1, peak = 1;
+	uint32_t type = 1, location = 1;
+	int64_t id;
+	(void)state;
+	assert_null(hg_session_error(no_session));
+	hg_session_memory(no_session, &used, &peak);
+	hg_session_memory(no_session, NULL, NULL);
+	assert_int_equal(used + peak, 0);
+	hg_session_close(no_session);
+	assert_int_equal(hg_identify_profile(no_session, TYPES, &kind), HG_ERROR_USAGE);
+	assert_int_equal(hg_identify(no_session, CORE, name, sizeof(name)), HG_ERROR_USAGE);
+	struct hg_input input = {.size = sizeof(input), .path = TINY};
+	assert_int_equal(hg_snapshot_open(no_session, &input, &other), HG_ERROR_USAGE);
+	assert_null(other);
+	assert_int_equal(hg_process_open(no_session, 1, &process), HG_ERROR_USAGE);
+	hg_process_close(NULL);
+	assert_null(hg_process_counters(NULL));
+	hg_snapshot_close(none);
+	assert_null(hg_snapshot_info(none));
+	assert_null(hg_snapshot_chunk(none, 0));
+	assert_int_equal(hg_snapshot_estimate(none), 0);
+	assert_int_equal(hg_snapshot_analyse(none), HG_ERROR_USAGE);
+	assert_int_equal(hg_snapshot_complete(none), HG_ERROR_USAGE);
+	assert_int_equal(hg_virtual_root(none), HG_NO_NODE);
+	assert_int_equal(hg_describe_block(none, 0)->node, HG_NO_NODE);
+	assert_int_equal(hg_block_at(none, 0), HG_NO_NODE);
+	assert_false(hg_has_types(none));
+	assert_int_equal(hg_kind_of_root(none, 0), HG_ROOT_OTHER);
+	assert_int_equal(hg_root_target(none, 0), HG_NO_NODE);
+	assert_null(hg_objects_next(NULL));
+	hg_objects_close(NULL);
+	assert_false(hg_sample_id(none, 0, &id));
+	hg_class_parts(none, 0, &type, &location);
+	hg_class_parts(none, 0, NULL, NULL);
+	assert_int_equal(type + location, 0);
+	assert_int_equal(hg_location_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_node_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_type_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_field_name(none, 1, 0, name, sizeof(name)), 0);
+	assert_int_equal(hg_root_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_class_name(none, HG_BY_TAG, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_declared_text(none, 1, HG_DECLARED_NAME, name, sizeof(name)), 0);
+	assert_int_equal(hg_outside_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_value_text(none, 1, NULL, name, sizeof(name)), 0);
+	assert_int_equal(hg_field_text(none, 1, 0, NULL, name, sizeof(name)), 0);
+	assert_int_equal(hg_code_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_custom_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_call_frame(none, 1, 0, name, sizeof(name)), 0);
+	assert_string_equal(name, "");
+	hg_version(NULL, 0);
+	hg_version(name, sizeof(name));
+	assert_memory_equal(name, HG_VERSION, strlen(HG_VERSION));
+	snprintf(name, sizeof(name), "%d.%d.%d", HG_VERSION_MAJOR, HG_VERSION_MINOR,
+		HG_VERSION_PATCH);
+	assert_string_equal(name, HG_VERSION);
+}
+
+/* A question to a snapshot that is none, and one without a place for the answer. */
+#define REFUSED(type, call, release)                                                               \
+	do {                                                                                       \
+		type *result = (void *)&session;                                                   \
+		type **out = &result;                                                              \
+		struct hg_snapshot *asked = NULL;                                                  \
+		assert_int_equal(call, HG_ERROR_USAGE);                                            \
+		assert_null(result);                                                               \
+		asked = snapshot;                                                                  \
+		out = NULL;                                                                        \
+		assert_usage(call);                                                                \
+		release;                                                                           \
+	} while (0)
+
+static void places_that_are_missing(void **state)
+{
+	struct hg_snapshot *before = NULL;
+	const struct hg_capture *capture;
+	(void)state;
+	assert_int_equal(hg_session_open(NULL, NULL), HG_ERROR_USAGE);
+	assert_usage(hg_identify_profile(session, TYPES, NULL));
+	assert_usage(hg_snapshot_open(session, NULL, NULL));
+	assert_usage(hg_process_open(session, 1, NULL));
+	assert_int_equal(hg_capture_process(NULL, NULL, &capture), HG_ERROR_USAGE);
+	REFUSED(const struct hg_totals, hg_count_totals(asked, out), );
+	REFUSED(struct hg_objects, hg_objects_open(asked, out), );
+	REFUSED(struct hg_top, hg_list_top(asked, HG_BY_TAG, NULL, out), hg_top_release(out));
+	REFUSED(struct hg_types, hg_list_types(asked, true, out), hg_types_release(out));
+	REFUSED(struct hg_clashes, hg_list_clashes(asked, out), hg_clashes_release(out));
+	REFUSED(struct hg_outside, hg_list_outside(asked, out), hg_outside_release(out));
+	REFUSED(struct hg_diff, hg_compare_snapshots(snapshot, asked, HG_BY_TAG, out),
+		hg_diff_release(out));
+	REFUSED(struct hg_tree, hg_list_tree(asked, NULL, out), hg_tree_release(out));
+	REFUSED(struct hg_selection, hg_select(asked, "loc:.", out), hg_selection_release(out));
+	REFUSED(struct hg_why, hg_explain_nodes(asked, NULL, 0, out), hg_why_release(out));
+	REFUSED(struct hg_object, hg_describe_object(asked, 0, 0, 0, out), hg_object_release(out));
+	REFUSED(struct hg_picture, hg_draw_picture(asked, NULL, out), hg_picture_release(out));
+	REFUSED(struct hg_suspects, hg_list_suspects(asked, out), hg_suspects_release(out));
+	REFUSED(struct hg_root_slots, hg_list_root_slots(asked, NULL, out),
+		hg_root_slots_release(out));
+	struct hg_diff *diff;
+	assert_usage(hg_compare_snapshots(before, snapshot, HG_BY_TAG, &diff));
+	assert_null(diff);
+}
+
+/* Of two sessions that of the new snapshot tells what was wrong with the old one. */
+static void the_new_session_tells(void **state)
+{
+	struct hg_session *old_session;
+	struct hg_snapshot *before;
+	struct hg_input input = {.size = sizeof(input), .path = TINY};
+	struct hg_diff *diff;
+	(void)state;
+	assert_int_equal(hg_session_open(NULL, &old_session), HG_OK);
+	assert_int_equal(hg_snapshot_open(old_session, &input, &before), HG_OK);
+	assert_usage(hg_compare_snapshots(before, snapshot, HG_BY_TAG, &diff));
+	hg_snapshot_close(before);
+	hg_session_close(old_session);
+}
+
+static void roots_lead_to_blocks(void **state)
+{
+	struct hg_root_slots *slots;
+	const struct hg_info *info = hg_snapshot_info(snapshot);
+	uint64_t roots = 0;
+	(void)state;
+	assert_int_equal(info->format, HG_FORMAT_ELFCORE);
+	assert_int_equal(info->type_state, HG_TYPES_FRESH);
+	assert_int_equal(info->root_kinds, HG_ROOT_KINDS);
+	for (size_t i = 0; i < info->root_kinds; i++)
+		roots += info->roots[i];
+	assert_int_equal(hg_list_root_slots(snapshot, NULL, &slots), HG_OK);
+	assert_int_equal(slots->count, roots);
+	for (size_t i = 0; i < slots->count; i++)
+		assert_int_equal(
+			hg_root_target(snapshot, slots->rows[i]->node), slots->rows[i]->target);
+	hg_root_slots_release(&slots);
+	assert_null(slots);
+	assert_int_equal(hg_root_target(snapshot, 0), HG_NO_NODE);
+	assert_int_equal(hg_root_target(snapshot, hg_virtual_root(snapshot)), HG_NO_NODE);
 }
 
 /* The target of the tests of captures, which passes for an OCaml program; it ends with its input.
@@ -323,6 +485,10 @@ int main(void)
 		cmocka_unit_test(texts_that_are_missing),
 		cmocka_unit_test(nodes_that_there_are_not),
 		cmocka_unit_test(numbers_that_there_are_not),
+		cmocka_unit_test(handles_that_are_missing),
+		cmocka_unit_test(places_that_are_missing),
+		cmocka_unit_test(the_new_session_tells),
+		cmocka_unit_test(roots_lead_to_blocks),
 		cmocka_unit_test(captures_without_options),
 	};
 	return cmocka_run_group_tests(tests, open_snapshot, close_snapshot);
