@@ -36,26 +36,10 @@ enum hg_status hgprof_alloc(
 
 /* Lines */
 
-struct hgprof_line hgprof_line_at(
-	const struct hgprof_reader *reader, const uint8_t *text, uint32_t number)
-{
-	base_assert(text >= reader->bytes && text <= reader->end);
-	const uint8_t *end = memchr(text, '\n', (size_t)(reader->end - text));
-	return (struct hgprof_line){text, end ? end : reader->end, number};
-}
-
 struct hgprof_line hgprof_line_of(
 	const struct hgprof_reader *reader, const struct hgprof_record *record)
 {
 	return hgprof_line_at(reader, record->text, record->line);
-}
-
-bool hgprof_next_line(const struct hgprof_reader *reader, struct hgprof_line *line)
-{
-	if (line->end >= reader->end - 1)
-		return false;
-	*line = hgprof_line_at(reader, line->end + 1, line->number + 1);
-	return true;
 }
 
 /* Words */

@@ -4,8 +4,11 @@
 #ifndef RETYPE_PROFILE_HGPROF_READER_H
 #define RETYPE_PROFILE_HGPROF_READER_H
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "retype/types/types.h"
+
+#include <string.h>
 
 /* The rest of a line. */
 struct hgprof_line {
@@ -65,13 +68,24 @@ enum hg_status hgprof_bad(const struct hgprof_reader *reader, const struct hgpro
 	const uint8_t *at, const char *format, ...) BASE_PRINTF(4, 5);
 
 /* The line that begins with the text. */
-struct hgprof_line hgprof_line_at(
-	const struct hgprof_reader *reader, const uint8_t *text, uint32_t number);
+static inline struct hgprof_line hgprof_line_at(
+	const struct hgprof_reader *reader, const uint8_t *text, uint32_t number)
+{
+	base_assert(text >= reader->bytes && text <= reader->end);
+	const uint8_t *end = memchr(text, '\n', (size_t)(reader->end - text));
+	return (struct hgprof_line){text, end ? end : reader->end, number};
+}
 /* The line that begins with the text of a record. */
 struct hgprof_line hgprof_line_of(
 	const struct hgprof_reader *reader, const struct hgprof_record *record);
 /* The next line; false at the end of the file. */
-bool hgprof_next_line(const struct hgprof_reader *reader, struct hgprof_line *line);
+static inline bool hgprof_next_line(const struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	if (line->end >= reader->end - 1)
+		return false;
+	*line = hgprof_line_at(reader, line->end + 1, line->number + 1);
+	return true;
+}
 
 /* The next word; false at the end of the line. */
 bool hgprof_word(struct hgprof_line *line, struct hgprof_word *word);

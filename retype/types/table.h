@@ -112,7 +112,7 @@ struct retype_unit {
 	const char *builddir;
 	char crc[33];                    /* of the .cmi, hexadecimal; "" unknown */
 	bool from_interface;             /* no implementation was found */
-	enum retype_agreement agreement; /* with that of the program: set by agree.c */
+	enum retype_agreement agreement; /* with that of the program */
 	uint32_t exported;               /* of the fields of its block, those of the interface */
 	uint32_t field_count;
 	const struct retype_field *fields; /* NULL: not known */

@@ -55,7 +55,7 @@ static void seed_unit_fields(struct infer_seeder *seeder, const struct snap_unit
 		seed_waiting(seeder, block, origin, fields, count);
 }
 
-/* As far as the block is that of the profile; see agree.c. */
+/* As far as the block is that of the profile; see retype/profile/agree.h. */
 static void seed_named_unit(
 	struct infer_seeder *seeder, const struct snap_unit *block, uint32_t number)
 {
