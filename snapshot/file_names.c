@@ -1,3 +1,4 @@
+/* Names of snapshots, cut at their dots. */
 #include "snapshot/file_names.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
+/* Single blocks where blocks do not lie as in memory: by the run that holds them. */
 #include "snapshot/find.h"
+
+#include "base/assert.h"
 
 enum hg_status snap_finder_init(
 	struct snap_finder *finder, const struct snap *snap, struct hg_error *error)
@@ -42,6 +45,7 @@ bool snap_find_walking(struct snap_finder *finder, struct snap_rank rank, struct
 				return false;
 		} while (rank.n - finder->first >= finder->count);
 	}
+	base_assert(finder->first <= rank.n && finder->count <= SNAP_ENTRY_BLOCKS);
 	*cell = finder->cells[rank.n - finder->first];
 	return true;
 }

@@ -1,3 +1,4 @@
+/* The table of formats. */
 #include "snapshot/formats.h"
 
 #include <string.h>

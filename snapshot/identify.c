@@ -5,6 +5,8 @@
  * Facts: file(1)'s database for the foreign formats, utils/config.mlp of OCaml for its own magic
  * numbers (a letter for the kind of file, then three digits of version).
  */
+#include "snapshot/identify.h"
+
 #include "base/cursor.h"
 #include "snapshot/formats.h"
 
@@ -35,9 +37,9 @@ struct line {
 	size_t size, used;
 };
 
-static void add(struct line *line, const char *format, ...) BASE_PRINTF(2, 3);
+static void add_words(struct line *line, const char *format, ...) BASE_PRINTF(2, 3);
 
-static void add(struct line *line, const char *format, ...)
+static void add_words(struct line *line, const char *format, ...)
 {
 	va_list arguments;
 	if (line->used >= line->size)
@@ -95,10 +97,10 @@ static void describe_elf(const struct head *head, struct line *line)
 	uint64_t type = elf_number(head, 16, 2), machine = elf_number(head, 18, 2);
 	if (type == 3 && elf_has_interpreter(head, bits))
 		type = 2;
-	add(line, "%s, %u-bit", types[type < 5 ? type : 0], bits);
+	add_words(line, "%s, %u-bit", types[type < 5 ? type : 0], bits);
 	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
 		if (machines[i].machine == machine)
-			add(line, " %s", machines[i].name);
+			add_words(line, " %s", machines[i].name);
 }
 
 static void describe_trace(const struct head *head, struct line *line)
@@ -106,7 +108,7 @@ static void describe_trace(const struct head *head, struct line *line)
 	struct base_cursor c = over(head);
 	const uint8_t *version;
 	if (base_cursor_skip(&c, 28) && base_cursor_bytes(&c, 2, &version))
-		add(line, ", version %u", version[0] | (unsigned)version[1] << 8);
+		add_words(line, ", version %u", version[0] | (unsigned)version[1] << 8);
 }
 
 static void describe_version(const struct head *head, struct line *line)
@@ -116,7 +118,7 @@ static void describe_version(const struct head *head, struct line *line)
 	if (base_cursor_skip(&c, 9) && base_cursor_bytes(&c, 3, &digits) && digits[0] >= '0' &&
 		digits[0] <= '9' && digits[1] >= '0' && digits[1] <= '9' && digits[2] >= '0' &&
 		digits[2] <= '9')
-		add(line, ", version %.3s", (const char *)digits);
+		add_words(line, ", version %.3s", (const char *)digits);
 }
 
 static bool has_suffix(const char *name, const char *suffix)
@@ -131,9 +133,9 @@ static bool has_suffix(const char *name, const char *suffix)
 static void describe_interface(const struct head *head, struct line *line)
 {
 	if (has_suffix(head->name, ".cmt") || has_suffix(head->name, ".cmti"))
-		add(line, "OCaml typed tree (.cmt), the compiled interface first");
+		add_words(line, "OCaml typed tree (.cmt), the compiled interface first");
 	else
-		add(line, "OCaml compiled interface (.cmi)");
+		add_words(line, "OCaml compiled interface (.cmi)");
 	describe_version(head, line);
 }
 
@@ -183,10 +185,10 @@ static void describe_marshal(const struct head *head, struct line *line)
 	struct shape second = read_shape(&c, ids);
 	if (outer.tag == 0 && outer.size == 4 && first.integer && second.tag == 0 &&
 		second.size > 1)
-		add(line, ", likely the location table of OCamlmemprof 0.1 (.prof)");
+		add_words(line, ", likely the location table of OCamlmemprof 0.1 (.prof)");
 	else if (outer.tag == 0 && outer.size && first.tag == 0 && first.size == 3 &&
 		 second.tag == 0 && second.size == 4)
-		add(line, ", likely the location table of OCamlmemprof 0.2 (.locations)");
+		add_words(line, ", likely the location table of OCamlmemprof 0.2 (.locations)");
 }
 
 /* A row: what the bytes at the offset say, and perhaps a function that says more. */
@@ -247,31 +249,31 @@ static void describe_unknown(const struct head *head, struct line *line)
 {
 	struct base_cursor c = over(head);
 	uint8_t byte;
-	add(line, "data of an unknown kind");
+	add_words(line, "data of an unknown kind");
 	if (head->size != HG_UNKNOWN)
-		add(line, ", %llu bytes", (unsigned long long)head->size);
-	add(line, ", beginning with");
+		add_words(line, ", %llu bytes", (unsigned long long)head->size);
+	add_words(line, ", beginning with");
 	for (unsigned i = 0; i < 8 && base_cursor_u8(&c, &byte); i++)
-		add(line, " %02x", byte);
+		add_words(line, " %02x", byte);
 }
 
-static void describe(struct head *head, struct line *line)
+static void describe_file(struct head *head, struct line *line)
 {
 	struct base_file file = {.bytes = head->bytes, .size = head->count};
 	if (head->count == 0) {
-		add(line, "empty file");
+		add_words(line, "empty file");
 		return;
 	}
 	const struct snap_format *format = snap_format_of(head->name, &file);
 	if (format && !format->describe) {
-		add(line, "%s", format->title);
+		add_words(line, "%s", format->title);
 		return;
 	}
 	head->format = format;
 	for (size_t i = 0; i < sizeof(magics) / sizeof(*magics); i++) {
 		if (!matches(head, &magics[i]))
 			continue;
-		add(line, "%s", magics[i].description);
+		add_words(line, "%s", magics[i].description);
 		if (magics[i].more)
 			magics[i].more(head, line);
 		return;
@@ -326,12 +328,12 @@ static enum hg_status describe_packed(const uint8_t *packed, size_t packed_size,
 	unsigned long long size = ZSTD_getFrameContentSize(packed, packed_size);
 	bool known = size != ZSTD_CONTENTSIZE_UNKNOWN && size != ZSTD_CONTENTSIZE_ERROR;
 	head->size = known ? size : HG_UNKNOWN;
-	add(line, "zstd-compressed ");
+	add_words(line, "zstd-compressed ");
 	BASE_TRY(decompress(packed, packed_size, head, &fine, error));
 	if (fine)
-		describe(head, line);
+		describe_file(head, line);
 	else
-		add(line, "data that does not decompress");
+		add_words(line, "data that does not decompress");
 	return HG_OK;
 }
 
@@ -347,7 +349,7 @@ static enum hg_status identify_file(
 		return base_no_memory(error, PACKED_BYTES);
 	enum hg_status status = read_bytes(fd, head->bytes, HEAD_BYTES, &head->count, error);
 	if (status == HG_OK && !matches(head, &zstd)) {
-		describe(head, line);
+		describe_file(head, line);
 	} else if (status == HG_OK) {
 		memcpy(packed, head->bytes, head->count);
 		status = read_bytes(
@@ -359,7 +361,7 @@ static enum hg_status identify_file(
 	return status;
 }
 
-static enum hg_status identify(const struct hg_session *session, const char *path,
+static enum hg_status identify_path(const struct hg_session *session, const char *path,
 	struct line *line, struct hg_error *error)
 {
 	uint8_t bytes[HEAD_BYTES];
@@ -368,7 +370,7 @@ static enum hg_status identify(const struct hg_session *session, const char *pat
 	struct stat about;
 	BASE_TRY(base_file_kind(path, &kind, error));
 	if (kind) {
-		add(line, "%s", strncmp(kind, "a ", 2) == 0 ? kind + 2 : kind);
+		add_words(line, "%s", strncmp(kind, "a ", 2) == 0 ? kind + 2 : kind);
 		return HG_OK;
 	}
 	int fd;
@@ -381,18 +383,14 @@ static enum hg_status identify(const struct hg_session *session, const char *pat
 	return status;
 }
 
-enum hg_status hg_identify(struct hg_session *session, const char *path, char *buffer, size_t size)
+enum hg_status snap_identify(const struct hg_session *session, const char *path, char *buffer,
+	size_t size, struct hg_error *error)
 {
 	struct line line = {buffer, size, 0};
-	if (!session)
-		return HG_ERROR_USAGE;
-	base_error_clear(&session->error);
-	if (!path)
-		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
 	if (size)
 		buffer[0] = '\0';
-	enum hg_status status = identify(session, path, &line, &session->error);
+	enum hg_status status = identify_path(session, path, &line, error);
 	if (status != HG_OK)
-		base_error_file(&session->error, path);
+		base_error_file(error, path);
 	return status;
 }

@@ -1,3 +1,4 @@
+/* Locations by number, and what the ids in headers mean. */
 #include "snapshot/locations.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* A pass of all threads over the heap, each over a slice of its index. */
 #include "snapshot/mark.h"
 
 #include "base/assert.h"
@@ -127,6 +128,12 @@ static void mark_slice(void *context, unsigned slice, unsigned slices)
 	marking->strays[slice] = m.strays;
 }
 
+/* The loader adds what needs ranks. */
+static enum hg_status finalise_snapshot(struct snap *snap, struct hg_error *error)
+{
+	return snap->format->finalise ? snap->format->finalise(snap, error) : HG_OK;
+}
+
 enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
 {
 	struct snap_census strays[BASE_MOST_SLICES] = {0};
@@ -143,5 +150,10 @@ enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
 	BASE_TRY(snap_ranks_count(&snap->ranks, &blocks, error));
 	if (blocks != snap->block_count)
 		return base_corrupt(error, HG_NO_OFFSET, "changed while it was read");
-	return snap->format->finalise ? snap->format->finalise(snap, error) : HG_OK;
+	base_assert(BASE_IS_SORTED(snap->forwards, snap->forward_count, from.a));
+	BASE_TRY(finalise_snapshot(snap, error));
+	base_assert(BASE_IS_SORTED(snap->links, snap->link_count, from));
+	base_assert(BASE_IS_SORTED(snap->offheap, snap->offheap_count, rank));
+	base_assert(BASE_IS_SORTED(snap->sampled, snap->sampled_count, address.a));
+	return HG_OK;
 }

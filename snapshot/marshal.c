@@ -57,7 +57,7 @@ struct item {
 	const uint8_t *bytes; /* STRING, DOUBLES */
 };
 
-static enum hg_status cut(const struct base_cursor *c, struct hg_error *error)
+static enum hg_status cut_marshal(const struct base_cursor *c, struct hg_error *error)
 {
 	return base_corrupt(error, base_cursor_offset(c), "marshalled value ends inside an item");
 }
@@ -73,7 +73,7 @@ static enum hg_status decode_int(
 {
 	uint64_t raw;
 	if (!base_cursor_be(c, bytes, &raw))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	/* OCaml's integers have 63 bits; its reader loses the highest of 64 in the same way. */
 	item->number = sign_extend(raw, bytes == 8 ? 63 : 8 * bytes);
 	return HG_OK;
@@ -85,7 +85,7 @@ static enum hg_status decode_payload(
 {
 	if ((ids && !base_cursor_skip(c, ID_BYTES)) ||
 		!base_cursor_bytes(c, item->count * unit, &item->bytes))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	return HG_OK;
 }
 
@@ -94,7 +94,7 @@ static enum hg_status decode_string(
 {
 	item->tag = SNAP_TAG_STRING;
 	if (!base_cursor_be(c, bytes, &item->count))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	return decode_payload(c, ids, 1, item, error);
 }
 
@@ -105,7 +105,7 @@ static enum hg_status decode_doubles(
 	item->tag = bytes ? SNAP_TAG_DOUBLE_ARRAY : SNAP_TAG_DOUBLE;
 	item->count = 1;
 	if (bytes && !base_cursor_be(c, bytes, &item->count))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	return decode_payload(c, ids, 8, item, error);
 }
 
@@ -115,7 +115,7 @@ static enum hg_status decode_block(
 {
 	uint64_t header;
 	if (!base_cursor_be(c, bytes, &header))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	item->tag = (uint8_t)header;
 	item->count = header >> 10 & ((UINT64_C(1) << 33) - 1);
 	return HG_OK;
@@ -140,7 +140,7 @@ static enum hg_status decode_custom(
 	const uint8_t *name = c->next;
 	const uint8_t *nul = memchr(name, 0, base_cursor_left(c));
 	if (!nul)
-		return cut(c, error);
+		return cut_marshal(c, error);
 	uint64_t length = (uint64_t)(nul - name);
 	base_cursor_skip(c, length + 1);
 	item->tag = SNAP_TAG_CUSTOM;
@@ -148,7 +148,7 @@ static enum hg_status decode_custom(
 	uint64_t bytes = item->custom == 'i' ? 4 : 8;
 	if (item->custom == 'n') {
 		if (!base_cursor_be(c, 1, &bytes))
-			return cut(c, error);
+			return cut_marshal(c, error);
 		if (bytes != 1 && bytes != 2)
 			return base_corrupt(error, offset, "nativeint of unknown width");
 		bytes *= 4;
@@ -157,7 +157,7 @@ static enum hg_status decode_custom(
 	}
 	uint64_t raw;
 	if (!base_cursor_be(c, (unsigned)bytes, &raw) || (ids && !base_cursor_skip(c, ID_BYTES)))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	item->number = sign_extend(raw, 8 * (unsigned)bytes);
 	return HG_OK;
 }
@@ -202,7 +202,7 @@ static enum hg_status decode_rare(
 	case INTEGER:
 		return decode_int(c, form->bytes, item, error);
 	case SHARED:
-		return base_cursor_be(c, form->bytes, &item->count) ? HG_OK : cut(c, error);
+		return base_cursor_be(c, form->bytes, &item->count) ? HG_OK : cut_marshal(c, error);
 	case BLOCK:
 		return decode_block(c, form->bytes, item, error);
 	case STRING:
@@ -213,7 +213,7 @@ static enum hg_status decode_rare(
 	case CUSTOM:
 		return decode_custom(c, ids, item, error);
 	default:
-		return base_cursor_skip(c, form->bytes) ? HG_OK : cut(c, error);
+		return base_cursor_skip(c, form->bytes) ? HG_OK : cut_marshal(c, error);
 	}
 }
 
@@ -222,13 +222,13 @@ static inline enum hg_status decode(
 {
 	uint8_t code;
 	if (!base_cursor_u8(c, &code))
-		return cut(c, error);
+		return cut_marshal(c, error);
 	if (code >= CODE_SMALL_BLOCK) {
 		item->kind = BLOCK;
 		item->tag = code & 15;
 		item->count = code >> 4 & 7;
 		if (ids && item->count && !base_cursor_skip(c, ID_BYTES))
-			return cut(c, error);
+			return cut_marshal(c, error);
 		return HG_OK;
 	}
 	if (code >= CODE_SMALL_INT) {
@@ -265,7 +265,7 @@ struct reader {
 	struct hg_error *error;
 };
 
-static enum hg_status push(struct reader *r, struct frame frame)
+static enum hg_status push_marshal(struct reader *r, struct frame frame)
 {
 	if (r->depth == r->capacity) {
 		size_t capacity = r->capacity ? 2 * r->capacity : 64;
@@ -331,8 +331,8 @@ static enum hg_status shared(
 }
 
 /* The handle for an item that is not INFIX. */
-static inline enum hg_status place(struct reader *r, const struct item *item, const uint8_t *at,
-	uint32_t *handle, struct frame *inner)
+static inline enum hg_status place_marshal(struct reader *r, const struct item *item,
+	const uint8_t *at, uint32_t *handle, struct frame *inner)
 {
 	uint64_t offset = (uint64_t)(at - r->data.start);
 	*handle = (uint32_t)(at - r->first) << ITEM_BITS | 2;
@@ -367,12 +367,12 @@ static enum hg_status read_items(struct reader *r)
 		struct frame inner = {0, 0};
 		uint32_t handle;
 		r->missing--;
-		BASE_TRY(place(r, &item, at, &handle, &inner));
+		BASE_TRY(place_marshal(r, &item, at, &handle, &inner));
 		r->cells[outer.next++] = handle;
 		outer.left--;
 		if (inner.left) {
 			if (outer.left)
-				BASE_TRY(push(r, outer));
+				BASE_TRY(push_marshal(r, outer));
 			outer = inner;
 		} else if (!outer.left) {
 			if (!r->depth)
@@ -494,7 +494,7 @@ enum hg_status snap_marshal_read(struct base_cursor *cursor, struct base_pool *p
 	return HG_OK;
 }
 
-static bool is_block(struct snap_value value)
+static bool is_marshal_block(struct snap_value value)
 {
 	return (value.bits & 3) == 0 && value.bits != 0;
 }
@@ -529,7 +529,7 @@ bool snap_marshal_is_int(const struct snap_marshal *m, struct snap_value value)
 int snap_marshal_tag(const struct snap_marshal *m, struct snap_value value)
 {
 	struct item item;
-	if (is_block(value))
+	if (is_marshal_block(value))
 		return m->cells[value.bits >> ITEM_BITS] & 255;
 	if (!item_of(m, value, &item) || item.kind == INTEGER || item.kind == CODE)
 		return -1;
@@ -539,7 +539,7 @@ int snap_marshal_tag(const struct snap_marshal *m, struct snap_value value)
 uint32_t snap_marshal_size(const struct snap_marshal *m, struct snap_value value)
 {
 	struct item item;
-	if (is_block(value))
+	if (is_marshal_block(value))
 		return m->cells[value.bits >> ITEM_BITS] >> 8;
 	return item_of(m, value, &item) && item.kind == DOUBLES ? (uint32_t)item.count : 0;
 }
@@ -548,7 +548,7 @@ struct snap_value snap_marshal_field(
 	const struct snap_marshal *m, struct snap_value value, uint64_t index)
 {
 	struct snap_value absent = {0};
-	if (!is_block(value))
+	if (!is_marshal_block(value))
 		return absent;
 	uint32_t position = value.bits >> ITEM_BITS;
 	if (index >= m->cells[position] >> 8)

@@ -1,6 +1,9 @@
+/* Numbers for blocks and kept words, by counted bits. */
 #include "snapshot/ranks.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
+#include "base/search.h"
 
 #include <string.h>
 
@@ -53,6 +56,8 @@ static void sort_granules(struct snap_granules *granules)
 		if (kept == 0 || numbers[kept - 1] != numbers[i])
 			numbers[kept++] = numbers[i];
 	granules->count = kept;
+	for (uint64_t i = 1; i < kept; i++)
+		base_assert(numbers[i - 1] < numbers[i]);
 }
 
 static uint64_t count_leaves(const struct snap_granules *granules)
@@ -103,6 +108,7 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 		uint64_t end = ((uint64_t)granules->numbers[granules->count - 1] + 1) << words;
 		ranks->word_span = end - ranks->first_word;
 	}
+	base_assert(ranks->granule_count == granules->count + 1);
 	fill_table(ranks, granules);
 	snap_granules_release(granules);
 	return HG_OK;
@@ -123,6 +129,8 @@ enum hg_status snap_ranks_count(struct snap_ranks *ranks, uint64_t *blocks, stru
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"%llu blocks and pointers: more than the 2^31 that this version can hold",
 			(unsigned long long)kept);
+	/* Every block has a slot of its own. */
+	base_assert(headers <= kept);
 	ranks->slot_count = kept;
 	*blocks = headers;
 	return HG_OK;
@@ -142,50 +150,41 @@ static unsigned select_bit(uint64_t bits, uint32_t n)
 	return (unsigned)__builtin_ctzll(bits);
 }
 
-/* Last line that counts at most 'number' before it: binary search, by rank or by slot. */
+/* Last line that counts at most 'number' before it, by rank or by slot; the first counts none. */
 static uint64_t find_line(const struct snap_ranks *ranks, uint32_t number, bool by_slot)
 {
-	uint64_t low = 0, high = ranks->granule_count * SNAP_GRANULE_LINES;
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		const struct snap_line *line = &ranks->lines[middle];
-		if ((by_slot ? line->kept_before : line->blocks_before) <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	uint64_t count = ranks->granule_count * SNAP_GRANULE_LINES;
+	base_assert(ranks->lines[0].kept_before == 0 && ranks->lines[0].blocks_before == 0);
+	return (by_slot ? BASE_FIRST_ABOVE(ranks->lines, count, kept_before, number)
+			: BASE_FIRST_ABOVE(ranks->lines, count, blocks_before, number)) -
+	       1;
 }
 
 struct snap_header_address snap_ranks_header(const struct snap_ranks *ranks, struct snap_rank rank)
 {
 	uint64_t line = find_line(ranks, rank.n, false);
 	const struct snap_line *l = &ranks->lines[line];
-	unsigned bit = select_bit(l->header & l->kept, rank.n - l->blocks_before);
+	uint64_t headers = l->header & l->kept;
+	base_assert(rank.n - l->blocks_before < (uint32_t)__builtin_popcountll(headers));
+	unsigned bit = select_bit(headers, rank.n - l->blocks_before);
 	return snap_word_header(line_word(ranks, line) + bit);
 }
 
 struct snap_header_address snap_ranks_slot_header(
 	const struct snap_ranks *ranks, struct snap_slot slot)
 {
+	base_assert(slot.n < ranks->slot_count);
 	uint64_t line = find_line(ranks, slot.n, true);
 	const struct snap_line *l = &ranks->lines[line];
 	unsigned bit = select_bit(l->kept, slot.n - l->kept_before);
 	return snap_word_header(line_word(ranks, line) + bit);
 }
 
-/* First granule behind a number: for words between granules. */
+/* First granule after a number: for words between granules. */
 static uint64_t granules_up_to(const struct snap_ranks *ranks, uint64_t number)
 {
-	uint64_t low = 1, high = ranks->granule_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (ranks->numbers[middle] <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return 1 + base_search(ranks->numbers + 1, ranks->granule_count - 1, sizeof(uint32_t),
+			   sizeof(uint32_t), number, 1);
 }
 
 bool snap_ranks_block_before(
@@ -193,24 +192,25 @@ bool snap_ranks_block_before(
 {
 	uint64_t word = address >> 3;
 	uint64_t number = word >> (SNAP_GRANULE_SHIFT - 3);
-	uint64_t behind = granules_up_to(ranks, number);
-	if (behind == 1)
+	uint64_t after = granules_up_to(ranks, number);
+	if (after == 1)
 		return false;
 	uint64_t line;
 	uint32_t before;
-	if (ranks->numbers[behind - 1] == number) {
-		line = (behind - 1) * SNAP_GRANULE_LINES + (word >> 6 & 63);
+	if (ranks->numbers[after - 1] == number) {
+		line = (after - 1) * SNAP_GRANULE_LINES + (word >> 6 & 63);
 		uint64_t upto = UINT64_MAX >> (63 - (word & 63));
 		const struct snap_line *l = &ranks->lines[line];
 		before = l->blocks_before +
 			 (uint32_t)__builtin_popcountll(l->header & l->kept & upto);
 	} else {
-		line = behind * SNAP_GRANULE_LINES - 1;
+		line = after * SNAP_GRANULE_LINES - 1;
 		const struct snap_line *l = &ranks->lines[line];
 		before = l->blocks_before + (uint32_t)__builtin_popcountll(l->header & l->kept);
 	}
 	if (before == 0)
 		return false;
 	rank->n = before - 1;
+	base_assert(snap_ranks_header(ranks, *rank).a <= address);
 	return true;
 }

@@ -1,5 +1,10 @@
+/*
+ * A snapshot: what loaders add to it, how it is opened, and where words in it lead.
+ */
 #include "snapshot/snapshot.h"
 
+#include "base/assert.h"
+#include "base/search.h"
 #include "base/grow.h"
 
 #include <string.h>
@@ -98,11 +103,14 @@ enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error)
 	}
 	if (!entries_are_sorted(snap))
 		qsort(snap->entries, snap->entry_count, sizeof(*snap->entries), entries_by_address);
+	base_assert(entries_are_sorted(snap));
 	uint32_t rank = 0;
 	for (uint64_t i = 0; i < snap->entry_count; i++) {
+		base_assert(snap->entries[i].blocks <= SNAP_ENTRY_BLOCKS);
 		snap->entries[i].first_rank = rank;
 		rank += snap->entries[i].blocks;
 	}
+	base_assert(rank == snap->block_count);
 	return HG_OK;
 }
 
@@ -121,29 +129,15 @@ enum hg_status snap_cut_short(
 
 const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address)
 {
-	uint64_t low = 0, high = snap->chunk_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->chunks[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool inside = low < snap->chunk_count && snap->chunks[low].start <= address;
-	return inside ? &snap->chunks[low] : NULL;
+	uint64_t i = BASE_FIRST_ABOVE(snap->chunks, snap->chunk_count, end, address);
+	bool inside = i < snap->chunk_count && snap->chunks[i].start <= address;
+	return inside ? &snap->chunks[i] : NULL;
 }
 
 static bool is_code(const struct snap *snap, uint64_t address)
 {
-	uint64_t low = 0, high = snap->code_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->codes[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < snap->code_count && snap->codes[low].start <= address;
+	uint64_t i = BASE_FIRST_ABOVE(snap->codes, snap->code_count, end, address);
+	return i < snap->code_count && snap->codes[i].start <= address;
 }
 
 /* Infix headers have a header bit of their own: the block is the last one before. */
@@ -158,6 +152,7 @@ static bool resolve_infix(const struct snap *snap, struct snap_header_address in
 	if (!snap_ranks_block_before(&snap->ranks, infix.a, &rank))
 		return false;
 	*header = snap_ranks_header(&snap->ranks, rank);
+	base_assert(header->a < infix.a);
 	return true;
 }
 
@@ -165,17 +160,10 @@ static bool resolve_infix(const struct snap *snap, struct snap_header_address in
 static bool resolve_forward(const struct snap *snap, struct snap_header_address left,
 	struct snap_header_address *header)
 {
-	uint64_t low = 0, high = snap->forward_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->forwards[middle].from.a < left.a)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == snap->forward_count || snap->forwards[low].from.a != left.a)
+	uint64_t i = BASE_FIRST_FROM(snap->forwards, snap->forward_count, from, left.a);
+	if (i == snap->forward_count || snap->forwards[i].from.a != left.a)
 		return false;
-	*header = snap->forwards[low].to;
+	*header = snap->forwards[i].to;
 	return snap_line_is_block(snap_ranks_line_of(&snap->ranks, *header), *header);
 }
 
@@ -212,7 +200,9 @@ uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 	struct snap_header_address header;
 	if (value & 1 || !snap_outcome_is_block(snap_resolve(snap, value, &header)))
 		return HG_NO_NODE;
-	return snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
+	uint32_t node = snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
+	base_assert(node < snap->block_count);
+	return node;
 }
 
 void snap_census_add(struct snap_census *to, const struct snap_census *from)
@@ -225,35 +215,23 @@ void snap_census_add(struct snap_census *to, const struct snap_census *from)
 /* First link from a node not below the given one. */
 static uint64_t links_from(const struct snap *snap, uint64_t node)
 {
-	uint64_t low = 0, high = snap->link_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->links[middle].from < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BASE_FIRST_FROM(snap->links, snap->link_count, from, node);
 }
 
 void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_t *end)
 {
+	base_assert(node <= snap_virtual_root(snap));
 	*first = links_from(snap, node);
 	*end = links_from(snap, (uint64_t)node + 1);
+	base_assert(*first <= *end && *end <= snap->link_count);
 }
 
 uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address)
 {
-	uint64_t low = 0, high = snap->sampled_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->sampled[middle].address.a < address.a)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < snap->sampled_count && snap->sampled[low].address.a == address.a;
-	return found ? snap->sampled[low].location : 0;
+	uint64_t i = BASE_FIRST_FROM(snap->sampled, snap->sampled_count, address, address.a);
+	base_assert(i == 0 || snap->sampled[i - 1].address.a < address.a);
+	bool found = i < snap->sampled_count && snap->sampled[i].address.a == address.a;
+	return found ? snap->sampled[i].location : 0;
 }
 
 /* What the format is told by: the first bytes of a file that is still compressed. */

@@ -10,6 +10,7 @@
 #ifndef SNAPSHOT_SNAPSHOT_H
 #define SNAPSHOT_SNAPSHOT_H
 
+#include "base/assert.h"
 #include "base/file.h"
 #include "base/pool.h"
 #include "base/session.h"
@@ -217,7 +218,7 @@ enum { SNAP_ENTRY_BLOCKS = 128, SNAP_ENTRY_WORDS = 4096 };
 enum hg_status snap_add_entry(struct snap *snap, struct snap_header_address address,
 	uint64_t offset, struct hg_error *error);
 
-/* Takes the blocks of a loader; what it counts stays in registers until it is settled. */
+/* Takes the blocks of a loader; what it counts stays in registers until the end. */
 struct snap_adder {
 	struct snap *snap;
 	uint64_t blocks, words, fields, largest;
@@ -232,9 +233,10 @@ static inline struct snap_adder snap_adder_start(struct snap *snap)
 
 /* Ends the index entry and adds up: where blocks do not follow each other, and behind the last one.
  */
-static inline void snap_adder_settle(struct snap_adder *a)
+static inline void snap_adder_end(struct snap_adder *a)
 {
 	struct snap *snap = a->snap;
+	base_assert(a->room == 0 || (snap->entry_count && a->room < SNAP_ENTRY_BLOCKS));
 	if (a->room)
 		snap->entries[snap->entry_count - 1].blocks -= a->room;
 	snap->block_count += a->blocks;
@@ -247,15 +249,16 @@ static inline void snap_adder_settle(struct snap_adder *a)
 
 /*
  * A block, whose entry in the file is at 'offset'; the caller has
- * checked that it lies in its chunk, behind the block before, and settles where a chunk begins.
+ * checked that it lies in its chunk, behind the block before, and ends it where a chunk begins.
  */
 static inline enum hg_status snap_adder_block(struct snap_adder *a,
 	struct snap_header_address address, uint64_t offset, uint64_t wosize, unsigned tag,
 	struct hg_error *error)
 {
 	uint64_t fields = snap_tag_has_fields(tag) ? wosize : 0;
+	base_assert(wosize > 0 && address.a % 8 == 0 && address.a >= SNAP_ADDRESS_FIRST);
 	if (a->room == 0) {
-		snap_adder_settle(a);
+		snap_adder_end(a);
 		enum hg_status status = snap_add_entry(a->snap, address, offset, error);
 		if (status != HG_OK)
 			return status;
@@ -278,7 +281,7 @@ static inline enum hg_status snap_adder_block(struct snap_adder *a,
 	}
 	/* The walk to a block behind this one would be long. */
 	if (fields >= SNAP_ENTRY_WORDS)
-		snap_adder_settle(a);
+		snap_adder_end(a);
 	return HG_OK;
 }
 
@@ -319,6 +322,7 @@ uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);
 /* Node numbers: blocks, roots, the virtual root. */
 static inline uint32_t snap_root_node(const struct snap *snap, uint64_t root)
 {
+	base_assert(root < snap->root_count);
 	return (uint32_t)(snap->block_count + root);
 }
 static inline uint32_t snap_virtual_root(const struct snap *snap)

@@ -1,4 +1,8 @@
+/* Runs of blocks, index entry by index entry, and the look-up of one block by rank. */
 #include "snapshot/walk.h"
+
+#include "base/assert.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -19,6 +23,7 @@ enum hg_status snap_walk_init(
 
 void snap_walk_range(struct snap_walk *walk, uint64_t first, uint64_t end)
 {
+	base_assert(first <= end && end <= walk->snap->entry_count);
 	walk->entry = first;
 	walk->entry_end = end;
 	walk->blocks_left = 0;
@@ -79,15 +84,8 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 
 uint64_t snap_entry_of(const struct snap *snap, struct snap_rank rank)
 {
-	uint64_t low = 0, high = snap->entry_count;
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (snap->entries[middle].first_rank <= rank.n)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	base_assert(rank.n < snap->block_count);
+	return BASE_FIRST_ABOVE(snap->entries, snap->entry_count, first_rank, rank.n) - 1;
 }
 
 bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)

@@ -1,7 +1,8 @@
 /* The blocks of the heap of a core, area by area in order of addresses. */
-#include "snapshot/core/parts.h"
+#include "snapshot/core/heap.h"
 
 #include "base/cursor.h"
+#include "snapshot/core/static.h"
 #include "snapshot/walk.h"
 
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static uint64_t block_bytes(const struct heap_walk *w, uint64_t header)
 }
 
 /* The bytes at an address, of the core and not of a file; false if not even a word is there. */
-static bool look(struct heap_walk *w, uint64_t address)
+static bool look_at_word(struct heap_walk *w, uint64_t address)
 {
 	if (w->bytes && address >= w->from && address + 8 <= w->end)
 		return true;
@@ -54,7 +55,7 @@ static bool look(struct heap_walk *w, uint64_t address)
 	return w->end - address >= 8;
 }
 
-static uint64_t load(const struct heap_walk *w, uint64_t address)
+static uint64_t load_word(const struct heap_walk *w, uint64_t address)
 {
 	return base_load_u64le(w->bytes + (address - w->from));
 }
@@ -67,10 +68,10 @@ static void end_entry(struct heap_walk *w)
 		if (!(last->offset & ELFCORE_COPY))
 			last->offset = w->entry_end;
 	}
-	snap_adder_settle(&w->adder);
+	snap_adder_end(&w->adder);
 }
 
-static enum hg_status add_block(
+static enum hg_status add_heap_block(
 	struct heap_walk *w, uint64_t address, uint64_t header, uint64_t offset)
 {
 	/* The index entry before has its end before another one begins; each lies in one piece. */
@@ -87,7 +88,7 @@ static enum hg_status add_block(
 }
 
 /* Notes what a block leads to besides the heap; its words are at 'fields'. */
-static enum hg_status meet_fields(
+static enum hg_status meet_heap_fields(
 	struct heap_walk *w, const struct snap_cell *cell, const uint8_t *fields)
 {
 	uint64_t first = 0;
@@ -103,14 +104,14 @@ static enum hg_status meet_fields(
 	return HG_OK;
 }
 
-static enum hg_status meet_block(
+static enum hg_status meet_heap_block(
 	struct heap_walk *w, uint64_t address, uint64_t header, const uint8_t *fields)
 {
 	struct snap_cell cell = {.address = {address},
 		.wosize = snap_header_wosize(header, w->snap->reserved),
 		.tag = snap_header_tag(header)};
 	if (snap_tag_has_fields(cell.tag))
-		BASE_TRY(meet_fields(w, &cell, fields));
+		BASE_TRY(meet_heap_fields(w, &cell, fields));
 	if (cell.tag == SNAP_TAG_CUSTOM)
 		return elfcore_append(&w->core->customs, address, w->error);
 	if (cell.tag == SNAP_TAG_CONT && w->core->runtime.is_5)
@@ -145,9 +146,9 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 	if (kept < words)
 		(void)snap_image_read(image, left + 16, copies->items + at + 2, 8 * (words - 2));
 	end_entry(w);
-	BASE_TRY(add_block(w, address, header, ELFCORE_COPY | at));
-	snap_adder_settle(&w->adder);
-	return meet_block(w, address, header, (const uint8_t *)(copies->items + at + 1));
+	BASE_TRY(add_heap_block(w, address, header, ELFCORE_COPY | at));
+	snap_adder_end(&w->adder);
+	return meet_heap_block(w, address, header, (const uint8_t *)(copies->items + at + 1));
 }
 
 /* Where the block at an address was promoted from just now; 0 if it was not. */
@@ -161,14 +162,14 @@ static uint64_t place_left(struct heap_walk *w, uint64_t address)
 }
 
 /* A live block that lies within its area. */
-static enum hg_status take_block(struct heap_walk *w, uint64_t address, uint64_t header)
+static enum hg_status take_heap_block(struct heap_walk *w, uint64_t address, uint64_t header)
 {
 	uint64_t left = w->snap->forward_count ? place_left(w, address) : 0;
 	bool whole = address + block_bytes(w, header) <= w->end;
 	if (left || !whole)
 		return add_copy(w, address, left);
-	BASE_TRY(add_block(w, address, header, 0));
-	return meet_block(w, address, header, w->bytes + (address - w->from) + 8);
+	BASE_TRY(add_heap_block(w, address, header, 0));
+	return meet_heap_block(w, address, header, w->bytes + (address - w->from) + 8);
 }
 
 /* The same for the major heap, with 'more' words that Gc.stat counts. */
@@ -177,7 +178,7 @@ static enum hg_status take_live(
 {
 	uint64_t words = block_bytes(w, header) / 8 + more;
 	w->taken = false;
-	BASE_TRY(take_block(w, address, header));
+	BASE_TRY(take_heap_block(w, address, header));
 	if (w->taken) {
 		w->snap->live_blocks++;
 		w->snap->live_words += words;
@@ -187,7 +188,7 @@ static enum hg_status take_live(
 	return HG_OK;
 }
 
-static bool is_dead(const struct heap_walk *w, uint64_t header)
+static bool is_dead_block(const struct heap_walk *w, uint64_t header)
 {
 	return w->dead_colors >> snap_header_color(header) & 1;
 }
@@ -197,9 +198,9 @@ static bool leads_on(struct heap_walk *w, uint64_t address, uint64_t end)
 {
 	unsigned blocks = 0;
 	while (address < end) {
-		if (!look(w, address) || w->resync_steps++ >= RESYNC_STEPS)
+		if (!look_at_word(w, address) || w->resync_steps++ >= RESYNC_STEPS)
 			return false;
-		uint64_t header = load(w, address), bytes = block_bytes(w, header);
+		uint64_t header = load_word(w, address), bytes = block_bytes(w, header);
 		if (header == 0 && w->snap->forward_count)
 			return true;
 		if (bytes > end - address)
@@ -226,9 +227,9 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 {
 	struct snap_accounts *accounts = &w->snap->accounts;
 	for (uint64_t address = area->start; address < area->end;) {
-		uint64_t header = look(w, address) ? load(w, address) : 0;
+		uint64_t header = look_at_word(w, address) ? load_word(w, address) : 0;
 		uint64_t bytes = block_bytes(w, header);
-		if (bytes > area->end - address || !look(w, address)) {
+		if (bytes > area->end - address || !look_at_word(w, address)) {
 			end_entry(w);
 			uint64_t next = resync(w, address, area->end);
 			accounts->damaged += next - address;
@@ -237,7 +238,7 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 		}
 		if (bytes == 8) {
 			accounts->fragments += 8;
-		} else if (is_dead(w, header)) {
+		} else if (is_dead_block(w, header)) {
 			accounts->free += bytes;
 			accounts->free_blocks++;
 		} else {
@@ -254,7 +255,7 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 	uint64_t slot = 8 * (uint64_t)area->slot_words, used = 0;
 	w->stride = area->slot_words;
 	for (uint64_t address = area->start; address + slot <= area->end; address += slot) {
-		uint64_t header = look(w, address) ? load(w, address) : 0;
+		uint64_t header = look_at_word(w, address) ? load_word(w, address) : 0;
 		uint64_t bytes = block_bytes(w, header);
 		/* Also a dead one: a walk would take it for the end of the pool. */
 		if (bytes > slot) {
@@ -263,7 +264,7 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 			used += slot;
 			continue;
 		}
-		if (header == 0 || is_dead(w, header) || bytes == 8) {
+		if (header == 0 || is_dead_block(w, header) || bytes == 8) {
 			accounts->free += slot;
 			accounts->free_blocks += header != 0;
 			used += slot;
@@ -281,13 +282,13 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *area)
 {
 	struct snap_accounts *accounts = &w->snap->accounts;
-	uint64_t header = look(w, area->start) ? load(w, area->start) : 0;
+	uint64_t header = look_at_word(w, area->start) ? load_word(w, area->start) : 0;
 	uint64_t bytes = block_bytes(w, header);
 	if (bytes > area->end - area->start || bytes == 8) {
 		accounts->damaged += area->end - area->start + 16;
 		return HG_OK;
 	}
-	if (is_dead(w, header)) {
+	if (is_dead_block(w, header)) {
 		accounts->free += bytes + 16;
 		accounts->free_blocks++;
 		return HG_OK;
@@ -303,8 +304,9 @@ static uint64_t forwarded_bytes(struct heap_walk *w, uint64_t address, uint64_t 
 {
 	uint64_t header;
 	struct snap_header_address left = {address};
-	*to = address + 16 <= w->end ? snap_pointed_header(load(w, snap_field_address(left, 0))).a
-				     : 0;
+	*to = address + 16 <= w->end
+		      ? snap_pointed_header(load_word(w, snap_field_address(left, 0))).a
+		      : 0;
 	if (*to % 8 || !snap_runtime_area(&w->core->runtime, *to) ||
 		!snap_image_u64(&w->core->image, *to, &header))
 		return 0;
@@ -328,7 +330,7 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 	if (!leads_on(w, address, area->end))
 		address = resync(w, address, area->end);
 	while (address < area->end) {
-		uint64_t header = look(w, address) ? load(w, address) : 0;
+		uint64_t header = look_at_word(w, address) ? load_word(w, address) : 0;
 		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
 		if (bytes == 0 || bytes > area->end - address) {
 			end_entry(w);
@@ -336,7 +338,7 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 			continue;
 		}
 		if (header && bytes > 8)
-			BASE_TRY(take_block(w, address, header));
+			BASE_TRY(take_heap_block(w, address, header));
 		else
 			end_entry(w);
 		address += bytes;
@@ -348,8 +350,8 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 static enum hg_status find_forwards(struct heap_walk *w, const struct snap_area *area)
 {
 	uint64_t to;
-	for (uint64_t address = area->start; address < area->end && look(w, address);) {
-		uint64_t header = load(w, address);
+	for (uint64_t address = area->start; address < area->end && look_at_word(w, address);) {
+		uint64_t header = load_word(w, address);
 		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
 		if (bytes == 0 || bytes > area->end - address)
 			return HG_OK;
@@ -361,7 +363,7 @@ static enum hg_status find_forwards(struct heap_walk *w, const struct snap_area 
 	return HG_OK;
 }
 
-static int by_to(const void *a, const void *b)
+static int forwards_by_to(const void *a, const void *b)
 {
 	const struct snap_forward *x = a, *y = b;
 	if (x->to.a != y->to.a)
@@ -370,7 +372,7 @@ static int by_to(const void *a, const void *b)
 	return (x->from.a > y->from.a) - (x->from.a < y->from.a);
 }
 
-static int by_from(const void *a, const void *b)
+static int forwards_by_from(const void *a, const void *b)
 {
 	const struct snap_forward *x = a, *y = b;
 	return (x->from.a > y->from.a) - (x->from.a < y->from.a);
@@ -518,12 +520,13 @@ enum hg_status elfcore_load_heap(struct elfcore *core, struct hg_error *error)
 			BASE_TRY(find_forwards(&w, &runtime->areas[i]));
 	BASE_TRY(add_infix_forwards(&w));
 	if (snap->forward_count)
-		qsort(snap->forwards, snap->forward_count, sizeof(*snap->forwards), by_to);
+		qsort(snap->forwards, snap->forward_count, sizeof(*snap->forwards), forwards_by_to);
 	for (uint64_t i = 0; i < runtime->area_count; i++) {
 		BASE_TRY(base_progress(snap->session, "reading blocks", i, runtime->area_count));
 		BASE_TRY(walk_area(&w, &runtime->areas[i]));
 	}
 	if (snap->forward_count)
-		qsort(snap->forwards, snap->forward_count, sizeof(*snap->forwards), by_from);
+		qsort(snap->forwards, snap->forward_count, sizeof(*snap->forwards),
+			forwards_by_from);
 	return HG_OK;
 }

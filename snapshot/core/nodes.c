@@ -2,9 +2,10 @@
  * Nodes of a core that are no blocks: roots, suspended fibers; and what hangs on blocks besides
  * their fields: ephemeron data, off-heap bytes, the places where profiled blocks were allocated.
  */
-#include "snapshot/core/parts.h"
+#include "snapshot/core/nodes.h"
 
 #include "snapshot/runtime/reader.h"
+#include "snapshot/core/static.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@
 
 /* In a frame whose live slots are not known any word may look like a pointer: those that lead to
  * blocks are kept, when ranks tell. */
-static enum hg_status load_roots(struct elfcore *core, struct hg_error *error)
+static enum hg_status load_core_roots(struct elfcore *core, struct hg_error *error)
 {
 	const struct snap_runtime_roots *roots = &core->runtime.roots;
 	struct snap *snap = core->snap;
@@ -255,7 +256,7 @@ static enum hg_status load_offheap(struct elfcore *core, struct hg_error *error)
 	return HG_OK;
 }
 
-static int by_owner(const void *a, const void *b)
+static int offheap_by_owner(const void *a, const void *b)
 {
 	const struct elfcore_offheap *x = a, *y = b;
 	if (x->owner != y->owner)
@@ -263,7 +264,7 @@ static int by_owner(const void *a, const void *b)
 	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
 }
 
-static int by_rank(const void *a, const void *b)
+static int offheap_by_rank(const void *a, const void *b)
 {
 	const struct snap_offheap *x = a, *y = b;
 	return (x->rank > y->rank) - (x->rank < y->rank);
@@ -279,7 +280,7 @@ static enum hg_status finalise_offheap(struct elfcore *core, struct hg_error *er
 	uint64_t left = SNAP_ADDRESS_LIMIT;
 	if (core->offheap_count == 0)
 		return HG_OK;
-	qsort(core->offheap, core->offheap_count, sizeof(*core->offheap), by_owner);
+	qsort(core->offheap, core->offheap_count, sizeof(*core->offheap), offheap_by_owner);
 	for (uint64_t i = 0; i < core->offheap_count; i++) {
 		const struct elfcore_offheap *o = &core->offheap[i];
 		if (i && o->owner && o->owner == o[-1].owner)
@@ -292,7 +293,7 @@ static enum hg_status finalise_offheap(struct elfcore *core, struct hg_error *er
 			sizeof(*snap->offheap), error));
 		snap->offheap[snap->offheap_count++] = (struct snap_offheap){rank, o->bytes};
 	}
-	qsort(snap->offheap, snap->offheap_count, sizeof(*snap->offheap), by_rank);
+	qsort(snap->offheap, snap->offheap_count, sizeof(*snap->offheap), offheap_by_rank);
 	return HG_OK;
 }
 
@@ -320,7 +321,7 @@ static bool innermost_slot(
 	       snap_spend(runtime, count < SNAP_PROOF_SLOTS ? count : SNAP_PROOF_SLOTS);
 }
 
-static int by_place(const void *a, const void *b)
+static int samples_by_place(const void *a, const void *b)
 {
 	const struct snap_code_location *x = &((const struct place *)a)->at;
 	const struct snap_code_location *y = &((const struct place *)b)->at;
@@ -356,14 +357,14 @@ static enum hg_status number_places(
 {
 	struct snap *snap = core->snap;
 	uint32_t number = 0;
-	qsort(places, count, sizeof(*places), by_place);
+	qsort(places, count, sizeof(*places), samples_by_place);
 	for (uint64_t i = 0; i < count; i++) {
 		const struct snap_code_location *at = &places[i].at;
 		struct snap_location location = {.file = at->file,
 			.line = (int32_t)at->line,
 			.start = at->start,
 			.end = at->end};
-		if (i == 0 || by_place(&places[i - 1], &places[i]) != 0) {
+		if (i == 0 || samples_by_place(&places[i - 1], &places[i]) != 0) {
 			BASE_TRY(snap_locations_add(&snap->locations, &location, &number, error));
 			snap->locations.entries++;
 		}
@@ -377,7 +378,7 @@ static enum hg_status number_places(
 	return HG_OK;
 }
 
-static int by_block(const void *a, const void *b)
+static int samples_by_block(const void *a, const void *b)
 {
 	const struct elfcore_sampled *x = a, *y = b;
 	if (x->address.a != y->address.a)
@@ -406,7 +407,7 @@ static enum hg_status find_places(
 			count++;
 	}
 	if (core->sampled_count)
-		qsort(core->sampled, core->sampled_count, sizeof(*core->sampled), by_block);
+		qsort(core->sampled, core->sampled_count, sizeof(*core->sampled), samples_by_block);
 	return number_places(core, places, count, error);
 }
 
@@ -444,13 +445,13 @@ static void count_samples(struct elfcore *core)
 enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error)
 {
 	count_samples(core);
-	BASE_TRY(load_roots(core, error));
+	BASE_TRY(load_core_roots(core, error));
 	BASE_TRY(load_fibers(core, error));
 	BASE_TRY(load_ephemerons(core, error));
 	return load_offheap(core, error);
 }
 
-static int by_from(const void *a, const void *b)
+static int links_by_from(const void *a, const void *b)
 {
 	const struct snap_link *x = a, *y = b;
 	if (x->from != y->from)
@@ -468,6 +469,6 @@ enum hg_status elfcore_finalise(struct snap *snap, struct hg_error *error)
 	BASE_TRY(finalise_offheap(core, error));
 	BASE_TRY(finalise_samples(core, error));
 	if (snap->link_count)
-		qsort(snap->links, snap->link_count, sizeof(*snap->links), by_from);
+		qsort(snap->links, snap->link_count, sizeof(*snap->links), links_by_from);
 	return HG_OK;
 }

@@ -3,8 +3,9 @@
  * cannot be listed; those that pointers lead to are found, and those that they lead to, and so on.
  * The header of a static block has the color black, which is "not markable" in 5.x.
  */
-#include "snapshot/core/parts.h"
+#include "snapshot/core/static.h"
 
+#include "base/search.h"
 #include "snapshot/walk.h"
 
 #include <stdlib.h>
@@ -13,16 +14,9 @@
 static uint64_t static_end(struct elfcore *core, uint64_t address)
 {
 	struct snap_runtime *runtime = &core->runtime;
-	uint64_t low = 0, high = runtime->static_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (runtime->statics[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < runtime->static_count && runtime->statics[low].start <= address)
-		return runtime->statics[low].end;
+	uint64_t i = BASE_FIRST_ABOVE(runtime->statics, runtime->static_count, end, address);
+	if (i < runtime->static_count && runtime->statics[i].start <= address)
+		return runtime->statics[i].end;
 	/* Plugins are not in the program's list; 4.x knows them by its table of pages, and 5.x has
 	 * no pointers out of its heap that lead to anything but blocks. */
 	const struct snap_piece *piece = snap_image_piece(&core->image, address);
@@ -31,19 +25,21 @@ static uint64_t static_end(struct elfcore *core, uint64_t address)
 	return is_plugin ? piece->end : 0;
 }
 
-static bool is_atom(const struct elfcore *core, struct snap_header_address header)
+static bool is_static_atom(const struct elfcore *core, struct snap_header_address header)
 {
 	const struct snap_range *atoms = &core->runtime.atoms;
 	return header.a - atoms->start < atoms->end - atoms->start;
 }
 
 /* Whether a static block begins at an address; an infix header leads to its closure. */
-static bool find_block(struct elfcore *core, struct snap_header_address *address, uint64_t *wosize)
+static bool find_static_block(
+	struct elfcore *core, struct snap_header_address *address, uint64_t *wosize)
 {
 	uint64_t header, end;
 	unsigned reserved = core->snap->reserved;
 	for (unsigned i = 0; i < 2; i++) {
-		if (is_atom(core, *address) || !snap_image_u64(&core->image, address->a, &header))
+		if (is_static_atom(core, *address) ||
+			!snap_image_u64(&core->image, address->a, &header))
 			return false;
 		*wosize = snap_header_wosize(header, reserved);
 		if (snap_header_tag(header) != SNAP_TAG_INFIX)
@@ -68,14 +64,14 @@ enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_erro
 	struct snap_header_address header = snap_pointed_header(value);
 	uint64_t wosize;
 	bool added;
-	if (!elfcore_leads_out(core, value) || !find_block(core, &header, &wosize))
+	if (!elfcore_leads_out(core, value) || !find_static_block(core, &header, &wosize))
 		return HG_OK;
 	BASE_TRY(base_map_note(&core->static_seen, header.a, &added, error));
 	return added ? elfcore_append(&core->statics, header.a, error) : HG_OK;
 }
 
 /* '*left' are the bytes that may still be looked at. */
-static enum hg_status meet_fields(struct elfcore *core, struct snap_header_address address,
+static enum hg_status meet_static_fields(struct elfcore *core, struct snap_header_address address,
 	uint64_t *left, struct hg_error *error)
 {
 	uint64_t header, info, value, first = 0;
@@ -94,7 +90,7 @@ static enum hg_status meet_fields(struct elfcore *core, struct snap_header_addre
 	return HG_OK;
 }
 
-static int by_address(const void *a, const void *b)
+static int headers_by_address(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
@@ -108,7 +104,7 @@ struct static_walk {
 	struct hg_error *error;
 };
 
-static enum hg_status end_chunk(struct static_walk *w)
+static enum hg_status end_static_chunk(struct static_walk *w)
 {
 	struct snap *snap = w->core->snap;
 	if (w->chunk_start == 0)
@@ -116,7 +112,7 @@ static enum hg_status end_chunk(struct static_walk *w)
 	struct snap_index_entry *last = &snap->entries[snap->entry_count - 1];
 	if (!(last->offset & ELFCORE_COPY))
 		last->offset = w->end;
-	snap_adder_settle(&w->adder);
+	snap_adder_end(&w->adder);
 	enum hg_status status = snap_add_chunk(
 		snap, w->chunk_start, w->end, HG_SEGMENT_STATIC, HG_NO_OFFSET, w->error);
 	w->chunk_start = 0;
@@ -124,7 +120,7 @@ static enum hg_status end_chunk(struct static_walk *w)
 }
 
 /* A block that lies in two pieces of the image is copied, as far as it has fields. */
-static enum hg_status find_words(struct elfcore *core, struct snap_header_address address,
+static enum hg_status find_static_words(struct elfcore *core, struct snap_header_address address,
 	uint64_t wosize, uint64_t words, uint64_t *offset, struct hg_error *error)
 {
 	struct elfcore_list *copies = &core->copies;
@@ -144,18 +140,11 @@ static enum hg_status find_words(struct elfcore *core, struct snap_header_addres
 /* Damage can make a header of what is none, from which a block would reach into the heap. */
 static bool reaches_heap(const struct snap_runtime *runtime, uint64_t start, uint64_t end)
 {
-	uint64_t low = 0, high = runtime->area_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (runtime->areas[middle].end <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < runtime->area_count && runtime->areas[low].start < end;
+	uint64_t i = BASE_FIRST_ABOVE(runtime->areas, runtime->area_count, end, start);
+	return i < runtime->area_count && runtime->areas[i].start < end;
 }
 
-static enum hg_status add_block(struct static_walk *w, struct snap_header_address address)
+static enum hg_status add_static_block(struct static_walk *w, struct snap_header_address address)
 {
 	struct snap *snap = w->core->snap;
 	uint64_t header, offset, wosize;
@@ -167,11 +156,11 @@ static enum hg_status add_block(struct static_walk *w, struct snap_header_addres
 	if (address.a < w->end || reaches_heap(&w->core->runtime, address.a, end))
 		return HG_OK;
 	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
-	BASE_TRY(find_words(w->core, address, wosize, words, &offset, w->error));
+	BASE_TRY(find_static_words(w->core, address, wosize, words, &offset, w->error));
 	bool apart = address.a != w->end || offset || snap->entry_count == 0 ||
 		     snap->entries[snap->entry_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)
-		BASE_TRY(end_chunk(w));
+		BASE_TRY(end_static_chunk(w));
 	BASE_TRY(snap_adder_block(&w->adder, address, offset, wosize, tag, w->error));
 	if (w->chunk_start == 0)
 		w->chunk_start = address.a;
@@ -188,11 +177,11 @@ enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error)
 	/* Blocks do not overlap; what damage makes of their headers may, again and again. */
 	uint64_t left = snap_image_bytes(&core->image);
 	for (uint64_t i = 0; i < statics->count && left; i++)
-		BASE_TRY(meet_fields(
+		BASE_TRY(meet_static_fields(
 			core, (struct snap_header_address){statics->items[i]}, &left, error));
 	if (statics->count)
-		qsort(statics->items, statics->count, sizeof(*statics->items), by_address);
+		qsort(statics->items, statics->count, sizeof(*statics->items), headers_by_address);
 	for (uint64_t i = 0; i < statics->count; i++)
-		BASE_TRY(add_block(&w, (struct snap_header_address){statics->items[i]}));
-	return end_chunk(&w);
+		BASE_TRY(add_static_block(&w, (struct snap_header_address){statics->items[i]}));
+	return end_static_chunk(&w);
 }

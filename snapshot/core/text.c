@@ -1,6 +1,7 @@
 /* Words about blocks of a core: their code, their kind, where they come from. */
-#include "snapshot/core/parts.h"
+#include "snapshot/core/text.h"
 
+#include "base/search.h"
 #include <stdio.h>
 
 static size_t counted(int length)
@@ -77,19 +78,12 @@ size_t elfcore_custom_name(
 static const struct snap_sample *find_sample(
 	const struct elfcore *core, struct snap_header_address address)
 {
-	uint64_t low = 0, high = core->sampled_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (core->sampled[middle].address.a < address.a)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool found = low < core->sampled_count && core->sampled[low].address.a == address.a;
-	return found ? &core->runtime.samples[core->sampled[low].sample] : NULL;
+	uint64_t i = BASE_FIRST_FROM(core->sampled, core->sampled_count, address, address.a);
+	bool found = i < core->sampled_count && core->sampled[i].address.a == address.a;
+	return found ? &core->runtime.samples[core->sampled[i].sample] : NULL;
 }
 
-static const struct snap_sample *sample_of(const struct elfcore *core, struct snap_rank rank)
+static const struct snap_sample *sample_of_block(const struct elfcore *core, struct snap_rank rank)
 {
 	return find_sample(core, snap_ranks_header(&core->snap->ranks, rank));
 }
@@ -116,7 +110,7 @@ static size_t places_of(
 	return snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
 }
 
-static bool find_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
+static bool find_call_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
 	struct snap_code_location *place)
 {
 	struct snap_code_location places[MOST_INLINED];
@@ -143,9 +137,9 @@ size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
 {
 	struct elfcore *core = elfcore_of(snap);
-	const struct snap_sample *sample = sample_of(core, rank);
+	const struct snap_sample *sample = sample_of_block(core, rank);
 	struct snap_code_location place;
-	if (!sample || !find_frame(core, sample, frame, &place))
+	if (!sample || !find_call_frame(core, sample, frame, &place))
 		return 0;
 	return put_frame(&place, buffer, size);
 }
@@ -185,7 +179,7 @@ size_t elfcore_call_stack(
 
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
-	const struct snap_sample *sample = sample_of(elfcore_of(snap), rank);
+	const struct snap_sample *sample = sample_of_block(elfcore_of(snap), rank);
 	if (!sample || sample->stash || !(sample->user_data & 1) || sample->user_data >> 63)
 		return false;
 	*id = (int64_t)sample->user_data >> 1;

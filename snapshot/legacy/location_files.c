@@ -36,7 +36,7 @@ static bool join(char *out, const char *folder, const char *name)
 	return length > 0 && length < PATH_MAX;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
+static bool ends_with(const char *name, const char *suffix)
 {
 	size_t length = strlen(name), tail = strlen(suffix);
 	return length > tail && strcmp(name + length - tail, suffix) == 0;
@@ -48,7 +48,7 @@ static enum hg_status look_at(
 	struct stat about;
 	bool is_there;
 	bool wanted = strcmp(name, search->wanted) == 0;
-	if (!wanted && !(search->suffix && has_suffix(name, search->suffix)))
+	if (!wanted && !(search->suffix && ends_with(name, search->suffix)))
 		return HG_OK;
 	BASE_TRY(base_look_at(path, &about, &is_there, error));
 	if (!is_there || !S_ISREG(about.st_mode))

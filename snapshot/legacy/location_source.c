@@ -151,13 +151,13 @@ static bool read_position(
 	       snap_marshal_int(m, snap_marshal_field(m, value, 3), &out->cnum);
 }
 
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
+static int64_t clamp_number(int64_t value, int64_t low, int64_t high)
 {
 	return value < low ? low : value > high ? high : value;
 }
 
 /* Numbers beyond a location's range (line directives can make any) go to the end of it. */
-static enum hg_status place(struct source_reader *l, const struct position *start,
+static enum hg_status place_location(struct source_reader *l, const struct position *start,
 	const struct position *end, uint32_t *number)
 {
 	uint32_t length = (uint32_t)strnlen((const char *)start->file, start->length);
@@ -173,9 +173,9 @@ static enum hg_status place(struct source_reader *l, const struct position *star
 	/* Differences of 63-bit integers fit. */
 	struct snap_location location = {
 		.file = l->last_file,
-		.line = (int32_t)clamp(start->line, INT32_MIN, INT32_MAX),
-		.start = (uint32_t)clamp(start->cnum - start->bol, 0, UINT32_MAX),
-		.end = (uint32_t)clamp(end->cnum - start->bol, 0, UINT32_MAX),
+		.line = (int32_t)clamp_number(start->line, INT32_MIN, INT32_MAX),
+		.start = (uint32_t)clamp_number(start->cnum - start->bol, 0, UINT32_MAX),
+		.end = (uint32_t)clamp_number(end->cnum - start->bol, 0, UINT32_MAX),
 	};
 	return intern_location(l, &location, number);
 }
@@ -192,7 +192,7 @@ static enum hg_status read_location(
 		!snap_marshal_is_int(m, snap_marshal_field(m, value, 2)))
 		return base_corrupt(l->error, m->offset,
 			"entry %u of the location source is not a location", l->locations->entries);
-	return place(l, &start, &end, number);
+	return place_location(l, &start, &end, number);
 }
 
 static enum hg_status count_entry(struct source_reader *l)

@@ -20,7 +20,7 @@
 #include "base/grow.h"
 #include "snapshot/file_names.h"
 #include "snapshot/marshal.h"
-#include "snapshot/legacy/ocp2014_parts.h"
+#include "snapshot/legacy/ocp2014.h"
 
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"
@@ -159,7 +159,7 @@ static inline bool is_kind(uint8_t first)
  * The fields of the block whose header is at 'address', written to 'out' unless that is NULL.  On
  * failure the cursor is at the one that is wrong or cut short.
  */
-static inline bool read_fields(
+static inline bool read_ocp_fields(
 	struct base_cursor *c, struct snap_header_address address, uint64_t wosize, uint64_t *out)
 {
 	static const uint64_t words[] = {
@@ -311,7 +311,7 @@ static enum hg_status load_footer(struct snap_ocp_loader *l, uint64_t body)
 	return HG_OK;
 }
 
-static enum hg_status load_chunk(struct snap_ocp_loader *l, struct base_cursor *c)
+static enum hg_status load_ocp_chunk(struct snap_ocp_loader *l, struct base_cursor *c)
 {
 	uint64_t offset = base_cursor_offset(c), start, bytes;
 	BASE_TRY(read_word(l, c, "a chunk", &start));
@@ -339,7 +339,7 @@ static enum hg_status load_chunks(struct snap_ocp_loader *l)
 		return base_corrupt(l->error, base_cursor_offset(c) - 8,
 			"%llu chunks, more than the section holds", (unsigned long long)count);
 	while (count--)
-		BASE_TRY(load_chunk(l, c));
+		BASE_TRY(load_ocp_chunk(l, c));
 	return expect_end(l, CHKS);
 }
 
@@ -432,7 +432,7 @@ static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *a
 	if (e.wosize == 0)
 		return base_corrupt(l->error, offset, "a block of 0 words");
 	if (!snap->no_fields && snap_tag_has_fields(e.tag) &&
-		!read_fields(c, address, e.wosize, NULL))
+		!read_ocp_fields(c, address, e.wosize, NULL))
 		return refuse_field(l, snap_block_of(address));
 	if (e.tag == SNAP_TAG_STRING)
 		note_string(l, address, e.wosize);
@@ -441,7 +441,7 @@ static enum hg_status load_entry(struct snap_ocp_loader *l, struct snap_adder *a
 	return snap_adder_block(adder, address, offset, e.wosize, tag, l->error);
 }
 
-static enum hg_status load_blocks(struct snap_ocp_loader *l)
+static enum hg_status load_ocp_blocks(struct snap_ocp_loader *l)
 {
 	struct snap *snap = l->snap;
 	struct base_cursor *c = &l->sections[BLKS];
@@ -460,7 +460,7 @@ static enum hg_status load_blocks(struct snap_ocp_loader *l)
 			BASE_TRY(base_progress(
 				snap->session, "reading blocks", offset, snap->file.size));
 		}
-		snap_adder_settle(&adder);
+		snap_adder_end(&adder);
 	}
 	BASE_TRY(expect_end(l, BLKS));
 	if (snap->block_count != l->block_count)
@@ -500,19 +500,20 @@ static enum hg_status load_info(struct snap_ocp_loader *l)
 	return HG_OK;
 }
 
-static enum hg_status load_all(struct snap_ocp_loader *l)
+static enum hg_status load_sections(struct snap_ocp_loader *l)
 {
 	struct base_cursor c = base_cursor_over(l->snap->file.bytes, l->snap->file.size);
 	BASE_TRY(load_header(l, &c));
 	BASE_TRY(load_footer(l, base_cursor_offset(&c)));
 	BASE_TRY(load_chunks(l));
 	BASE_TRY(prepare_strings(l));
-	BASE_TRY(load_blocks(l));
+	BASE_TRY(load_ocp_blocks(l));
 	BASE_TRY(snap_ocp_load_roots(l));
 	return load_info(l);
 }
 
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load_ocp(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	(void)input;
 	struct snap_ocp_loader l = {.snap = snap, .error = error};
@@ -523,12 +524,12 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 	BASE_TRY(snap_add_code(snap, STAND_IN_CODE, STAND_IN_CODE + 1, error));
 	BASE_TRY(snap_add_code(snap, STAND_IN_RESTART, STAND_IN_RESTART + 1, error));
 	BASE_TRY(read_file_name(snap, error));
-	enum hg_status status = load_all(&l);
+	enum hg_status status = load_sections(&l);
 	free(l.frames);
 	return status;
 }
 
-static bool recognise(const char *name, const struct base_file *file)
+static bool recognise_ocp(const char *name, const struct base_file *file)
 {
 	(void)name;
 	struct base_cursor c = base_cursor_over(file->bytes, file->size);
@@ -541,14 +542,14 @@ static inline bool copy_block(struct base_cursor *c, const struct entry *e,
 	struct snap_header_address address, uint64_t fields, uint64_t *out)
 {
 	*out = snap_header_make(RESERVED, e->id, e->wosize, e->tag);
-	return read_fields(c, address, fields, out + 1);
+	return read_ocp_fields(c, address, fields, out + 1);
 }
 
 /*
  * Gathers blocks into the scratch until free memory leaves a gap.  Everything is checked again, as
  * a file may change under its mapping.
  */
-static bool next_run(struct snap_walk *walk, struct snap_run *run)
+static bool next_ocp_run(struct snap_walk *walk, struct snap_run *run)
 {
 	const struct ocp *ocp = walk->snap->format_data;
 	bool no_fields = walk->snap->no_fields;
@@ -597,7 +598,7 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
  * The first 8 bytes of strings, padded with NULs: those at the end of a shorter string cannot be
  * told from its own.
  */
-static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
+static size_t ocp_content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
 	const uint8_t **out, bool *cut)
 {
 	const struct ocp *ocp = snap->format_data;
@@ -620,10 +621,10 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 const struct snap_format snap_ocp2014 = {
 	.name = "ocp2014",
 	.title = "OCP-2014D001 heap dump",
-	.recognise = recognise,
-	.load = load,
-	.next_run = next_run,
-	.content = content,
+	.recognise = recognise_ocp,
+	.load = load_ocp,
+	.next_run = next_ocp_run,
+	.content = ocp_content,
 	.ids = SNAP_IDS_OCP2014,
 	.load_locations = snap_load_location_file,
 	.is_location_source = snap_source_begins,

@@ -1,13 +1,14 @@
 /* The roots of an OCP-2014D001 dump: sections ROOT, WEAK and FINA (docs/formats.md). */
 #include "base/grow.h"
-#include "snapshot/legacy/ocp2014_parts.h"
+#include "snapshot/legacy/ocp2014.h"
 
+#include "base/search.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The writer has checked these words to lie in the heap. */
-static enum hg_status add_root(struct snap_ocp_loader *l, const struct base_cursor *behind,
+static enum hg_status add_ocp_root(struct snap_ocp_loader *l, const struct base_cursor *behind,
 	enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
 {
 	if (value & 1 || !snap_chunk_at(l->snap, value))
@@ -29,7 +30,8 @@ static enum hg_status load_globals(
 	return HG_OK;
 }
 
-static enum hg_status load_modules(struct snap_ocp_loader *l, struct base_cursor *c, uint64_t count)
+static enum hg_status load_ocp_modules(
+	struct snap_ocp_loader *l, struct base_cursor *c, uint64_t count)
 {
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t fields;
@@ -67,7 +69,7 @@ static enum hg_status load_slots(struct snap_ocp_loader *l, struct base_cursor *
 		uint64_t slot, value;
 		BASE_TRY(read_word(l, c, "a root", &slot));
 		BASE_TRY(read_word(l, c, "a root", &value));
-		BASE_TRY(add_root(l, c, kind, name, i, value));
+		BASE_TRY(add_ocp_root(l, c, kind, name, i, value));
 	}
 	return HG_OK;
 }
@@ -138,19 +140,12 @@ static enum hg_status load_backtrace(struct snap_ocp_loader *l, struct base_curs
 }
 
 /* The last frame that begins at or before the slot, if it reaches that far. */
-static struct frame *find_frame(const struct snap_ocp_loader *l, uint64_t slot)
+static struct frame *find_ocp_frame(const struct snap_ocp_loader *l, uint64_t slot)
 {
-	uint64_t low = 0, high = l->frame_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (l->frames[middle].start <= slot)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || slot - l->frames[low - 1].start >= l->frames[low - 1].bytes)
+	uint64_t i = BASE_FIRST_ABOVE(l->frames, l->frame_count, start, slot);
+	if (i == 0 || slot - l->frames[i - 1].start >= l->frames[i - 1].bytes)
 		return NULL;
-	return &l->frames[low - 1];
+	return &l->frames[i - 1];
 }
 
 static enum hg_status name_frame(struct snap_ocp_loader *l, struct frame *f)
@@ -173,7 +168,7 @@ static enum hg_status name_by_frames(
 		return HG_OK;
 	for (uint64_t i = from; i < to; i++) {
 		uint64_t slot = slot_address(slots, i);
-		struct frame *frame = find_frame(l, slot);
+		struct frame *frame = find_ocp_frame(l, slot);
 		if (!frame)
 			continue;
 		BASE_TRY(name_frame(l, frame));
@@ -301,13 +296,13 @@ static enum hg_status read_root_counts(
 	return HG_OK;
 }
 
-static enum hg_status load_roots(struct snap_ocp_loader *l, struct slots *finalised)
+static enum hg_status load_ocp_roots(struct snap_ocp_loader *l, struct slots *finalised)
 {
 	struct base_cursor *c = &l->sections[ROOT];
 	uint64_t counts[ROOT_GROUPS] = {0};
 	struct slots stack, c_roots, hook;
 	BASE_TRY(read_root_counts(l, c, counts));
-	BASE_TRY(l->snap->native ? load_modules(l, c, counts[GLOBALS])
+	BASE_TRY(l->snap->native ? load_ocp_modules(l, c, counts[GLOBALS])
 				 : load_bytecode_globals(l, c));
 	BASE_TRY(load_globals(l, c, counts[DYNAMIC], "dynamic_global"));
 	BASE_TRY(load_slots(l, c, counts[STACK], HG_ROOT_STACK, "entry", &stack));
@@ -316,7 +311,7 @@ static enum hg_status load_roots(struct snap_ocp_loader *l, struct slots *finali
 	for (uint64_t i = 0; i < counts[FINALISED]; i++) {
 		uint64_t value;
 		BASE_TRY(read_word(l, c, "a root", &value));
-		BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "function", i, value));
+		BASE_TRY(add_ocp_root(l, c, HG_ROOT_FINALISER, "function", i, value));
 	}
 	BASE_TRY(load_slots(l, c, counts[HOOK], HG_ROOT_OTHER, "hook", &hook));
 	BASE_TRY(load_backtrace(l, c));
@@ -367,7 +362,7 @@ static enum hg_status add_finalised(
 {
 	struct snap *snap = l->snap;
 	uint64_t before = snap->root_count;
-	BASE_TRY(add_root(l, c, HG_ROOT_FINALISER, "value", index, value));
+	BASE_TRY(add_ocp_root(l, c, HG_ROOT_FINALISER, "value", index, value));
 	if (snap->root_count > before)
 		snap->roots[before].hold = SNAP_HOLD_LAST;
 	return HG_OK;
@@ -398,7 +393,7 @@ static enum hg_status load_finalised(struct snap_ocp_loader *l, const struct slo
 enum hg_status snap_ocp_load_roots(struct snap_ocp_loader *l)
 {
 	struct slots finalised;
-	BASE_TRY(load_roots(l, &finalised));
+	BASE_TRY(load_ocp_roots(l, &finalised));
 	BASE_TRY(check_weak(l));
 	return load_finalised(l, &finalised);
 }

@@ -2,9 +2,9 @@
 #include "snapshot/file_names.h"
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"
-#include "snapshot/legacy/records.h"
+#include "snapshot/legacy/memprof.h"
 
-static bool recognise(const char *name, const struct base_file *file)
+static bool recognise_02(const char *name, const struct base_file *file)
 {
 	struct snap_name parts = snap_name_split(name);
 	return snap_records_recognise(file) && snap_name_part_is(&parts, 0, "memprof") &&
@@ -12,7 +12,7 @@ static bool recognise(const char *name, const struct base_file *file)
 }
 
 /* memprof . PID [. NAME] . N . dump; the name may hold dots itself. */
-static enum hg_status read_name(struct snap *snap, struct hg_error *error)
+static enum hg_status read_name_02(struct snap *snap, struct hg_error *error)
 {
 	struct snap_name name = snap_name_split(snap->path);
 	if (name.count < 4 || !snap_name_part_is(&name, 0, "memprof"))
@@ -26,10 +26,11 @@ static enum hg_status read_name(struct snap *snap, struct hg_error *error)
 	return base_pool_string(&snap->pool, start, (uint64_t)(end - start), &snap->trigger, error);
 }
 
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load_02(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	(void)input;
-	BASE_TRY(read_name(snap, error));
+	BASE_TRY(read_name_02(snap, error));
 	snap->ocaml_version = "4.00.1+typed_heap";
 	return snap_records_load(snap, error);
 }
@@ -37,8 +38,8 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 const struct snap_format snap_memprof02 = {
 	.name = "memprof02",
 	.title = "OCamlmemprof 0.2 heap dump",
-	.recognise = recognise,
-	.load = load,
+	.recognise = recognise_02,
+	.load = load_02,
 	.next_run = snap_records_next_run,
 	.ids = SNAP_IDS_MEMPROF02,
 	.load_locations = snap_load_location_file,

@@ -2,8 +2,8 @@
  * What the two halves of the OCP-2014D001 loader share: sections as cursors, and the reading of
  * words and numbers in them.  ocp2014.c reads blocks, ocp2014_roots.c what holds them.
  */
-#ifndef SNAPSHOT_LEGACY_OCP2014_PARTS_H
-#define SNAPSHOT_LEGACY_OCP2014_PARTS_H
+#ifndef SNAPSHOT_LEGACY_OCP2014_H
+#define SNAPSHOT_LEGACY_OCP2014_H
 
 #include "base/cursor.h"
 #include "snapshot/snapshot.h"

@@ -2,9 +2,15 @@
  * Cores of native OCaml programs: an address space (image.h), what the runtime in it knows
  * (runtime.h), and the blocks between.
  */
+#include "snapshot/core/core.h"
+
+#include "base/search.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/image.h"
-#include "snapshot/core/parts.h"
+#include "snapshot/core/heap.h"
+#include "snapshot/core/nodes.h"
+#include "snapshot/core/static.h"
+#include "snapshot/core/text.h"
 #include "snapshot/file_names.h"
 #include "snapshot/image/core_name.h"
 #include "snapshot/process.h"
@@ -13,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool recognise(const char *name, const struct base_file *file)
+static bool recognise_core(const char *name, const struct base_file *file)
 {
 	(void)name;
 	Elf64_Ehdr header;
@@ -47,7 +53,7 @@ static enum hg_status open_process(
 	return HG_OK;
 }
 
-static enum hg_status describe(struct elfcore *core, struct hg_error *error)
+static enum hg_status describe_core(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	const struct snap_runtime *runtime = &core->runtime;
@@ -108,23 +114,18 @@ static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
 }
 
 /* The part of a piece of memory between the copied blocks around an address. */
-static bool extent(
+static bool core_extent(
 	const struct snap *snap, struct snap_header_address header, struct snap_extent *out)
 {
 	const struct elfcore *core = elfcore_of(snap);
 	const uint64_t address = header.a;
 	const struct snap_piece *piece = snap_image_piece(&core->image, address);
-	uint64_t low = 0, high = core->copied.count;
+	const struct elfcore_list *all = &core->copied;
 	if (!piece)
 		return false;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (core->copied.items[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	uint64_t before = low > 0 ? core->copied.items[low - 1] : 0;
+	uint64_t after =
+		base_search(all->items, all->count, sizeof(uint64_t), sizeof(uint64_t), address, 1);
+	uint64_t before = after > 0 ? all->items[after - 1] : 0;
 	if (before == address)
 		return false;
 	/* The header of a copied block stays where it is. */
@@ -132,18 +133,18 @@ static bool extent(
 	uint64_t start = before > piece->address ? snap_field_address(copied, 0) : piece->address;
 	out->start = start;
 	out->end = piece->end;
-	if (low < core->copied.count && core->copied.items[low] < piece->end)
-		out->end = core->copied.items[low];
+	if (after < all->count && all->items[after] < piece->end)
+		out->end = all->items[after];
 	out->bytes = piece->bytes + (start - piece->address);
 	return true;
 }
 
-static bool word_at(const struct snap *snap, uint64_t address, uint64_t *word)
+static bool core_word(const struct snap *snap, uint64_t address, uint64_t *word)
 {
 	return snap_image_u64(&elfcore_of(snap)->image, address, word);
 }
 
-static bool region(const struct snap *snap, uint64_t address, struct snap_region *out)
+static bool core_region(const struct snap *snap, uint64_t address, struct snap_region *out)
 {
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_file_map *map = snap_image_map(&core->image, address);
@@ -160,40 +161,40 @@ static bool region(const struct snap *snap, uint64_t address, struct snap_region
 	return true;
 }
 
-static enum hg_status unit_sources(const struct snap *snap, const struct snap_unit *unit,
+static enum hg_status core_unit_sources(const struct snap *snap, const struct snap_unit *unit,
 	uint64_t *sources, struct hg_error *error)
 {
 	return snap_runtime_unit_sources(&elfcore_of(snap)->runtime, unit, sources, error);
 }
 
-static bool lost(const struct snap *snap)
+static bool core_lost(const struct snap *snap)
 {
 	const struct elfcore *core = elfcore_of(snap);
 	return core->has_image && snap_image_lost(&core->image);
 }
 
-static const struct snap_process process = {
+static const struct snap_process core_process = {
 	.code_name = elfcore_code_name,
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
 	.call_stack = elfcore_call_stack,
 	.sample_id = elfcore_sample_id,
-	.extent = extent,
-	.word_at = word_at,
+	.extent = core_extent,
+	.word_at = core_word,
 	.code_symbol = elfcore_code_symbol,
 	.code_places = elfcore_code_places,
 	.code_line = elfcore_code_line,
-	.region = region,
-	.unit_sources = unit_sources,
-	.lost = lost,
+	.region = core_region,
+	.unit_sources = core_unit_sources,
+	.lost = core_lost,
 };
 
-static enum hg_status load_all(
+static enum hg_status load_core_parts(
 	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	BASE_TRY(open_process(core, input, error));
-	BASE_TRY(describe(core, error));
+	BASE_TRY(describe_core(core, error));
 	BASE_TRY(elfcore_load_heap(core, error));
 	BASE_TRY(elfcore_load_nodes(core, error));
 	BASE_TRY(elfcore_load_static(core, error));
@@ -208,22 +209,23 @@ static enum hg_status load_all(
 }
 
 /* Where memory ran out unseen, neither success nor what else went wrong is to be believed. */
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load_core(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	struct elfcore *core = calloc(1, sizeof(*core));
 	if (!core)
 		return base_no_memory(error, sizeof(*core));
 	snap->format_data = core;
 	core->snap = snap;
-	snap->process = &process;
-	enum hg_status status = load_all(core, input, error);
-	if (status != HG_ERROR_LIMIT && lost(snap))
+	snap->process = &core_process;
+	enum hg_status status = load_core_parts(core, input, error);
+	if (status != HG_ERROR_LIMIT && core_lost(snap))
 		status = base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"out of memory for the symbols and tables of the program");
 	return status;
 }
 
-static void release(struct snap *snap)
+static void release_core(struct snap *snap)
 {
 	struct elfcore *core = elfcore_of(snap);
 	if (!core)
@@ -257,7 +259,7 @@ static bool copied_run(
 }
 
 /* The blocks of an index entry lie in one piece of the image, and in one area or in static data. */
-static bool next_run(struct snap_walk *walk, struct snap_run *run)
+static bool next_core_run(struct snap_walk *walk, struct snap_run *run)
 {
 	const struct elfcore *core = elfcore_of(walk->snap);
 	const struct snap_runtime *runtime = &core->runtime;
@@ -282,7 +284,7 @@ static bool next_run(struct snap_walk *walk, struct snap_run *run)
  * Contents of strings and other opaque blocks.  The last byte of a string says how many bytes
  * before it are not of the string (runtime/caml/mlvalues.h).
  */
-static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
+static size_t core_content(const struct snap *snap, struct snap_rank rank, uint64_t bytes,
 	const uint8_t **out, bool *cut)
 {
 	const struct elfcore *core = elfcore_of(snap);
@@ -302,12 +304,12 @@ static size_t content(const struct snap *snap, struct snap_rank rank, uint64_t b
 const struct snap_format snap_elfcore = {
 	.name = "elfcore",
 	.title = "ELF core of a native OCaml program",
-	.recognise = recognise,
-	.load = load,
+	.recognise = recognise_core,
+	.load = load_core,
 	.describe = snap_core_describe,
 	.finalise = elfcore_finalise,
-	.release = release,
-	.next_run = next_run,
-	.content = content,
+	.release = release_core,
+	.next_run = next_core_run,
+	.content = core_content,
 	.ids = SNAP_IDS_NONE,
 };

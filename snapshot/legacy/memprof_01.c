@@ -2,9 +2,9 @@
 #include "snapshot/file_names.h"
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"
-#include "snapshot/legacy/records.h"
+#include "snapshot/legacy/memprof.h"
 
-static bool recognise(const char *name, const struct base_file *file)
+static bool recognise_01(const char *name, const struct base_file *file)
 {
 	struct snap_name parts = snap_name_split(name);
 	if (!snap_records_recognise(file))
@@ -14,7 +14,8 @@ static bool recognise(const char *name, const struct base_file *file)
 		 snap_name_part_is(&parts, parts.count - 1, "dump"));
 }
 
-static enum hg_status load(struct snap *snap, const struct hg_input *input, struct hg_error *error)
+static enum hg_status load_01(
+	struct snap *snap, const struct hg_input *input, struct hg_error *error)
 {
 	(void)input;
 	struct snap_name name = snap_name_split(snap->path);
@@ -29,8 +30,8 @@ static enum hg_status load(struct snap *snap, const struct hg_input *input, stru
 const struct snap_format snap_memprof01 = {
 	.name = "memprof01",
 	.title = "OCamlmemprof 0.1 heap dump",
-	.recognise = recognise,
-	.load = load,
+	.recognise = recognise_01,
+	.load = load_01,
 	.next_run = snap_records_next_run,
 	.ids = SNAP_IDS_MEMPROF01,
 	.load_locations = snap_load_location_file,

@@ -15,8 +15,8 @@
  *
  * docs/formats.md tells more.
  */
-#ifndef SNAPSHOT_LEGACY_RECORDS_H
-#define SNAPSHOT_LEGACY_RECORDS_H
+#ifndef SNAPSHOT_LEGACY_MEMPROF_H
+#define SNAPSHOT_LEGACY_MEMPROF_H
 
 #include "snapshot/walk.h"
 

@@ -1,4 +1,6 @@
-#include "snapshot/legacy/records.h"
+#include "snapshot/legacy/memprof.h"
+
+#include "base/search.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static inline struct block_record read_block(const uint8_t *p)
 		.id = base_load_u64le(p + 18)};
 }
 
-struct loader {
+struct record_loader {
 	struct snap *snap;
 	struct base_cursor in;
 	uint64_t chunk_end; /* of the current chunk */
@@ -35,20 +37,21 @@ struct loader {
 	struct hg_error *error;
 };
 
-static enum hg_status cut(struct loader *l, const char *what)
+static enum hg_status cut_records(struct record_loader *l, const char *what)
 {
 	return snap_cut_short(l->snap, base_cursor_offset(&l->in), what, l->error);
 }
 
 /* Reads a word; *ok is false when the file ends and that is accepted. */
-static enum hg_status read_word(struct loader *l, const char *what, uint64_t *word, bool *ok)
+static enum hg_status read_record_word(
+	struct record_loader *l, const char *what, uint64_t *word, bool *ok)
 {
 	*word = 0;
 	*ok = base_cursor_u64le(&l->in, word);
-	return *ok ? HG_OK : cut(l, what);
+	return *ok ? HG_OK : cut_records(l, what);
 }
 
-static enum hg_status load_name(struct loader *l, bool *ok)
+static enum hg_status load_program_name(struct record_loader *l, bool *ok)
 {
 	uint8_t word_size;
 	uint64_t length;
@@ -59,7 +62,7 @@ static enum hg_status load_name(struct loader *l, bool *ok)
 	if (word_size != 8)
 		return base_corrupt(l->error, 0,
 			"a word size of %u bytes; only dumps of 64-bit programs exist", word_size);
-	BASE_TRY(read_word(l, "the program name", &length, ok));
+	BASE_TRY(read_record_word(l, "the program name", &length, ok));
 	if (!*ok)
 		return HG_OK;
 	if (length > LONGEST_NAME)
@@ -67,17 +70,17 @@ static enum hg_status load_name(struct loader *l, bool *ok)
 			l->error, 1, "a program name of %llu bytes", (unsigned long long)length);
 	if (!base_cursor_bytes(&l->in, length, &name)) {
 		*ok = false;
-		return cut(l, "the program name");
+		return cut_records(l, "the program name");
 	}
 	return base_pool_string(&l->snap->pool, name, length, &l->snap->program, l->error);
 }
 
-static enum hg_status load_chunk(struct loader *l, uint64_t offset, bool *ok)
+static enum hg_status load_chunk_record(struct record_loader *l, uint64_t offset, bool *ok)
 {
 	uint64_t start, end;
-	BASE_TRY(read_word(l, "a chunk record", &start, ok));
+	BASE_TRY(read_record_word(l, "a chunk record", &start, ok));
 	if (*ok)
-		BASE_TRY(read_word(l, "a chunk record", &end, ok));
+		BASE_TRY(read_record_word(l, "a chunk record", &end, ok));
 	if (!*ok)
 		return HG_OK;
 	BASE_TRY(snap_add_chunk(l->snap, start, end, HG_SEGMENT_HEAP, offset, l->error));
@@ -88,7 +91,7 @@ static enum hg_status load_chunk(struct loader *l, uint64_t offset, bool *ok)
 
 /* Says which rule a block record breaks. */
 static enum hg_status refuse_block(
-	const struct loader *l, const struct block_record *b, uint64_t offset)
+	const struct record_loader *l, const struct block_record *b, uint64_t offset)
 {
 	if (b->wosize == 0 || b->wosize > snap_header_max_wosize(SNAP_RECORD_RESERVED))
 		return base_corrupt(
@@ -112,7 +115,7 @@ static enum hg_status refuse_block(
 		(unsigned long long)chunk->start, (unsigned long long)chunk->end);
 }
 
-static inline bool block_is_sound(const struct loader *l, const struct block_record *b)
+static inline bool block_is_sound(const struct record_loader *l, const struct block_record *b)
 {
 	/* wosize has 33 bits and addresses 48, so that nothing here overflows. */
 	return b->wosize != 0 && b->wosize <= snap_header_max_wosize(SNAP_RECORD_RESERVED) &&
@@ -125,7 +128,7 @@ static inline bool block_is_sound(const struct loader *l, const struct block_rec
  * Reads block records one after the other, which is nearly all of a dump, and stops before anything
  * else: another record, one that is not sound, the end, or after PROGRESS_BYTES.
  */
-static enum hg_status load_block_records(struct loader *l)
+static enum hg_status load_block_records(struct record_loader *l)
 {
 	struct snap_adder adder = snap_adder_start(l->snap);
 	const uint8_t *p = l->in.next, *end = l->in.end, *start = l->in.start;
@@ -142,25 +145,25 @@ static enum hg_status load_block_records(struct loader *l)
 		l->next_free = snap_field_address(b.address, b.wosize);
 		p += SNAP_RECORD_BYTES + 8 * fields;
 	}
-	snap_adder_settle(&adder);
+	snap_adder_end(&adder);
 	l->in.next = p;
 	return status;
 }
 
 /* A block record, behind its code, that load_block_records() has left alone: what is wrong. */
-static enum hg_status refuse_record(struct loader *l, uint64_t offset, bool *ok)
+static enum hg_status refuse_record(struct record_loader *l, uint64_t offset, bool *ok)
 {
 	const uint8_t *p;
 	*ok = false;
 	if (!base_cursor_bytes(&l->in, SNAP_RECORD_BYTES - 1, &p))
-		return cut(l, "a block record");
+		return cut_records(l, "a block record");
 	struct block_record b = read_block(p - 1);
 	if (!block_is_sound(l, &b))
 		return refuse_block(l, &b, offset);
-	return cut(l, "the fields of a block");
+	return cut_records(l, "the fields of a block");
 }
 
-static enum hg_status load_blocks(struct loader *l, bool *ok)
+static enum hg_status load_records(struct record_loader *l, bool *ok)
 {
 	for (*ok = true; *ok;) {
 		uint8_t code;
@@ -174,12 +177,12 @@ static enum hg_status load_blocks(struct loader *l, bool *ok)
 		}
 		if (!base_cursor_u8(&l->in, &code)) {
 			*ok = false;
-			return cut(l, "the block records");
+			return cut_records(l, "the block records");
 		}
 		if (code == SNAP_RECORD_BLOCK)
 			BASE_TRY(refuse_record(l, offset, ok));
 		else if (code == CODE_CHUNK)
-			BASE_TRY(load_chunk(l, offset, ok));
+			BASE_TRY(load_chunk_record(l, offset, ok));
 		else if (code == CODE_END)
 			return HG_OK;
 		else if (code != CODE_NOTHING)
@@ -189,8 +192,8 @@ static enum hg_status load_blocks(struct loader *l, bool *ok)
 }
 
 /* Every root the writers record has been checked by them to lie in the heap. */
-static enum hg_status add_root(
-	struct loader *l, enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
+static enum hg_status add_record_root(struct record_loader *l, enum hg_root_kind kind,
+	const char *name, uint64_t index, uint64_t value)
 {
 	uint64_t offset = base_cursor_offset(&l->in) - 8;
 	if (value & 1 || !snap_chunk_at(l->snap, value))
@@ -218,37 +221,31 @@ struct known_roots {
  */
 static bool take_known(struct known_roots *known, uint64_t value)
 {
-	uint64_t low = 0, high = known->count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (known->values[middle] < value)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == known->count)
+	uint64_t first = base_search(known->values, known->count, sizeof(*known->values),
+		sizeof(*known->values), value, 0);
+	if (first == known->count)
 		return false;
-	uint64_t next = low + known->repeated[low];
+	uint64_t next = first + known->repeated[first];
 	if (next >= known->count || known->values[next] != value)
 		return false;
-	known->repeated[low]++;
+	known->repeated[first]++;
 	return true;
 }
 
-static enum hg_status load_root_list(struct loader *l, struct known_roots *known, bool *ok)
+static enum hg_status load_root_list(struct record_loader *l, struct known_roots *known, bool *ok)
 {
 	uint64_t value;
 	for (uint64_t index = 0;; index++) {
-		BASE_TRY(read_word(l, "the roots", &value, ok));
+		BASE_TRY(read_record_word(l, "the roots", &value, ok));
 		if (!*ok || value == 1)
 			return HG_OK;
 		if (!take_known(known, value))
-			BASE_TRY(add_root(l, HG_ROOT_OTHER, "root", index, value));
+			BASE_TRY(add_record_root(l, HG_ROOT_OTHER, "root", index, value));
 	}
 }
 
 /* local and global C roots, finalised values: nothing in the file separates them. */
-static enum hg_status load_roots(struct loader *l, bool *ok)
+static enum hg_status load_record_roots(struct record_loader *l, bool *ok)
 {
 	struct known_roots known = {.count = l->snap->root_count};
 	BASE_TRY(base_pool_alloc(&l->snap->pool, known.count, sizeof(*known.values),
@@ -262,20 +259,21 @@ static enum hg_status load_roots(struct loader *l, bool *ok)
 	return load_root_list(l, &known, ok);
 }
 
-static enum hg_status expect_word(struct loader *l, uint64_t expected, const char *what, bool *ok)
+static enum hg_status expect_word(
+	struct record_loader *l, uint64_t expected, const char *what, bool *ok)
 {
 	uint64_t word;
-	BASE_TRY(read_word(l, what, &word, ok));
+	BASE_TRY(read_record_word(l, what, &word, ok));
 	if (*ok && word != expected)
 		return base_corrupt(l->error, base_cursor_offset(&l->in) - 8,
 			"0x%llx where %s should be", (unsigned long long)word, what);
 	return HG_OK;
 }
 
-static enum hg_status load_stack(struct loader *l, bool *ok)
+static enum hg_status load_stack(struct record_loader *l, bool *ok)
 {
 	uint64_t tagged, value;
-	BASE_TRY(read_word(l, "the size of the stack", &tagged, ok));
+	BASE_TRY(read_record_word(l, "the size of the stack", &tagged, ok));
 	if (!*ok)
 		return HG_OK;
 	uint64_t count = tagged >> 1;
@@ -289,34 +287,35 @@ static enum hg_status load_stack(struct loader *l, bool *ok)
 	for (uint64_t i = 0; i < count; i++) {
 		BASE_TRY(expect_word(l, 1, "a stack entry", ok));
 		if (*ok)
-			BASE_TRY(read_word(l, "the stack", &value, ok));
+			BASE_TRY(read_record_word(l, "the stack", &value, ok));
 		if (!*ok)
 			return HG_OK;
-		BASE_TRY(add_root(l, HG_ROOT_STACK, "entry", i, value));
+		BASE_TRY(add_record_root(l, HG_ROOT_STACK, "entry", i, value));
 	}
 	return expect_word(l, 0, "the end of the stack", ok);
 }
 
-static enum hg_status load_bytecode(struct loader *l, bool *ok)
+static enum hg_status load_bytecode(struct record_loader *l, bool *ok)
 {
 	uint64_t globals;
-	BASE_TRY(read_word(l, "the globals", &globals, ok));
+	BASE_TRY(read_record_word(l, "the globals", &globals, ok));
 	if (!*ok)
 		return HG_OK;
 	/* The table of globals is not in the heap before the program has any. */
 	if (!(globals & 1) && snap_chunk_at(l->snap, globals))
-		BASE_TRY(add_root(l, HG_ROOT_GLOBAL, "caml_global_data", HG_UNKNOWN, globals));
+		BASE_TRY(add_record_root(
+			l, HG_ROOT_GLOBAL, "caml_global_data", HG_UNKNOWN, globals));
 	BASE_TRY(load_stack(l, ok));
-	return *ok ? load_roots(l, ok) : HG_OK;
+	return *ok ? load_record_roots(l, ok) : HG_OK;
 }
 
 /* Fields of a module's block that lead into the heap; the block itself is static data. */
-static enum hg_status load_module(struct loader *l, uint64_t number, bool *ok)
+static enum hg_status load_module(struct record_loader *l, uint64_t number, bool *ok)
 {
 	uint64_t wosize, value;
 	const char *name;
 	char text[48];
-	BASE_TRY(read_word(l, "a module", &wosize, ok));
+	BASE_TRY(read_record_word(l, "a module", &wosize, ok));
 	if (!*ok)
 		return HG_OK;
 	if (wosize > base_cursor_left(&l->in) / 8 && !l->snap->accept_partial)
@@ -326,20 +325,20 @@ static enum hg_status load_module(struct loader *l, uint64_t number, bool *ok)
 	int length = snprintf(text, sizeof(text), "module[%llu].field", (unsigned long long)number);
 	BASE_TRY(base_pool_string(&l->snap->pool, text, (uint64_t)length, &name, l->error));
 	for (uint64_t i = 0; i < wosize; i++) {
-		BASE_TRY(read_word(l, "the fields of a module", &value, ok));
+		BASE_TRY(read_record_word(l, "the fields of a module", &value, ok));
 		if (!*ok)
 			return HG_OK;
 		if (!(value & 1) && snap_chunk_at(l->snap, value))
-			BASE_TRY(add_root(l, HG_ROOT_GLOBAL, name, i, value));
+			BASE_TRY(add_record_root(l, HG_ROOT_GLOBAL, name, i, value));
 	}
 	return HG_OK;
 }
 
 /* Entries that begin with 1 until a 0: of modules, or of infos. */
-static enum hg_status next_entry(struct loader *l, const char *what, bool *more, bool *ok)
+static enum hg_status next_entry(struct record_loader *l, const char *what, bool *more, bool *ok)
 {
 	uint64_t word;
-	BASE_TRY(read_word(l, what, &word, ok));
+	BASE_TRY(read_record_word(l, what, &word, ok));
 	*more = *ok && word == 1;
 	if (*ok && word > 1)
 		return base_corrupt(l->error, base_cursor_offset(&l->in) - 8,
@@ -347,7 +346,7 @@ static enum hg_status next_entry(struct loader *l, const char *what, bool *more,
 	return HG_OK;
 }
 
-static enum hg_status load_modules(struct loader *l, bool *ok)
+static enum hg_status load_module_records(struct record_loader *l, bool *ok)
 {
 	uint64_t module;
 	for (uint64_t number = 0;; number++) {
@@ -355,7 +354,7 @@ static enum hg_status load_modules(struct loader *l, bool *ok)
 		BASE_TRY(next_entry(l, "a module or the end of the modules", &more, ok));
 		if (!more)
 			return HG_OK;
-		BASE_TRY(read_word(l, "a module", &module, ok));
+		BASE_TRY(read_record_word(l, "a module", &module, ok));
 		if (*ok && module != 0)
 			BASE_TRY(load_module(l, number, ok));
 		if (!*ok)
@@ -364,7 +363,7 @@ static enum hg_status load_modules(struct loader *l, bool *ok)
 }
 
 /* The writers never fill this table; its entries are opaque. */
-static enum hg_status skip_infos(struct loader *l, bool *ok)
+static enum hg_status skip_infos(struct record_loader *l, bool *ok)
 {
 	uint64_t length;
 	for (;;) {
@@ -372,23 +371,23 @@ static enum hg_status skip_infos(struct loader *l, bool *ok)
 		BASE_TRY(next_entry(l, "an info or the end of the infos", &more, ok));
 		if (!more)
 			return HG_OK;
-		BASE_TRY(read_word(l, "an info", &length, ok));
+		BASE_TRY(read_record_word(l, "an info", &length, ok));
 		if (*ok && !base_cursor_skip(&l->in, length)) {
 			*ok = false;
-			return cut(l, "an info");
+			return cut_records(l, "an info");
 		}
 		if (!*ok)
 			return HG_OK;
 	}
 }
 
-static enum hg_status load_native(struct loader *l, bool *ok)
+static enum hg_status load_native(struct record_loader *l, bool *ok)
 {
 	l->snap->native = true;
-	BASE_TRY(load_modules(l, ok));
+	BASE_TRY(load_module_records(l, ok));
 	if (*ok)
 		BASE_TRY(skip_infos(l, ok));
-	return *ok ? load_roots(l, ok) : HG_OK;
+	return *ok ? load_record_roots(l, ok) : HG_OK;
 }
 
 /* The writers tell two values that stand for code. */
@@ -402,15 +401,15 @@ static enum hg_status add_codes(
 	return high > low ? snap_add_code(snap, high, high + 1, error) : HG_OK;
 }
 
-static enum hg_status load_rest(struct loader *l, bool *ok)
+static enum hg_status load_rest(struct record_loader *l, bool *ok)
 {
 	struct snap *snap = l->snap;
 	uint64_t start, end = 0, bytecode = 0;
-	BASE_TRY(read_word(l, "the code area", &start, ok));
+	BASE_TRY(read_record_word(l, "the code area", &start, ok));
 	if (*ok)
-		BASE_TRY(read_word(l, "the code area", &end, ok));
+		BASE_TRY(read_record_word(l, "the code area", &end, ok));
 	if (*ok)
-		BASE_TRY(read_word(l, "the kind of code", &bytecode, ok));
+		BASE_TRY(read_record_word(l, "the kind of code", &bytecode, ok));
 	if (!*ok)
 		return HG_OK;
 	if (bytecode != 0 && bytecode != 3)
@@ -427,14 +426,14 @@ static enum hg_status load_rest(struct loader *l, bool *ok)
 
 enum hg_status snap_records_load(struct snap *snap, struct hg_error *error)
 {
-	struct loader l = {.snap = snap,
+	struct record_loader l = {.snap = snap,
 		.in = base_cursor_over(snap->file.bytes, snap->file.size),
 		.error = error};
 	bool ok;
 	snap->reserved = SNAP_RECORD_RESERVED;
-	BASE_TRY(load_name(&l, &ok));
+	BASE_TRY(load_program_name(&l, &ok));
 	if (ok)
-		BASE_TRY(load_blocks(&l, &ok));
+		BASE_TRY(load_records(&l, &ok));
 	/* Roots are looked up among the chunks. */
 	BASE_TRY(snap_end_blocks(snap, error));
 	/* Blocks are read where they lie. */

@@ -1,10 +1,11 @@
 /*
- * What the parts of the loader of ELF cores share (elfcore.c): blocks are met area by area
- * (heap.c), static ones are found by the pointers to them (static.c), and what is
- * not a block is turned into nodes once there are ranks (nodes.c).
+ * What a loaded ELF core is besides the neutral model: the image, the runtime in it, and what waits
+ * until blocks have ranks.  The parts of the loader fill it: blocks are met area by area (heap.h),
+ * static ones are found by the pointers to them (static.h), and what is not a block is turned into
+ * nodes (nodes.h).
  */
-#ifndef SNAPSHOT_CORE_PARTS_H
-#define SNAPSHOT_CORE_PARTS_H
+#ifndef SNAPSHOT_CORE_CORE_H
+#define SNAPSHOT_CORE_CORE_H
 
 #include "base/grow.h"
 #include "base/hash.h"
@@ -85,13 +86,6 @@ static inline struct elfcore *elfcore_of(const struct snap *snap)
 	return snap->format_data;
 }
 
-/* The blocks of all areas; then those of static data that they and the roots lead to. */
-enum hg_status elfcore_load_heap(struct elfcore *core, struct hg_error *error);
-enum hg_status elfcore_load_static(struct elfcore *core, struct hg_error *error);
-
-/* A word of a block or a root while loading: static blocks it leads to are noted. */
-enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error);
-
 /* Whether a word needs to be looked at: even, and out of the heap. */
 static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 {
@@ -105,23 +99,5 @@ static inline bool elfcore_leads_out(const struct elfcore *core, uint64_t value)
 	       (mark == ELFCORE_GRANULE_SHARED &&
 		       !snap_runtime_area(&core->runtime, snap_pointed_header(value).a));
 }
-
-/* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
-enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error);
-enum hg_status elfcore_finalise(struct snap *snap, struct hg_error *error);
-
-/* For struct snap_process. */
-size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size);
-size_t elfcore_custom_name(
-	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
-size_t elfcore_call_frame(
-	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
-size_t elfcore_call_stack(
-	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size);
-bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
-uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
-	struct snap_location *out, uint64_t capacity);
-bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out);
-bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);
 
 #endif
