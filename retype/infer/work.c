@@ -157,8 +157,12 @@ static bool says_nothing(const struct infer_input *in, struct retype_term type, 
 const struct infer_fit *infer_weigh_proposal(struct infer_work *work, uint32_t rank,
 	struct snap_header_address header, struct retype_term type)
 {
+	uint64_t key = (uint64_t)type.n << 32 | work->blocks[rank].shape;
+	const struct infer_fit *fit = infer_fit_slot(work->fits, key);
+	if (fit->key == key && fit->is_plain)
+		return fit;
 	struct infer_shape shape = infer_shape(work->heap, rank, header);
-	const struct infer_fit *fit = infer_fit_within(work->fits, type, shape.tag, shape.wosize);
+	fit = infer_fit_within(work->fits, type, shape.tag, shape.wosize);
 	if (!fit || (fit->fit.match == RETYPE_UNTOLD &&
 			    says_nothing(work->in, fit->narrowed, shape.tag)))
 		return NULL;
