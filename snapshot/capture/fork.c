@@ -266,6 +266,21 @@ static enum hg_status no_fork(
 		(int)trace->process, why);
 }
 
+/*
+ * Whether a thread that does not do what it is asked has ended: one that is being killed is not to
+ * be traced any more while it still gives back its memory.
+ */
+static bool is_ending(pid_t process, pid_t thread)
+{
+	enum { LOOKS = 100, BETWEEN_NS = 10000000 };
+	for (unsigned i = 0; i < LOOKS; i++) {
+		if (base_proc_has_ended(process, thread))
+			return true;
+		nanosleep(&(struct timespec){.tv_nsec = BETWEEN_NS}, NULL);
+	}
+	return false;
+}
+
 static enum hg_status let_go_failed(
 	struct snap_trace *trace, struct snap_traced *thread, struct hg_error *error)
 {
@@ -273,7 +288,7 @@ static enum hg_status let_go_failed(
 	trace->must_end = true;
 	if (snap_signal_waits())
 		return base_fail(error, HG_ERROR_CANCELLED, HG_NO_OFFSET, "cancelled");
-	if (!base_proc_has_ended(trace->process, thread->id))
+	if (!is_ending(trace->process, thread->id))
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"process %d does not get to the end of a fork; it goes on",
 			(int)trace->process);
