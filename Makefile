@@ -243,7 +243,6 @@ test-all: test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
-	$(Q)DEEP_BLOCKS=10000000 TESTS=deep tests/run $(BUILD)
 
 stress-ocaml:
 	$(Q)scripts/install-packages build test ocaml
@@ -269,6 +268,7 @@ bench-hostile: $(BUILD)/heapgraph
 
 bench: $(BUILD)/gendump $(BUILD)/heapgraph $(BENCHES:%=$(BUILD)/bench/%)
 	$(Q)bench/run $(BUILD)
+	$(Q)DEEP_BLOCKS=10000000 TESTS=deep tests/run $(BUILD)
 
 lint:
 	$(Q)scripts/install-packages build test lint

@@ -69,7 +69,7 @@ static double dependent_load(size_t words)
 		best = took < best ? took : best;
 	}
 	munmap(all, 8 * words);
-	return at < words ? 1e9 * best / LOADS : 0;
+	return at < words ? 1e9 * best / (double)LOADS : 0;
 }
 
 int main(void)

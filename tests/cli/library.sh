@@ -28,7 +28,7 @@ grep -oE '^(struct|enum) hg_[a-z0-9_]+' $header | sed 's/.* //' | sort -u |
 check_equal 'the header: no name is of a type and of a function' "$(gist "$work/both")" ''
 
 while IFS= read -r name; do
-	grep -qE "\\b$name\\(" tests/unit/test_arguments.c || echo "$name"
+	grep -qE "\\b$name\\(" tests/unit/query/test_arguments.c || echo "$name"
 done <"$work/declared" >"$work/uncalled"
 check_equal 'test_arguments calls every function' "$(gist "$work/uncalled")" ''
 

@@ -1,3 +1,7 @@
+/*
+ * Fills every register that a program can have with values of its own, over and over, and notices
+ * when one of them is another: what a capture that disturbs its target would do.
+ */
 #include "tests/targets/registers.h"
 
 #include <cpuid.h>

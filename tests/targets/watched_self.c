@@ -1,3 +1,7 @@
+/*
+ * What a watched program sees of itself while it is captured: its threads, signals, files and
+ * children; written into the record that it shares with the test.
+ */
 #include "tests/targets/watched_self.h"
 
 #include <fcntl.h>

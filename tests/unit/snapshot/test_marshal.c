@@ -1,3 +1,4 @@
+/* The reader of OCaml's Marshal format: every code, sharing, limits, and files that lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* Types of historical programs: typed trees of OCaml 4.00.1, whole, damaged, and made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

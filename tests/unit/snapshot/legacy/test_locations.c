@@ -1,3 +1,4 @@
+/* Sources of locations: where they are looked for, what they hold, and files that lie. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
