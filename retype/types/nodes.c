@@ -140,8 +140,9 @@ struct retype_term retype_make(struct retype_types *types, enum retype_kind kind
 {
 	struct retype_nodes *nodes = types->nodes;
 	uint32_t hash = hash_parts(kind, number, names, arguments, count);
-	for (uint64_t at = hash & nodes->slot_mask; nodes->slots[at];
+	for (uint64_t at = hash & nodes->slot_mask; nodes->all && nodes->slots[at];
 		at = (at + 1) & nodes->slot_mask) {
+		base_assert(nodes->slots[at] <= nodes->count);
 		uint32_t found = nodes->slots[at] - 1;
 		if (nodes->all[found].hash == hash &&
 			has_parts(types, &nodes->all[found], kind, number, names, arguments, count))
