@@ -1,4 +1,7 @@
+/* Arrays of arenas are kept in a list each, with what the budget was charged for them. */
 #include "base/arena.h"
+
+#include "base/assert.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -229,6 +232,7 @@ void base_arena_free(struct base_arena *arena, void *data)
 		if (array->data != data)
 			continue;
 		*link = array->next;
+		base_assert(arena->budget->used >= array->charged);
 		arena->budget->used -= array->charged;
 		backend_free(arena, array);
 		free(array);
@@ -254,6 +258,7 @@ void base_arena_shrink(struct base_arena *arena, void *data, uint64_t bytes)
 		give_back((char *)data + bytes, array->bytes - bytes);
 		arena->budget->used -= array->charged;
 		array->charged = array->charged < bytes ? array->charged : bytes;
+		base_assert(array->charged <= bytes);
 		arena->budget->used += array->charged;
 		array->bytes = (size_t)bytes;
 		return;

@@ -1,3 +1,4 @@
+/* Messages of failures: one line, in the one struct that travels down the calls. */
 #include "base/error.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* Files of input: mapped, decompressed aside when they are compressed, and read where they lie. */
 #include "base/file.h"
 
 #include <errno.h>

@@ -54,7 +54,7 @@ void base_file_sequential(const struct base_file *file);
 /* What a path names, for messages: "a directory", "a FIFO", ...; NULL for a regular file. */
 enum hg_status base_file_kind(const char *path, const char **kind, struct hg_error *error);
 
-/* What stands behind the last slash of a path: a part of it. */
+/* What stands after the last slash of a path: a part of it. */
 const char *base_file_name(const char *path);
 
 /* The folder that a path is in, "." if it names none; cut if it has 'size' characters or more. */

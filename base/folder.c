@@ -1,3 +1,4 @@
+/* Folders, read entry by entry; what cannot be read is told from what is not there. */
 #include "base/folder.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The secret of the process, hashes of bytes, and maps that grow when they are half full. */
 #include "base/hash.h"
 
 #include <pthread.h>
@@ -12,7 +13,7 @@ static struct base_secret secret;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* A kernel that has no random numbers yet is just booting: nobody has prepared a file for it. */
-static void draw(void)
+static void draw_secret(void)
 {
 	struct timespec now;
 	if (getrandom(&secret, sizeof(secret), GRND_NONBLOCK) != (ssize_t)sizeof(secret)) {
@@ -25,7 +26,7 @@ static void draw(void)
 
 const struct base_secret *base_secret(void)
 {
-	pthread_once(&once, draw);
+	pthread_once(&once, draw_secret);
 	return &secret;
 }
 
@@ -44,7 +45,7 @@ uint64_t base_hash_bytes(const struct base_secret *with, const void *bytes, size
 }
 
 /* The slot of a key, or the free one where it would be; the map has slots. */
-static struct base_map_slot *slot_of(const struct base_map *map, uint64_t key, uint64_t *probes)
+static struct base_map_slot *slot_of_key(const struct base_map *map, uint64_t key, uint64_t *probes)
 {
 	uint64_t at = base_hash(&map->secret, key) & map->mask;
 	for (; map->slots[at].value && map->slots[at].key != key; at = (at + 1) & map->mask)
@@ -52,7 +53,7 @@ static struct base_map_slot *slot_of(const struct base_map *map, uint64_t key, u
 	return &map->slots[at];
 }
 
-static enum hg_status grow(struct base_map *map, struct hg_error *error)
+static enum hg_status grow_map(struct base_map *map, struct hg_error *error)
 {
 	struct base_map larger = *map;
 	uint64_t size = map->slots ? 2 * (map->mask + 1) : FIRST_SLOTS;
@@ -63,7 +64,7 @@ static enum hg_status grow(struct base_map *map, struct hg_error *error)
 		return base_no_memory(error, size * sizeof(*larger.slots));
 	for (uint64_t i = 0; map->slots && i <= map->mask; i++)
 		if (map->slots[i].value)
-			*slot_of(&larger, map->slots[i].key, &larger.probes) = map->slots[i];
+			*slot_of_key(&larger, map->slots[i].key, &larger.probes) = map->slots[i];
 	free(map->slots);
 	*map = larger;
 	return HG_OK;
@@ -72,14 +73,14 @@ static enum hg_status grow(struct base_map *map, struct hg_error *error)
 static enum hg_status reserve_slot(struct base_map *map, struct hg_error *error)
 {
 	bool is_full = !map->slots || 2 * (map->count + 1) > map->mask + 1;
-	return is_full ? grow(map, error) : HG_OK;
+	return is_full ? grow_map(map, error) : HG_OK;
 }
 
 enum hg_status base_map_set(
 	struct base_map *map, uint64_t key, uint64_t value, struct hg_error *error)
 {
 	BASE_TRY(reserve_slot(map, error));
-	struct base_map_slot *slot = slot_of(map, key, &map->probes);
+	struct base_map_slot *slot = slot_of_key(map, key, &map->probes);
 	map->count += slot->value == 0;
 	*slot = (struct base_map_slot){key, value + 1};
 	return HG_OK;
@@ -90,7 +91,7 @@ enum hg_status base_map_add(
 {
 	*added = false;
 	BASE_TRY(reserve_slot(map, error));
-	struct base_map_slot *slot = slot_of(map, key, &map->probes);
+	struct base_map_slot *slot = slot_of_key(map, key, &map->probes);
 	*added = slot->value == 0;
 	if (*added) {
 		*slot = (struct base_map_slot){key, *value + 1};

@@ -1,3 +1,4 @@
+/* Files of output: written aside, and given their name when they are whole. */
 #include "base/output.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+/* Regular expressions of the C library, whose lack of memory is told from "no match". */
 #include "base/pattern.h"
 
 #include <errno.h>

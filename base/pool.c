@@ -1,3 +1,4 @@
+/* Small things that live as long as a snapshot, in pages. */
 #include "base/pool.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ void base_pool_release(struct base_pool *pool)
 	*pool = (struct base_pool){0};
 }
 
-/* A page for a large request goes behind the current one, which may still have room. */
+/* A page for a large request goes after the current one, which may still have room. */
 static struct base_pool_page *add_page(struct base_pool *pool, size_t bytes)
 {
 	size_t size = bytes > PAGE_BYTES / 4 ? bytes : PAGE_BYTES;

@@ -1,3 +1,4 @@
+/* Sessions: options, the budget, the last failure; and the version of the library. */
 #include "base/session.h"
 
 #include "base/threads.h"

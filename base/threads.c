@@ -1,3 +1,4 @@
+/* Slices of a pass over the heap, one thread each; a thread that there is not is done without. */
 #include "base/threads.h"
 
 #include <assert.h>

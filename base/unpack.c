@@ -1,3 +1,4 @@
+/* Decompression of .zst files into memory that holds no zeros, within bounds. */
 #include "base/unpack.h"
 
 #include <errno.h>
@@ -184,7 +185,7 @@ static enum hg_status check_announced(const struct unpacking *u, struct hg_error
 /* Decompression */
 
 /* Until the buffer is full, or the input ends. */
-static enum hg_status fill(struct unpacking *u, struct hg_error *error)
+static enum hg_status fill_buffer(struct unpacking *u, struct hg_error *error)
 {
 	ZSTD_outBuffer out = {u->buffer, u->buffer_size, 0};
 	size_t before;
@@ -208,7 +209,7 @@ static enum hg_status fill(struct unpacking *u, struct hg_error *error)
 static enum hg_status unpack_all(
 	struct unpacking *u, base_judge_fn *judge, void *judge_data, struct hg_error *error)
 {
-	BASE_TRY(fill(u, error));
+	BASE_TRY(fill_buffer(u, error));
 	if (u->filled == 0 && u->hint != 0)
 		return base_corrupt(error, u->in.size, "zstd data is cut short");
 	if (judge)
@@ -219,7 +220,7 @@ static enum hg_status unpack_all(
 		if (!write_buffer(u))
 			return no_file(u, "cannot be decompressed", error);
 		BASE_TRY(check_limits(u, error));
-		BASE_TRY(fill(u, error));
+		BASE_TRY(fill_buffer(u, error));
 	}
 	if (u->hint != 0)
 		return base_corrupt(error, u->in.size, "zstd data is cut short");

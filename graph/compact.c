@@ -1,5 +1,10 @@
+/*
+ * The compact graph is written in slices, one for each thread, from the heap as it lies in the
+ * file; roots follow.
+ */
 #include "graph/compact.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 #include "base/threads.h"
 #include "snapshot/walk.h"
@@ -10,6 +15,7 @@
 struct snap_slot graph_compact_slot(const struct graph_compact *c, uint32_t node)
 {
 	const struct snap *snap = c->snap;
+	base_assert(node <= snap_virtual_root(snap));
 	if (node >= snap->block_count)
 		return graph_compact_root_slot(c, node - snap->block_count);
 	struct snap_header_address header =
@@ -20,6 +26,7 @@ struct snap_slot graph_compact_slot(const struct graph_compact *c, uint32_t node
 uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot)
 {
 	const struct snap *snap = c->snap;
+	base_assert(slot.n < c->count);
 	if (slot.n >= c->heap_slots)
 		return snap_root_node(snap, (slot.n - c->heap_slots) / 2);
 	struct snap_header_address header = snap_ranks_slot_header(&snap->ranks, slot);
@@ -87,7 +94,7 @@ static void reverse(uint32_t *first, uint32_t *end)
 }
 
 /*
- * Writes the edges of a block behind its header, the last field first, for the fields that pass 1
+ * Writes the edges of a block after its header, the last field first, for the fields that pass 1
  * has kept; returns the slot after them, or 0 when they run over.
  */
 static inline uint32_t emit_fields(struct emitter *e, const struct snap_ranks *ranks,
@@ -177,7 +184,7 @@ struct emission {
 	struct emitter *emitters;
 };
 
-/* Slot of the first block of an index entry; the end of the heap's slots behind the last one. */
+/* Slot of the first block of an index entry; the end of the heap's slots after the last one. */
 static uint32_t entry_slot(const struct emission *emission, uint64_t entry)
 {
 	const struct snap *snap = emission->snap;
@@ -229,7 +236,7 @@ static void emit_root(struct graph_compact *c, uint64_t number)
 		c->words[self + 1] = graph_compact_slot(c, target).n | GRAPH_LAST;
 }
 
-/* The roots and the virtual root, behind the heap. */
+/* The roots and the virtual root, after the heap. */
 static void emit_roots(struct graph_compact *c)
 {
 	const struct snap *snap = c->snap;
@@ -241,6 +248,7 @@ static void emit_roots(struct graph_compact *c)
 		for (uint64_t i = snap->root_count; i-- > 0;)
 			if (snap->roots[i].hold == order[k])
 				c->words[++edge] = graph_compact_root_slot(c, i).n;
+	base_assert(edge < c->count);
 	c->words[top] = edge == top ? GRAPH_LEAF : 0;
 	if (edge != top)
 		c->words[edge] |= GRAPH_LAST;

@@ -8,7 +8,7 @@
  *             that turned out to lead nowhere is an edge to its own block.
  *
  * The edge of the last field comes first, so that a stack filled in this order yields the first
- * field first.  Behind the heap's words come those of the nodes that are no blocks: for each root a
+ * field first.  After the heap's words come those of the nodes that are no blocks: for each root a
  * header and an edge, then the virtual root with an edge to every root; the edges of roots that are
  * 'last' come before the others, and their headers have the bit of links, because they are looked
  * at closely.  About 10 bytes per block; built for the search, freed, and built again when paths
@@ -54,7 +54,7 @@ static inline struct snap_slot graph_compact_root_slot(const struct graph_compac
 	return (struct snap_slot){c->heap_slots + 2 * (uint32_t)root};
 }
 
-/* The root whose header has this slot, which is behind the heap; NULL for the virtual root. */
+/* The root whose header has this slot, which is after the heap; NULL for the virtual root. */
 static inline const struct snap_root *graph_compact_root(
 	const struct graph_compact *c, struct snap_slot slot)
 {

@@ -1,4 +1,7 @@
+/* Semidominators in one pass from the last node to the first, then the climb, or the buckets. */
 #include "graph/dominators.h"
+
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -34,6 +37,7 @@ void graph_group_edges(uint32_t count, uint64_t edges, const struct graph_preord
 	for (uint32_t i = count; i > 0; i--)
 		first[i] = first[i - 1];
 	first[0] = 0;
+	base_assert(first[count] == edges);
 }
 
 /*
@@ -78,6 +82,7 @@ static void find_semidominators(const struct graph_flow *flow, struct link *fore
 			if (candidate < least)
 				least = candidate;
 		}
+		base_assert(least < v);
 		semi[v] = least;
 		forest[v].label = least;
 	}
@@ -96,6 +101,7 @@ static bool climb(const struct graph_flow *flow, const uint32_t *semi, bool boun
 			if (steps_left-- == 0)
 				return false;
 		}
+		base_assert(d < v);
 		idom[v].n = d;
 	}
 	return true;
@@ -140,9 +146,11 @@ static void empty_buckets(const struct graph_flow *flow, struct link *forest, co
 		bucket[parent] = 0;
 	}
 	idom[0].n = 0;
-	for (uint32_t w = 1; w < flow->count; w++)
+	for (uint32_t w = 1; w < flow->count; w++) {
 		if (idom[w].n != semi[w])
 			idom[w] = idom[idom[w].n];
+		base_assert(idom[w].n < w);
+	}
 }
 
 /* The scratch is the forest until the dominators, which grow elsewhere, are copied over it. */

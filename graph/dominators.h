@@ -33,7 +33,7 @@ enum graph_method {
 	GRAPH_METHOD_BUCKETS /* Lengauer-Tarjan from the start */
 };
 
-/* Bytes of scratch memory per node; what the search leaves behind will do. */
+/* Bytes of scratch memory per node; what the search leaves will do. */
 enum { GRAPH_SCRATCH = 8 };
 
 /*

@@ -1,4 +1,10 @@
+/*
+ * The order of the analysis: rank, link, search, dominators, positions; and who leaves memory to
+ * whom.
+ */
 #include "graph/graph.h"
+
+#include "base/assert.h"
 
 #include "graph/compact.h"
 #include "graph/dominators.h"
@@ -27,7 +33,7 @@ static enum hg_status search_compact(struct graph *g, struct graph_search *searc
 }
 
 /*
- * Memory that one step leaves behind serves the next ones: nothing is cheaper than pages that are
+ * Memory that one step leaves serves the next ones: nothing is cheaper than pages that are
  * there already.  The compact graph becomes the forest of the dominators, then dominators and sizes
  * of subtrees side by side, and in the end the sums of bytes, which stay.
  */
@@ -40,6 +46,7 @@ static enum hg_status search_heap(
 	for (uint64_t i = 0; i < dangling.count && status == HG_OK; i++)
 		g->dangling_reached += compact.words[dangling.slots[i]] >> 31;
 	free(dangling.slots);
+	base_assert(g->dangling_reached <= dangling.count);
 	BASE_TRY(status);
 	_Static_assert(sizeof(*g->bytes) == GRAPH_SCRATCH, "the sums take the place of the forest");
 	uint64_t needed = ((uint64_t)search->count + 1) * GRAPH_SCRATCH;
@@ -74,7 +81,7 @@ static enum hg_status take_edges(
 }
 
 /* Immediate dominators in preorder, in the first half of the scratch. */
-static enum hg_status find_dominators(struct graph *g, struct graph_search *search, void *scratch,
+static enum hg_status find_idoms(struct graph *g, struct graph_search *search, void *scratch,
 	struct graph_preorder **idom, struct spare *spare, struct hg_error *error)
 {
 	struct graph_preorder *sources;
@@ -100,13 +107,14 @@ static void count_subtrees(uint32_t count, const struct graph_preorder *idom, ui
 		subtree[v] = 1;
 	for (uint32_t v = count - 1; v > 0; v--)
 		subtree[idom[v].n] += subtree[v];
+	base_assert(subtree[0] == count);
 }
 
 /*
- * Gives each node its place, inside the interval of its dominator: children fill it from its end,
- * and 'subtree' counts down to what is left of it.
+ * Gives each node its position, inside the interval of its dominator: children fill it from its
+ * end, and 'subtree' counts down to what is left of it.
  */
-static void place(struct graph *g, const struct graph_preorder *idom, uint32_t *subtree,
+static void number_positions(struct graph *g, const struct graph_preorder *idom, uint32_t *subtree,
 	struct graph_position *position)
 {
 	position[0].n = 0;
@@ -116,6 +124,7 @@ static void place(struct graph *g, const struct graph_preorder *idom, uint32_t *
 		uint32_t d = idom[v].n, above = position[d].n, size = subtree[v];
 		uint32_t left = subtree[d] - size, at = above + left;
 		subtree[d] = left;
+		base_assert(d < v && above < at && at + size <= above + g->extent[above]);
 		position[v].n = at;
 		g->idom[at].n = above;
 		g->extent[at] = size;
@@ -130,6 +139,7 @@ static struct graph_position *renumber_nodes(const struct graph *g, struct graph
 	struct graph_position *of_node = (struct graph_position *)preorder;
 	for (uint32_t node = 0; node < g->node_count; node++) {
 		struct graph_preorder v = preorder[node];
+		base_assert(v.n == GRAPH_NONE || v.n < g->live_count);
 		of_node[node].n = v.n == GRAPH_NONE ? GRAPH_NONE : position[v.n].n;
 	}
 	return of_node;
@@ -143,11 +153,13 @@ static void sum_bytes(
 		g->bytes[position[v].n + 1] = 8 * graph_search_words(search, v);
 	for (uint32_t p = 0; p < search->count; p++)
 		g->bytes[p + 1] += g->bytes[p];
+	/* What the virtual root retains is all that is reachable. */
+	base_assert(graph_retained(g, (struct graph_position){0}) == g->bytes[search->count]);
 }
 
 /* Renumbers from preorder to positions and sums up, all of it in spare memory. */
-static void settle(struct graph *g, struct graph_search *search, struct graph_preorder *idom,
-	const struct spare *spare)
+static void finalise_positions(struct graph *g, struct graph_search *search,
+	struct graph_preorder *idom, const struct spare *spare)
 {
 	uint32_t count = search->count;
 	uint32_t *subtree = (uint32_t *)idom + count;
@@ -156,7 +168,7 @@ static void settle(struct graph *g, struct graph_search *search, struct graph_pr
 	g->idom = (struct graph_position *)spare->first;
 	g->extent = spare->semi;
 	count_subtrees(count, idom, subtree);
-	place(g, idom, subtree, position);
+	number_positions(g, idom, subtree, position);
 	g->bytes = (uint64_t *)idom;
 	sum_bytes(g, search, position);
 	base_arena_free(&g->arena, search->size);
@@ -180,7 +192,8 @@ static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
 	return HG_OK;
 }
 
-static enum hg_status analyse(struct graph *g, struct graph_search *search, struct hg_error *error)
+static enum hg_status analyse_graph(
+	struct graph *g, struct graph_search *search, struct hg_error *error)
 {
 	struct graph_preorder *idom;
 	struct spare spare;
@@ -190,9 +203,9 @@ static enum hg_status analyse(struct graph *g, struct graph_search *search, stru
 	BASE_TRY(snap_rank(g->snap, error));
 	g->node_count = snap_virtual_root(g->snap) + 1;
 	BASE_TRY(search_heap(g, search, &scratch, error));
-	BASE_TRY(find_dominators(g, search, scratch, &idom, &spare, error));
+	BASE_TRY(find_idoms(g, search, scratch, &idom, &spare, error));
 	BASE_TRY(base_progress(session, "summing", 0, 0));
-	settle(g, search, idom, &spare);
+	finalise_positions(g, search, idom, &spare);
 	return sum_offheap(g, error);
 }
 
@@ -201,7 +214,7 @@ enum hg_status graph_open(struct graph *g, struct snap *snap, struct hg_error *e
 	*g = (struct graph){.snap = snap};
 	BASE_TRY(base_arena_init(&g->arena, &snap->session->budget, "dominators", error));
 	struct graph_search search = {0};
-	enum hg_status status = analyse(g, &search, error);
+	enum hg_status status = analyse_graph(g, &search, error);
 	graph_search_release(&search);
 	if (status != HG_OK)
 		graph_close(g);

@@ -5,7 +5,7 @@
  * of numbers occur and are kept apart:
  *
  *     node      public; everything is asked for by it
- *     slot      place of a header or pointer in the compact graph (compact.h)
+ *     slot      index of a header or pointer in the compact graph (compact.h)
  *     preorder  order of the search, inside the dominator computation only
  *     position  order of a depth-first walk over the dominator tree: what stays
  *
@@ -21,7 +21,7 @@
 
 #define GRAPH_NONE UINT32_MAX
 
-/* A place in the order of a depth-first walk over the dominator tree; 0 is the virtual root. */
+/* A number in the order of a depth-first walk over the dominator tree; 0 is the virtual root. */
 struct graph_position {
 	uint32_t n; /* GRAPH_NONE: an unreachable node, or no node */
 };

@@ -1,4 +1,7 @@
+/* Breadth-first search over a compact graph of its own, which keeps the number of each node met. */
 #include "graph/paths.h"
+
+#include "base/assert.h"
 
 /*
  * A node's number replaces its header when it is met, but the header's flags are needed when its
@@ -6,12 +9,13 @@
  */
 #define HAS_EDGES ((uint32_t)1 << 31)
 
-static void meet(struct graph_paths *p, uint32_t holder, struct snap_slot slot)
+static void meet_node(struct graph_paths *p, uint32_t holder, struct snap_slot slot)
 {
 	uint32_t *header = &p->compact.words[slot.n];
 	/* More nodes than were live: the file has changed since. */
 	if (*header & GRAPH_VISITED || p->count == p->most)
 		return;
+	base_assert(holder < p->count || p->count == 0);
 	p->slot[p->count] = slot.n | (*header & GRAPH_LEAF ? 0 : HAS_EDGES);
 	p->holder[p->count] = holder;
 	*header = GRAPH_VISITED | p->count++;
@@ -25,7 +29,7 @@ static void follow_links(struct graph_paths *p, uint32_t number, struct snap_slo
 		return;
 	snap_links(c->snap, graph_compact_node(c, slot), &first, &end);
 	for (uint64_t i = first; i < end; i++)
-		meet(p, number, graph_compact_slot(c, c->snap->links[i].to));
+		meet_node(p, number, graph_compact_slot(c, c->snap->links[i].to));
 }
 
 /* Roots that are last wait until the others have reached what they can. */
@@ -36,7 +40,7 @@ static bool must_wait(const struct graph_paths *p, uint32_t number, struct snap_
 }
 
 /* The first field first: edges lie in the opposite order. */
-static void follow(struct graph_paths *p, uint32_t number)
+static void follow_edges(struct graph_paths *p, uint32_t number)
 {
 	struct snap_slot slot = {p->slot[number] & ~HAS_EDGES};
 	bool has_edges = p->slot[number] & HAS_EDGES;
@@ -48,12 +52,13 @@ static void follow(struct graph_paths *p, uint32_t number)
 	for (; edge > header; edge--) {
 		struct snap_slot target = {*edge & GRAPH_TARGET};
 		if (!must_wait(p, number, target))
-			meet(p, number, target);
+			meet_node(p, number, target);
 	}
 	follow_links(p, number, slot);
 }
 
-static enum hg_status search(struct graph_paths *p, struct graph *graph, struct hg_error *error)
+static enum hg_status search_breadth_first(
+	struct graph_paths *p, struct graph *graph, struct hg_error *error)
 {
 	BASE_TRY(base_progress(graph->snap->session, "paths", 0, graph->live_count));
 	BASE_TRY(graph_compact_build(&p->compact, graph->snap, &p->arena, NULL, NULL, error));
@@ -64,14 +69,14 @@ static enum hg_status search(struct graph_paths *p, struct graph *graph, struct 
 	const struct snap *snap = graph->snap;
 	uint32_t number = 0;
 	p->most = graph->live_count;
-	meet(p, 0, graph_compact_virtual_root(&p->compact));
+	meet_node(p, 0, graph_compact_virtual_root(&p->compact));
 	while (number < p->count)
-		follow(p, number++);
+		follow_edges(p, number++);
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		if (snap->roots[i].hold == SNAP_HOLD_LAST)
-			meet(p, 0, graph_compact_root_slot(&p->compact, i));
+			meet_node(p, 0, graph_compact_root_slot(&p->compact, i));
 	while (number < p->count)
-		follow(p, number++);
+		follow_edges(p, number++);
 	return HG_OK;
 }
 
@@ -80,7 +85,7 @@ enum hg_status graph_paths_open(
 {
 	*paths = (struct graph_paths){0};
 	BASE_TRY(base_arena_init(&paths->arena, &graph->snap->session->budget, "paths", error));
-	enum hg_status status = search(paths, graph, error);
+	enum hg_status status = search_breadth_first(paths, graph, error);
 	if (status != HG_OK)
 		graph_paths_close(paths);
 	return status;
@@ -100,5 +105,6 @@ uint32_t graph_paths_number(const struct graph_paths *paths, uint32_t node)
 
 uint32_t graph_paths_node(const struct graph_paths *paths, uint32_t number)
 {
+	base_assert(number < paths->count);
 	return graph_compact_node(&paths->compact, (struct snap_slot){paths->slot[number]});
 }

@@ -1,5 +1,7 @@
+/* The depth-first search: one loop over a stack of edges, with what few nodes need beside it. */
 #include "graph/search.h"
 
+#include "base/assert.h"
 #include "base/grow.h"
 #include "snapshot/walk.h"
 
@@ -18,7 +20,7 @@ struct searcher {
 	struct hg_error *error;
 };
 
-static void push_links(struct searcher *s, uint32_t v, struct snap_slot slot)
+static void push_links_of_node(struct searcher *s, uint32_t v, struct snap_slot slot)
 {
 	const struct graph_compact *c = s->compact;
 	uint64_t first, end;
@@ -44,7 +46,7 @@ static inline uint64_t push_edges(
 }
 
 /* The label of a header is too small for the size: it is read from the heap. */
-static enum hg_status huge_size(struct searcher *s, struct snap_slot slot, uint32_t *size)
+static enum hg_status read_huge_size(struct searcher *s, struct snap_slot slot, uint32_t *size)
 {
 	struct graph_search *search = s->search;
 	struct snap_cell cell;
@@ -85,16 +87,16 @@ static enum hg_status visit_special(
 	struct searcher *s, uint32_t v, struct snap_slot slot, uint32_t *header, uint32_t *size)
 {
 	if (*size == GRAPH_LABEL)
-		BASE_TRY(huge_size(s, slot, size));
+		BASE_TRY(read_huge_size(s, slot, size));
 	if (*header & GRAPH_LINKS)
-		push_links(s, v, slot);
+		push_links_of_node(s, v, slot);
 	if (slot.n >= s->compact->heap_slots)
 		visit_last_root(s, v, slot, header);
 	return HG_OK;
 }
 
 /* Tells how far the search is, and accounts for what it has touched of arrays sized by a bound. */
-static enum hg_status tell_progress(const struct searcher *s, uint32_t v, uint64_t edges)
+static enum hg_status tell_search_progress(const struct searcher *s, uint32_t v, uint64_t edges)
 {
 	const struct snap *snap = s->compact->snap;
 	struct graph_search *search = s->search;
@@ -107,7 +109,7 @@ static enum hg_status tell_progress(const struct searcher *s, uint32_t v, uint64
 }
 
 /* The state of the loop is in locals: it runs once per edge. */
-static enum hg_status run(struct searcher *s)
+static enum hg_status search_all(struct searcher *s)
 {
 	struct graph_search *search = s->search;
 	uint32_t *words = s->compact->words;
@@ -120,12 +122,14 @@ static enum hg_status run(struct searcher *s)
 		uint64_t entry = stack[--depth];
 		struct snap_slot slot = {(uint32_t)entry};
 		uint32_t parent = (uint32_t)(entry >> 32);
+		base_assert(slot.n < s->compact->count);
 		uint32_t header = words[slot.n];
 		if (header & GRAPH_VISITED) {
 			edge_from[edges].n = parent;
 			edge_to[edges++].n = header & ~GRAPH_VISITED;
 			continue;
 		}
+		base_assert(v == 0 || parent < v);
 		uint32_t size = header & GRAPH_LABEL;
 		words[slot.n] = GRAPH_VISITED | v;
 		if (size == GRAPH_LABEL || (header & GRAPH_LINKS)) {
@@ -137,18 +141,21 @@ static enum hg_status run(struct searcher *s)
 		search->size[v] = size;
 		if (!(header & GRAPH_LEAF)) {
 			depth = push_edges(stack, depth, words, v, slot);
+			base_assert(depth <= search->edge_capacity);
 			if (depth > s->deepest)
 				s->deepest = depth;
 		}
 		if (++v % PROGRESS_NODES == 0)
-			BASE_TRY(tell_progress(s, v, edges));
+			BASE_TRY(tell_search_progress(s, v, edges));
 	}
+	base_assert(v <= snap_virtual_root(s->compact->snap) + 1);
+	base_assert(edges <= search->edge_capacity);
 	search->count = v;
 	search->edge_count = edges;
-	return tell_progress(s, v, edges);
+	return tell_search_progress(s, v, edges);
 }
 
-static struct graph_preorder number_of(uint32_t header)
+static struct graph_preorder preorder_of_header(uint32_t header)
 {
 	return (struct graph_preorder){
 		header & GRAPH_VISITED ? header & ~GRAPH_VISITED : GRAPH_NONE};
@@ -169,14 +176,16 @@ static void collect_numbers(struct graph_search *search, const struct graph_comp
 			uint64_t below = (bits & -bits) - 1;
 			uint32_t slot = line->kept_before +
 					(uint32_t)__builtin_popcountll(line->kept & below);
-			search->preorder[node++] = number_of(c->words[slot]);
+			search->preorder[node++] = preorder_of_header(c->words[slot]);
 		}
 	}
 	for (uint64_t i = 0; i <= c->snap->root_count; i++)
-		search->preorder[node++] = number_of(c->words[graph_compact_root_slot(c, i).n]);
+		search->preorder[node++] =
+			preorder_of_header(c->words[graph_compact_root_slot(c, i).n]);
+	base_assert(node == snap_virtual_root(c->snap) + 1);
 }
 
-static enum hg_status allocate(struct searcher *s, uint32_t node_count)
+static enum hg_status allocate_search(struct searcher *s, uint32_t node_count)
 {
 	struct graph_search *search = s->search;
 	struct base_arena *arena = search->arena;
@@ -202,9 +211,9 @@ enum hg_status graph_search_run(struct graph_search *search, struct graph_compac
 	struct searcher s = {
 		.search = search, .compact = compact, .first_last = GRAPH_NONE, .error = error};
 	BASE_TRY(snap_walk_init(&s.lookup, compact->snap, error));
-	enum hg_status status = allocate(&s, node_count);
+	enum hg_status status = allocate_search(&s, node_count);
 	if (status == HG_OK)
-		status = run(&s);
+		status = search_all(&s);
 	snap_walk_release(&s.lookup);
 	base_arena_free(arena, s.stack);
 	if (status == HG_OK)

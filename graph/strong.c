@@ -1,4 +1,12 @@
+/*
+ * Marking as the runtime does it: an ephemeron waits at each slot that must be reached first, and
+ * fires when nothing is missing.
+ */
 #include "graph/strong.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -22,17 +30,7 @@ struct marker {
 	struct hg_error *error;
 };
 
-static bool bit(const uint64_t *bits, uint32_t slot)
-{
-	return bits[slot >> 6] >> (slot & 63) & 1;
-}
-
-static void set_bit(uint64_t *bits, uint32_t slot)
-{
-	bits[slot >> 6] |= (uint64_t)1 << (slot & 63);
-}
-
-static int by_slot(const void *a, const void *b)
+static int compare_waits(const void *a, const void *b)
 {
 	const struct wait *x = a, *y = b;
 	if (x->slot != y->slot)
@@ -45,7 +43,7 @@ static void add_wait(struct marker *m, uint32_t node, uint64_t ephemeron)
 	uint32_t slot = graph_compact_slot(m->compact, node).n;
 	m->waits[m->wait_count++] = (struct wait){slot, (uint32_t)ephemeron};
 	m->missing[ephemeron]++;
-	set_bit(m->watched, slot);
+	base_bit_set(m->watched, slot);
 }
 
 static enum hg_status add_waits(struct marker *m)
@@ -62,47 +60,47 @@ static enum hg_status add_waits(struct marker *m)
 		for (uint32_t j = 0; j < e->key_count; j++)
 			add_wait(m, snap->ephemeron_keys[e->first_key + j], i);
 	}
-	qsort(m->waits, m->wait_count, sizeof(*m->waits), by_slot);
+	base_assert(m->wait_count == count);
+	qsort(m->waits, m->wait_count, sizeof(*m->waits), compare_waits);
+	base_assert(BASE_IS_SORTED(m->waits, m->wait_count, slot));
 	return HG_OK;
 }
 
-static void push(struct marker *m, uint32_t slot)
+static void push_marked(struct marker *m, uint32_t slot)
 {
-	if (bit(m->marked, slot))
+	if (base_bit(m->marked, slot))
 		return;
-	set_bit(m->marked, slot);
+	base_bit_set(m->marked, slot);
+	base_assert(slot < m->compact->count && m->depth < m->compact->count);
 	m->stack[m->depth++] = slot;
 	if (m->depth > m->deepest)
 		m->deepest = m->depth;
 }
 
 /* All conditions are met: the data are alive. */
-static void fire(struct marker *m, const struct snap_ephemeron *e)
+static void fire_ephemeron(struct marker *m, const struct snap_ephemeron *e)
 {
 	const struct snap *snap = m->snap;
 	uint32_t holder = e->key_count ? snap->ephemeron_keys[e->first_key] : e->self;
 	struct snap_slot slot = graph_compact_slot(m->compact, holder);
+	base_assert(m->fired_count < snap->ephemeron_count);
 	m->fired[m->fired_count++] = (struct snap_link){holder, e->data};
 	m->compact->words[slot.n] |= GRAPH_LINKS;
-	push(m, graph_compact_slot(m->compact, e->data).n);
+	push_marked(m, graph_compact_slot(m->compact, e->data).n);
 }
 
 static void meet_conditions(struct marker *m, uint32_t slot)
 {
-	uint64_t low = 0, high = m->wait_count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (m->waits[middle].slot < slot)
-			low = middle + 1;
-		else
-			high = middle;
+	uint64_t i = BASE_FIRST_FROM(m->waits, m->wait_count, slot, slot);
+	for (; i < m->wait_count && m->waits[i].slot == slot; i++) {
+		uint32_t ephemeron = m->waits[i].ephemeron;
+		base_assert(m->missing[ephemeron] > 0);
+		if (--m->missing[ephemeron] == 0)
+			fire_ephemeron(m, &m->snap->ephemerons[ephemeron]);
 	}
-	for (; low < m->wait_count && m->waits[low].slot == slot; low++)
-		if (--m->missing[m->waits[low].ephemeron] == 0)
-			fire(m, &m->snap->ephemerons[m->waits[low].ephemeron]);
 }
 
-static bool is_last(const struct marker *m, uint32_t slot)
+static bool is_last_root(const struct marker *m, uint32_t slot)
 {
 	if (slot < m->compact->heap_slots)
 		return false;
@@ -110,28 +108,28 @@ static bool is_last(const struct marker *m, uint32_t slot)
 	return root && root->hold == SNAP_HOLD_LAST;
 }
 
-static void push_links(struct marker *m, uint32_t slot)
+static void push_marked_links(struct marker *m, uint32_t slot)
 {
 	uint32_t node = graph_compact_node(m->compact, (struct snap_slot){slot});
 	uint64_t first, end;
 	snap_links(m->snap, node, &first, &end);
 	for (; first < end; first++)
-		push(m, graph_compact_slot(m->compact, m->snap->links[first].to).n);
+		push_marked(m, graph_compact_slot(m->compact, m->snap->links[first].to).n);
 }
 
-static enum hg_status mark(struct marker *m, bool last)
+static enum hg_status mark_stacked(struct marker *m, bool last)
 {
 	const uint32_t *words = m->compact->words;
 	while (m->depth) {
 		uint32_t slot = m->stack[--m->depth], header = words[slot];
-		if (bit(m->watched, slot))
+		if (base_bit(m->watched, slot))
 			meet_conditions(m, slot);
 		if (header & GRAPH_LINKS)
-			push_links(m, slot);
+			push_marked_links(m, slot);
 		for (const uint32_t *edge = words + slot; !(header & GRAPH_LEAF);) {
 			uint32_t target = *++edge & GRAPH_TARGET;
-			if (last || !is_last(m, target))
-				push(m, target);
+			if (last || !is_last_root(m, target))
+				push_marked(m, target);
 			if (*edge & GRAPH_LAST)
 				break;
 		}
@@ -142,15 +140,15 @@ static enum hg_status mark(struct marker *m, bool last)
 static enum hg_status mark_all(struct marker *m)
 {
 	const struct snap *snap = m->snap;
-	push(m, graph_compact_virtual_root(m->compact).n);
-	BASE_TRY(mark(m, false));
+	push_marked(m, graph_compact_virtual_root(m->compact).n);
+	BASE_TRY(mark_stacked(m, false));
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		if (snap->roots[i].hold == SNAP_HOLD_LAST)
-			push(m, graph_compact_root_slot(m->compact, i).n);
-	return mark(m, true);
+			push_marked(m, graph_compact_root_slot(m->compact, i).n);
+	return mark_stacked(m, true);
 }
 
-static int by_from(const void *a, const void *b)
+static int compare_link_sources(const void *a, const void *b)
 {
 	const struct snap_link *x = a, *y = b;
 	if (x->from != y->from)
@@ -158,9 +156,9 @@ static int by_from(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-static enum hg_status run(struct marker *m)
+static enum hg_status mark_and_link(struct marker *m)
 {
-	uint64_t bits = m->compact->count / 64 + 1;
+	uint64_t bits = base_bit_words(m->compact->count);
 	BASE_TRY(base_arena_zalloc(
 		m->arena, bits, sizeof(*m->marked), (void **)&m->marked, m->error));
 	BASE_TRY(base_arena_zalloc(
@@ -177,7 +175,8 @@ static enum hg_status run(struct marker *m)
 	for (uint64_t i = 0; i < m->fired_count; i++)
 		BASE_TRY(snap_add_link(m->snap, m->fired[i].from, m->fired[i].to, m->error));
 	if (m->snap->link_count)
-		qsort(m->snap->links, m->snap->link_count, sizeof(*m->snap->links), by_from);
+		qsort(m->snap->links, m->snap->link_count, sizeof(*m->snap->links),
+			compare_link_sources);
 	return HG_OK;
 }
 
@@ -187,7 +186,7 @@ enum hg_status graph_strong_ephemerons(struct graph_compact *compact, struct sna
 	struct marker m = {.snap = snap, .compact = compact, .arena = arena, .error = error};
 	if (snap->ephemeron_count == 0)
 		return HG_OK;
-	enum hg_status status = run(&m);
+	enum hg_status status = mark_and_link(&m);
 	base_arena_free(arena, m.marked);
 	base_arena_free(arena, m.watched);
 	base_arena_free(arena, m.missing);

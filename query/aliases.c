@@ -1,9 +1,12 @@
+/* Numbers that go by the same name: a list that is sorted by name and number. */
 #include "query/aliases.h"
+
+#include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int by_name(const void *a, const void *b)
+static int compare_aliases(const void *a, const void *b)
 {
 	const struct query_alias *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
@@ -27,10 +30,12 @@ void query_aliases_resolve(struct query_aliases *aliases, uint32_t *representati
 	const struct query_alias *all = aliases->all, *first = all;
 	if (!all)
 		return;
-	qsort(aliases->all, aliases->count, sizeof(*all), by_name);
+	qsort(aliases->all, aliases->count, sizeof(*all), compare_aliases);
 	for (uint64_t i = 0; i < aliases->count; i++) {
+		base_assert(strcmp(first->name, all[i].name) <= 0);
 		if (strcmp(all[i].name, first->name) != 0)
 			first = &all[i];
+		base_assert(first->number <= all[i].number);
 		representative[all[i].number] = first->number;
 	}
 }

@@ -1,12 +1,15 @@
 /* Single blocks: what they are, where they are, and all of them in a row. */
 #include "query/query.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
 	struct hg_block *out)
 {
 	const struct graph *g = &snapshot->graph;
+	base_assert(rank < snapshot->snap.block_count);
 	struct graph_position position = g->position[rank];
 	*out = (struct hg_block){.node = rank,
 		.reachable = graph_reaches(position),
@@ -21,7 +24,9 @@ void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct sn
 	out->type = query_type(snapshot, rank, cell->tag, &out->type_confidence).n;
 	if (!out->reachable)
 		return;
+	base_assert(position.n < g->live_count);
 	out->retained_bytes = graph_retained(g, position);
+	base_assert(out->retained_bytes >= graph_shallow(g, position));
 	if (g->offheap)
 		out->offheap_bytes = g->offheap[position.n + 1] - g->offheap[position.n];
 	if (g->node)

@@ -1,8 +1,11 @@
+/* The largest children of a node: a heap that keeps as many as are wanted, sorted at the end. */
 #include "query/children.h"
+
+#include "base/assert.h"
 
 #include <stdlib.h>
 
-static bool comes_after(
+static bool retains_less(
 	const struct hg_snapshot *s, struct graph_position a, struct graph_position b)
 {
 	return query_by_retained(s, a, b) > 0;
@@ -16,9 +19,9 @@ static void sift_down(const struct hg_snapshot *snapshot, struct graph_position 
 		uint64_t child = 2 * at + 1;
 		if (child >= count)
 			return;
-		if (child + 1 < count && comes_after(snapshot, heap[child + 1], heap[child]))
+		if (child + 1 < count && retains_less(snapshot, heap[child + 1], heap[child]))
 			child++;
-		if (!comes_after(snapshot, heap[child], heap[at]))
+		if (!retains_less(snapshot, heap[child], heap[at]))
 			return;
 		struct graph_position other = heap[at];
 		heap[at] = heap[child];
@@ -27,7 +30,7 @@ static void sift_down(const struct hg_snapshot *snapshot, struct graph_position 
 	}
 }
 
-/* Takes the last ones out one by one: what is left behind them is in order. */
+/* Takes the last ones out one by one: what they leave is in order. */
 static void sort_heap(
 	const struct hg_snapshot *snapshot, struct graph_position *heap, uint64_t count)
 {
@@ -64,14 +67,18 @@ enum hg_status query_children_open(struct query_children *children, struct hg_sn
 			if (children->shown == room)
 				for (uint64_t i = room / 2; i-- > 0;)
 					sift_down(snapshot, heap, room, i);
-		} else if (comes_after(snapshot, heap[0], c)) {
+		} else if (retains_less(snapshot, heap[0], c)) {
 			heap[0] = c;
 			sift_down(snapshot, heap, room, 0);
 		}
 	}
 	sort_heap(snapshot, heap, children->shown);
-	for (uint64_t i = 0; i < children->shown; i++)
+	base_assert(children->shown == room && room <= children->total);
+	for (uint64_t i = 0; i < children->shown; i++) {
+		base_assert(i == 0 || query_by_retained(snapshot, heap[i - 1], heap[i]) < 0);
+		base_assert(children->hidden_bytes >= graph_retained(g, heap[i]));
 		children->hidden_bytes -= graph_retained(g, heap[i]);
+	}
 	return HG_OK;
 }
 

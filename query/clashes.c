@@ -1,9 +1,13 @@
-/* Shape clashes by type and place. */
+/*
+ * Shape clashes: where types led to blocks that no value of them can be.  Those alike are one row.
+ */
 #include "query/result.h"
+
+#include "base/assert.h"
 
 #include <stdlib.h>
 
-static int by_rank(const void *a, const void *b)
+static int compare_ranks(const void *a, const void *b)
 {
 	const struct retype_clash *x = a, *y = b;
 	return (x->rank > y->rank) - (x->rank < y->rank);
@@ -13,7 +17,7 @@ static int by_rank(const void *a, const void *b)
 	if ((x)->member != (y)->member)                                                            \
 	return (x)->member < (y)->member ? -1 : 1
 
-static int by_place(const void *a, const void *b)
+static int compare_clash_kinds(const void *a, const void *b)
 {
 	const struct hg_clash *x = a, *y = b;
 	ORDER(x, y, type);
@@ -26,22 +30,22 @@ static int by_place(const void *a, const void *b)
 	return 0;
 }
 
-static bool same_place(const struct hg_clash *x, const struct hg_clash *y)
+static bool same_clash_kind(const struct hg_clash *x, const struct hg_clash *y)
 {
 	return x->type == y->type && x->holder == y->holder && x->location == y->location &&
 	       x->found == y->found && x->tag == y->tag && x->words == y->words;
 }
 
-static int by_clashes(const void *a, const void *b)
+static int compare_clash_counts(const void *a, const void *b)
 {
 	const struct hg_clash *x = a, *y = b;
 	if (x->clashes != y->clashes)
 		return x->clashes > y->clashes ? -1 : 1;
 	ORDER(x, y, address);
-	return by_place(a, b);
+	return compare_clash_kinds(a, b);
 }
 
-static uint32_t type_of(struct hg_snapshot *snapshot, uint32_t rank)
+static uint32_t type_of_rank(struct hg_snapshot *snapshot, uint32_t rank)
 {
 	struct snap_cell cell;
 	enum hg_confidence confidence;
@@ -51,7 +55,7 @@ static uint32_t type_of(struct hg_snapshot *snapshot, uint32_t rank)
 	return retype_of(&snapshot->retype, rank, cell.tag, &confidence).n;
 }
 
-static enum hg_status describe(
+static enum hg_status describe_clash(
 	struct hg_snapshot *snapshot, const struct retype_clash *clash, struct hg_clash *out)
 {
 	struct snap_cell cell;
@@ -66,48 +70,49 @@ static enum hg_status describe(
 		.tag = cell.tag,
 		.clashes = clash->count,
 		.address = snap_block_of(cell.address).a};
-	out->holder = type_of(snapshot, clash->holder);
+	out->holder = type_of_rank(snapshot, clash->holder);
 	return HG_OK;
 }
 
-static void merge(struct hg_clash *rows, uint64_t count, struct hg_clashes *out)
+static void merge_clashes(struct hg_clash *rows, uint64_t count, struct hg_clashes *out)
 {
 	if (count)
-		qsort(rows, count, sizeof(*rows), by_place);
+		qsort(rows, count, sizeof(*rows), compare_clash_kinds);
 	for (uint64_t i = 0; i < count; i++) {
 		out->clashes += rows[i].clashes;
-		if (out->count && same_place(&rows[out->count - 1], &rows[i]))
+		if (out->count && same_clash_kind(&rows[out->count - 1], &rows[i]))
 			rows[out->count - 1].clashes += rows[i].clashes;
 		else
 			rows[out->count++] = rows[i];
 	}
 	if (out->count)
-		qsort(rows, out->count, sizeof(*rows), by_clashes);
+		qsort(rows, out->count, sizeof(*rows), compare_clash_counts);
 }
 
-static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_clashes *out)
+static enum hg_status list_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out)
 {
 	struct retype *retype = &snapshot->retype;
 	uint64_t count = retype->clash_count;
 	struct hg_clash *rows;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
 	if (count)
-		qsort(retype->clashes, count, sizeof(*retype->clashes), by_rank);
+		qsort(retype->clashes, count, sizeof(*retype->clashes), compare_ranks);
 	for (uint64_t i = 0; i < count; i++) {
-		enum hg_status status = describe(snapshot, &retype->clashes[i], &rows[i]);
+		enum hg_status status = describe_clash(snapshot, &retype->clashes[i], &rows[i]);
 		if (status != HG_OK) {
 			free(rows);
 			return status;
 		}
 	}
-	merge(rows, count, out);
+	merge_clashes(rows, count, out);
+	base_assert(out->count <= count && out->clashes >= out->count);
 	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 }
 
 enum hg_status hg_list_clashes(struct hg_snapshot *snapshot, struct hg_clashes **out)
 {
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	enum hg_status status = fill(snapshot, *out);
+	enum hg_status status = list_clashes(snapshot, *out);
 	if (status != HG_OK)
 		query_free(out);
 	return status;

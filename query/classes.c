@@ -1,4 +1,10 @@
+/*
+ * Classes in two passes: the blocks in order of addresses for what they are and come to, then the
+ * dominator tree in order of positions for what they retain.
+ */
 #include "query/classes.h"
+
+#include "base/assert.h"
 
 #include "query/aliases.h"
 #include "query/types.h"
@@ -10,7 +16,7 @@
 enum { TAGS = 256, LONGEST_MODULE = 512, LONGEST_CALL_STACK = 1 << 16 };
 
 /* For each location the first one of the same module, which stands for the module. */
-static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
+static enum hg_status find_module_aliases(struct hg_snapshot *snapshot, uint32_t **out)
 {
 	uint32_t count = snapshot->snap.locations.count;
 	struct query_aliases aliases = {0};
@@ -27,7 +33,7 @@ static enum hg_status find_modules(struct hg_snapshot *snapshot, uint32_t **out)
 }
 
 /* For each sample, from 1 on, the first one with the same call stack, which stands for it. */
-static enum hg_status find_stacks(struct hg_snapshot *snapshot, uint32_t **out)
+static enum hg_status find_stack_aliases(struct hg_snapshot *snapshot, uint32_t **out)
 {
 	uint32_t count = (uint32_t)snapshot->snap.sampled_count;
 	struct query_aliases aliases = {0};
@@ -79,7 +85,7 @@ static enum hg_status pair_class(struct classifier *c, const struct snap_cell *c
 }
 
 /* The number of a block's sample, from 1 on; 0 if it has none. */
-static uint32_t sample_of(struct classifier *c, const struct snap_cell *cell)
+static uint32_t sample_of_cell(struct classifier *c, const struct snap_cell *cell)
 {
 	const struct snap *snap = &c->snapshot->snap;
 	while (c->next_sample < snap->sampled_count &&
@@ -104,7 +110,7 @@ static inline enum hg_status classify(struct classifier *c, const struct snap_ce
 	case HG_BY_TYPE_LOCATION:
 		return pair_class(c, cell, c->types[type.n], confidence, class);
 	case HG_BY_CALL_STACK:
-		*class = c->stacks[sample_of(c, cell)];
+		*class = c->stacks[sample_of_cell(c, cell)];
 		*confidence = *class ? HG_EXACT : HG_UNKNOWN_ORIGIN;
 		return HG_OK;
 	default:
@@ -116,7 +122,7 @@ static inline enum hg_status classify(struct classifier *c, const struct snap_ce
 }
 
 /* A class is as sure as its least sure block. */
-static inline void add_block(struct hg_class *row, uint64_t bytes, enum hg_confidence confidence)
+static inline void add_to_class(struct hg_class *row, uint64_t bytes, enum hg_confidence confidence)
 {
 	if (row->blocks == 0 || confidence < row->confidence)
 		row->confidence = confidence;
@@ -124,7 +130,7 @@ static inline void add_block(struct hg_class *row, uint64_t bytes, enum hg_confi
 	row->bytes += bytes;
 }
 
-static inline enum hg_status take_block(
+static inline enum hg_status classify_block(
 	struct classifier *c, uint32_t rank, const struct snap_cell *cell)
 {
 	struct hg_snapshot *snapshot = c->snapshot;
@@ -134,9 +140,10 @@ static inline enum hg_status take_block(
 	if (c->wanted && !c->wanted[type.n])
 		return HG_OK;
 	BASE_TRY(classify(c, cell, type, &confidence, &class));
+	base_assert(rank < snapshot->snap.block_count && class < c->classes->count);
 	struct graph_position position = snapshot->graph.position[rank];
-	add_block(&c->classes->rows[class], snap_block_bytes(cell->wosize), confidence);
-	uint32_t sample = c->of_sample ? sample_of(c, cell) : 0;
+	add_to_class(&c->classes->rows[class], snap_block_bytes(cell->wosize), confidence);
+	uint32_t sample = c->of_sample ? sample_of_cell(c, cell) : 0;
 	if (sample)
 		c->of_sample[sample - 1] = class;
 	if (graph_reaches(position))
@@ -157,7 +164,7 @@ static enum hg_status classify_blocks(struct classifier *c)
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;
 		while (status == HG_OK && snap_scan_next(&scan, &cell))
-			status = take_block(c, rank++, &cell);
+			status = classify_block(c, rank++, &cell);
 	}
 	snap_walk_release(&walk);
 	return status;
@@ -227,7 +234,8 @@ static enum hg_status sum_samples(struct classifier *c)
  * Sums what the blocks of each class retain that lie in no other block's subtree of their class.
  * In order of positions a subtree is an interval, and the intervals of one class come in order.
  */
-static enum hg_status sum_retained(struct query_classes *classes, struct hg_snapshot *snapshot)
+static enum hg_status sum_class_retained(
+	struct query_classes *classes, struct hg_snapshot *snapshot)
 {
 	const struct graph *g = &snapshot->graph;
 	uint32_t *end;
@@ -239,6 +247,8 @@ static enum hg_status sum_retained(struct query_classes *classes, struct hg_snap
 		classes->rows[class].retained_bytes +=
 			graph_retained(g, (struct graph_position){p});
 		end[class] = p + g->extent[p];
+		base_assert(end[class] <= g->live_count);
+		base_assert(classes->rows[class].retained_bytes <= g->bytes[g->live_count]);
 	}
 	free(end);
 	return HG_OK;
@@ -260,7 +270,7 @@ static uint32_t class_count(const struct hg_snapshot *snapshot, enum hg_key key)
 	}
 }
 
-static enum hg_status fill(struct query_classes *classes, struct hg_snapshot *snapshot,
+static enum hg_status fill_classes(struct query_classes *classes, struct hg_snapshot *snapshot,
 	enum hg_key key, const bool *wanted)
 {
 	struct graph *g = &snapshot->graph;
@@ -278,11 +288,11 @@ static enum hg_status fill(struct query_classes *classes, struct hg_snapshot *sn
 	memset(classes->of_position, 0xff, g->live_count * sizeof(*classes->of_position));
 	enum hg_status status = HG_OK;
 	if (key == HG_BY_MODULE)
-		status = find_modules(snapshot, &c.modules);
+		status = find_module_aliases(snapshot, &c.modules);
 	else if (key == HG_BY_TYPE || key == HG_BY_TYPE_LOCATION)
 		status = query_types_by_name(snapshot, &c.types);
 	else if (key == HG_BY_CALL_STACK)
-		status = find_stacks(snapshot, &c.stacks);
+		status = find_stack_aliases(snapshot, &c.stacks);
 	if (status == HG_OK && snapshot->snap.sampled_count)
 		status = begin_samples(&c);
 	if (status == HG_OK)
@@ -293,7 +303,7 @@ static enum hg_status fill(struct query_classes *classes, struct hg_snapshot *sn
 	free(c.types);
 	free(c.stacks);
 	free(c.of_sample);
-	return status == HG_OK ? sum_retained(classes, snapshot) : status;
+	return status == HG_OK ? sum_class_retained(classes, snapshot) : status;
 }
 
 enum hg_status query_classes_open(struct query_classes *classes, struct hg_snapshot *snapshot,
@@ -303,7 +313,7 @@ enum hg_status query_classes_open(struct query_classes *classes, struct hg_snaps
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(base_arena_init(
 		&classes->arena, &snapshot->session->budget, "classes", &snapshot->session->error));
-	enum hg_status status = fill(classes, snapshot, key, wanted);
+	enum hg_status status = fill_classes(classes, snapshot, key, wanted);
 	if (status != HG_OK)
 		query_classes_close(classes);
 	return status;

@@ -6,6 +6,8 @@
 #include "query/result.h"
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +31,11 @@ static uint32_t first_other(const struct hg_snapshot *snapshot)
 	return first_layout(snapshot) + snapshot->retype.types.layout_count;
 }
 
-static uint32_t row_of(const struct hg_snapshot *snapshot, struct retype_term type)
+static uint32_t declared_row_of(const struct hg_snapshot *snapshot, struct retype_term type)
 {
 	struct retype_view view = retype_view(&snapshot->retype.types, type);
 	uint32_t others = first_other(snapshot);
+	base_assert(type.n < retype_term_count(&snapshot->retype.types));
 	switch (view.kind) {
 	case RETYPE_CONSTRUCTED:
 		return view.number;
@@ -57,11 +60,11 @@ static enum hg_status map_terms(struct hg_snapshot *snapshot, uint32_t **out)
 	uint32_t count = retype_term_count(&snapshot->retype.types);
 	BASE_TRY(query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out));
 	for (uint32_t i = 1; i < count; i++)
-		(*out)[i] = row_of(snapshot, (struct retype_term){i});
+		(*out)[i] = declared_row_of(snapshot, (struct retype_term){i});
 	return HG_OK;
 }
 
-static enum hg_status count_blocks(struct hg_snapshot *snapshot, const uint32_t *numbers,
+static enum hg_status count_declared_blocks(struct hg_snapshot *snapshot, const uint32_t *numbers,
 	struct hg_declared *rows, struct hg_types *out)
 {
 	struct snap_walk walk;
@@ -95,7 +98,7 @@ struct named_row {
 	char *name;
 };
 
-static int by_bytes(const void *a, const void *b)
+static int compare_bytes(const void *a, const void *b)
 {
 	const struct named_row *x = a, *y = b;
 	if (x->row.bytes != y->row.bytes)
@@ -104,7 +107,7 @@ static int by_bytes(const void *a, const void *b)
 	return order ? order : (x->row.id > y->row.id) - (x->row.id < y->row.id);
 }
 
-static enum hg_status sort_rows(
+static enum hg_status sort_declared_rows(
 	struct hg_snapshot *snapshot, struct hg_declared *rows, size_t row_count)
 {
 	struct named_row *named;
@@ -119,7 +122,7 @@ static enum hg_status sort_rows(
 			status = base_no_memory(&snapshot->session->error, strlen(name));
 	}
 	if (status == HG_OK && count)
-		qsort(named, count, sizeof(*named), by_bytes);
+		qsort(named, count, sizeof(*named), compare_bytes);
 	for (size_t i = 0; i < count; i++) {
 		rows[i] = named[i].row;
 		free(named[i].name);
@@ -129,7 +132,7 @@ static enum hg_status sort_rows(
 }
 
 /* The rows that are to be shown, in their order; 'rows' has room for all there are. */
-static enum hg_status fill(
+static enum hg_status fill_declared_rows(
 	struct hg_snapshot *snapshot, bool unused, struct hg_declared *rows, struct hg_types *out)
 {
 	uint32_t *numbers;
@@ -137,22 +140,23 @@ static enum hg_status fill(
 	for (uint32_t i = 0; i < count; i++)
 		rows[i].id = i;
 	BASE_TRY(map_terms(snapshot, &numbers));
-	enum hg_status status = count_blocks(snapshot, numbers, rows, out);
+	enum hg_status status = count_declared_blocks(snapshot, numbers, rows, out);
 	free(numbers);
+	base_assert(out->count == 0);
 	for (uint32_t i = 0; i < count; i++) {
 		bool declared = i < first_layout(snapshot);
 		if (rows[i].blocks || (unused && declared))
 			rows[out->count++] = rows[i];
 	}
-	return status == HG_OK ? sort_rows(snapshot, rows, out->count) : status;
+	return status == HG_OK ? sort_declared_rows(snapshot, rows, out->count) : status;
 }
 
-static enum hg_status list(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
+static enum hg_status list_declared(struct hg_snapshot *snapshot, bool unused, struct hg_types *out)
 {
 	struct hg_declared *rows;
 	uint32_t count = first_other(snapshot) + OTHERS;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
-	enum hg_status status = fill(snapshot, unused, rows, out);
+	enum hg_status status = fill_declared_rows(snapshot, unused, rows, out);
 	if (status == HG_OK)
 		return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 	free(rows);
@@ -162,7 +166,7 @@ static enum hg_status list(struct hg_snapshot *snapshot, bool unused, struct hg_
 enum hg_status hg_list_types(struct hg_snapshot *snapshot, bool unused, struct hg_types **out)
 {
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	enum hg_status status = list(snapshot, unused, *out);
+	enum hg_status status = list_declared(snapshot, unused, *out);
 	if (status != HG_OK)
 		query_free(out);
 	return status;
@@ -179,7 +183,7 @@ struct text {
 	size_t size, length;
 };
 
-static void put(struct text *text, const char *string)
+static void put_text(struct text *text, const char *string)
 {
 	size_t room = text->length < text->size ? text->size - text->length : 0;
 	if (room)
@@ -191,30 +195,30 @@ static void put_type(struct text *text, const struct hg_snapshot *snapshot, stru
 {
 	char name[QUERY_LONGEST_NAME] = "";
 	hg_type_name(snapshot, type.n, name, sizeof(name));
-	put(text, *name ? name : "_");
+	put_text(text, *name ? name : "_");
 }
 
 static void put_parameters(struct text *text, uint32_t count)
 {
-	put(text, count > 1 ? "(" : "");
+	put_text(text, count > 1 ? "(" : "");
 	for (uint32_t i = 0; i < count; i++) {
 		char name[8] = {'\'', (char)('a' + i % 26), '\0'};
-		put(text, i ? ", " : "");
-		put(text, name);
+		put_text(text, i ? ", " : "");
+		put_text(text, name);
 	}
-	put(text, count > 1 ? ") " : count ? " " : "");
+	put_text(text, count > 1 ? ") " : count ? " " : "");
 }
 
 static void put_other_name(struct text *text, uint32_t other)
 {
 	static const char *const names[] = {"_ -> _", "[ ... ]", "< ... >", "(several types)"};
 	if (other >= OTHER_FUNCTION) {
-		put(text, other < OTHERS ? names[other - OTHER_FUNCTION] : "");
+		put_text(text, other < OTHERS ? names[other - OTHER_FUNCTION] : "");
 		return;
 	}
 	for (uint32_t i = 0; i < other + 2; i++)
-		put(text, i ? " * _" : "_");
-	put(text, other == TUPLES - 1 ? " * ..." : "");
+		put_text(text, i ? " * _" : "_");
+	put_text(text, other == TUPLES - 1 ? " * ..." : "");
 }
 
 static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
@@ -222,17 +226,17 @@ static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint
 	const struct retype_types *types = &snapshot->retype.types;
 	if (id < first_layout(snapshot)) {
 		put_parameters(text, types->declarations[id].parameters);
-		put(text, types->declarations[id].name);
+		put_text(text, types->declarations[id].name);
 	} else if (id < first_other(snapshot)) {
-		put(text, "(module ");
-		put(text, types->layouts[id - first_layout(snapshot)].name);
-		put(text, ")");
+		put_text(text, "(module ");
+		put_text(text, types->layouts[id - first_layout(snapshot)].name);
+		put_text(text, ")");
 	} else {
 		put_other_name(text, id - first_other(snapshot));
 	}
 }
 
-static const char *form_name(const struct retype_declaration *declaration)
+static const char *name_of_form(const struct retype_declaration *declaration)
 {
 	static const char *const names[] = {"abstract", "immediate", "abbreviation", "unboxed",
 		"record", "float record", "variant", "extensible", "string", "float", "float array",
@@ -246,42 +250,42 @@ static void put_kind(struct text *text, const struct hg_snapshot *snapshot, uint
 		"function", "polymorphic variant", "object", "several types"};
 	uint32_t other = id - first_other(snapshot);
 	if (id < first_layout(snapshot))
-		put(text, form_name(&snapshot->retype.types.declarations[id]));
+		put_text(text, name_of_form(&snapshot->retype.types.declarations[id]));
 	else if (id < first_other(snapshot))
-		put(text, "module");
+		put_text(text, "module");
 	else
-		put(text, other < OTHER_FUNCTION ? "tuple"
-			  : other < OTHERS       ? others[other - OTHER_FUNCTION]
-						 : "");
+		put_text(text, other < OTHER_FUNCTION ? "tuple"
+			       : other < OTHERS       ? others[other - OTHER_FUNCTION]
+						      : "");
 }
 
 static void put_record(struct text *text, const struct hg_snapshot *snapshot,
 	const struct retype_field *fields, uint32_t count)
 {
-	put(text, "{ ");
+	put_text(text, "{ ");
 	for (uint32_t i = 0; i < count; i++) {
-		put(text, i ? "; " : "");
-		put(text, fields[i].is_mutable ? "mutable " : "");
-		put(text, fields[i].name);
-		put(text, " : ");
+		put_text(text, i ? "; " : "");
+		put_text(text, fields[i].is_mutable ? "mutable " : "");
+		put_text(text, fields[i].name);
+		put_text(text, " : ");
 		put_type(text, snapshot, fields[i].type);
 	}
-	put(text, " }");
+	put_text(text, " }");
 }
 
 static void put_constructor(struct text *text, const struct hg_snapshot *snapshot,
 	const struct retype_constructor *constructor)
 {
-	put(text, constructor->name);
+	put_text(text, constructor->name);
 	if (constructor->field_count == 0)
 		return;
-	put(text, " of ");
+	put_text(text, " of ");
 	if (constructor->is_record) {
 		put_record(text, snapshot, constructor->fields, constructor->field_count);
 		return;
 	}
 	for (uint32_t i = 0; i < constructor->field_count; i++) {
-		put(text, i ? " * " : "");
+		put_text(text, i ? " * " : "");
 		put_type(text, snapshot, constructor->fields[i].type);
 	}
 }
@@ -303,13 +307,13 @@ static void put_layout(struct text *text, const struct hg_snapshot *snapshot, ui
 		break;
 	case RETYPE_VARIANT:
 		for (uint32_t i = 0; i < d->constructor_count; i++) {
-			put(text, i ? " | " : "");
+			put_text(text, i ? " | " : "");
 			put_constructor(text, snapshot, &d->constructors[i]);
 		}
 		break;
 	case RETYPE_UNBOXED:
-		put(text, d->unboxed.name);
-		put(text, *d->unboxed.name ? " : " : "");
+		put_text(text, d->unboxed.name);
+		put_text(text, *d->unboxed.name ? " : " : "");
 		put_type(text, snapshot, d->inner);
 		break;
 	case RETYPE_ALIAS:
@@ -358,7 +362,7 @@ static void put_unit(struct text *text, const struct hg_snapshot *snapshot, uint
 			best_length = length;
 		}
 	}
-	put(text, best);
+	put_text(text, best);
 }
 
 size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg_declared_part part,

@@ -1,3 +1,4 @@
+/* Names of constants, locations, types, roots, nodes and classes, and what cores tell besides. */
 #include "query/types.h"
 
 #include <ctype.h>
@@ -42,7 +43,7 @@ bool hg_key_parse(const char *name, enum hg_key *out)
 	return false;
 }
 
-static size_t text_length(int length)
+static size_t length_of_text(int length)
 {
 	return length < 0 ? 0 : (size_t)length;
 }
@@ -54,11 +55,11 @@ size_t hg_location_name(
 	const struct snap_location *l =
 		locations && location < locations->count ? &locations->items[location] : NULL;
 	if (l && l->file)
-		return text_length(
+		return length_of_text(
 			snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line, l->start, l->end));
 	if (l && l->name)
-		return text_length(snprintf(buffer, size, "[%s]", l->name));
-	return text_length(snprintf(buffer, size, "%s", ""));
+		return length_of_text(snprintf(buffer, size, "[%s]", l->name));
+	return length_of_text(snprintf(buffer, size, "%s", ""));
 }
 
 bool hg_has_types(const struct hg_snapshot *snapshot)
@@ -70,7 +71,7 @@ size_t hg_type_name(const struct hg_snapshot *snapshot, uint32_t type, char *buf
 {
 	const struct retype_types *types = snapshot ? &snapshot->retype.types : NULL;
 	if (type == 0 || !types || !snapshot->analysed || type >= retype_term_count(types))
-		return text_length(snprintf(buffer, size, "%s", ""));
+		return length_of_text(snprintf(buffer, size, "%s", ""));
 	return retype_name(types, (struct retype_term){type}, buffer, size);
 }
 
@@ -98,7 +99,7 @@ hg_node hg_root_target(const struct hg_snapshot *snapshot, hg_node node)
 }
 
 /* A root in the block of a unit by the value's name; "" if the profile does not tell. */
-static const char *value_name(const struct hg_snapshot *snapshot, const struct snap_root *root)
+static const char *name_of_value(const struct hg_snapshot *snapshot, const struct snap_root *root)
 {
 	const struct retype_types *types = &snapshot->retype.types;
 	if (!snapshot->retype.has_types || root->kind != HG_ROOT_GLOBAL ||
@@ -115,16 +116,16 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 {
 	const struct snap_root *root = root_of(snapshot, node);
 	if (!root)
-		return text_length(snprintf(buffer, size, "%s", ""));
-	const char *field = value_name(snapshot, root);
+		return length_of_text(snprintf(buffer, size, "%s", ""));
+	const char *field = name_of_value(snapshot, root);
 	if (*field) {
 		char unit[1024];
 		snprintf(unit, sizeof(unit), "%s", root->name);
-		return text_length(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
+		return length_of_text(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
 	}
 	if (root->index == HG_UNKNOWN)
-		return text_length(snprintf(buffer, size, "%s", root->name));
-	return text_length(
+		return length_of_text(snprintf(buffer, size, "%s", root->name));
+	return length_of_text(
 		snprintf(buffer, size, "%s[%llu]", root->name, (unsigned long long)root->index));
 }
 
@@ -136,26 +137,27 @@ hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
 size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	if (!snapshot)
-		return text_length(snprintf(buffer, size, "%s", ""));
+		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count && snap->ranks.lines) {
 		struct snap_header_address header =
 			snap_ranks_header(&snap->ranks, (struct snap_rank){node});
-		return text_length(snprintf(
+		return length_of_text(snprintf(
 			buffer, size, "0x%llx", (unsigned long long)snap_block_of(header).a));
 	}
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
 		int kind = snprintf(
 			buffer, size, "%s ", hg_root_kind_name(hg_kind_of_root(snapshot, node)));
-		size_t used = text_length(kind) < size ? text_length(kind) : size;
-		return text_length(kind) + hg_root_name(snapshot, node, buffer + used, size - used);
+		size_t used = length_of_text(kind) < size ? length_of_text(kind) : size;
+		return length_of_text(kind) +
+		       hg_root_name(snapshot, node, buffer + used, size - used);
 	}
 	bool is_virtual_root = node == snap_virtual_root(snap);
-	return text_length(snprintf(buffer, size, "%s", is_virtual_root ? "root" : ""));
+	return length_of_text(snprintf(buffer, size, "%s", is_virtual_root ? "root" : ""));
 }
 
 /* "dir/hashtbl.ml" -> "Hashtbl": the unit the compiler makes of a source file. */
-static size_t module_name(const char *file, char *buffer, size_t size)
+static size_t name_of_module(const char *file, char *buffer, size_t size)
 {
 	const char *slash = strrchr(file, '/');
 	const char *base = slash ? slash + 1 : file;
@@ -163,7 +165,7 @@ static size_t module_name(const char *file, char *buffer, size_t size)
 	int length = snprintf(buffer, size, "%.*s", (int)stem, base);
 	if (size && length > 0)
 		buffer[0] = (char)toupper((unsigned char)buffer[0]);
-	return text_length(length);
+	return length_of_text(length);
 }
 
 void hg_class_parts(
@@ -180,13 +182,13 @@ void hg_class_parts(
 }
 
 /* "TYPE @ LOCATION", either of which may be empty. */
-static size_t class_name(const struct hg_snapshot *snapshot, uint32_t id, char *buffer, size_t size)
+static size_t pair_name(const struct hg_snapshot *snapshot, uint32_t id, char *buffer, size_t size)
 {
 	uint32_t type, location;
 	hg_class_parts(snapshot, id, &type, &location);
 	size_t length = hg_type_name(snapshot, type, buffer, size);
 	size_t used = length < size ? length : size;
-	length += text_length(snprintf(buffer + used, size - used, " @ "));
+	length += length_of_text(snprintf(buffer + used, size - used, " @ "));
 	used = length < size ? length : size;
 	return length + hg_location_name(snapshot, location, buffer + used, size - used);
 }
@@ -215,28 +217,28 @@ size_t hg_class_name(
 	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
 	if (!snapshot)
-		return text_length(snprintf(buffer, size, "%s", ""));
+		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const struct snap_locations *locations = &snapshot->snap.locations;
 	switch (key) {
 	case HG_BY_LOCATION:
 		return hg_location_name(snapshot, id, buffer, size);
 	case HG_BY_TAG:
-		return text_length(snprintf(buffer, size, "%u", id));
+		return length_of_text(snprintf(buffer, size, "%u", id));
 	case HG_BY_MODULE:
 		if (id < locations->count && locations->items[id].file)
-			return module_name(locations->items[id].file, buffer, size);
-		return text_length(snprintf(buffer, size, "%s", id ? "[runtime]" : ""));
+			return name_of_module(locations->items[id].file, buffer, size);
+		return length_of_text(snprintf(buffer, size, "%s", id ? "[runtime]" : ""));
 	case HG_BY_TYPE:
 		return hg_type_name(snapshot, id, buffer, size);
 	case HG_BY_TYPE_LOCATION:
-		return class_name(snapshot, id, buffer, size);
+		return pair_name(snapshot, id, buffer, size);
 	case HG_BY_ROOT:
 		return hg_node_name(snapshot, id, buffer, size);
 	case HG_BY_CALL_STACK:
 		return call_stack_name(snapshot, id, buffer, size);
 	default:
 		query_check_key(snapshot, key);
-		return text_length(snprintf(buffer, size, "%s", ""));
+		return length_of_text(snprintf(buffer, size, "%s", ""));
 	}
 }
 
@@ -250,7 +252,7 @@ size_t hg_code_name(const struct hg_snapshot *snapshot, uint64_t address, char *
 	return snap_process_code_name(snap, address, buffer, size);
 }
 
-static bool is_block(const struct hg_snapshot *snapshot, hg_node node)
+static bool is_block_node(const struct hg_snapshot *snapshot, hg_node node)
 {
 	return snapshot && snapshot->analysed && node < snapshot->snap.block_count;
 }
@@ -259,7 +261,7 @@ size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *bu
 {
 	if (size)
 		buffer[0] = '\0';
-	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
+	const struct snap *snap = is_block_node(snapshot, node) ? &snapshot->snap : NULL;
 	if (!snap)
 		return 0;
 	return snap_process_custom_name(snap, (struct snap_rank){node}, buffer, size);
@@ -270,7 +272,7 @@ size_t hg_call_frame(
 {
 	if (size)
 		buffer[0] = '\0';
-	const struct snap *snap = is_block(snapshot, node) ? &snapshot->snap : NULL;
+	const struct snap *snap = is_block_node(snapshot, node) ? &snapshot->snap : NULL;
 	if (!snap)
 		return 0;
 	return snap_process_call_frame(snap, (struct snap_rank){node}, frame, buffer, size);
@@ -278,6 +280,6 @@ size_t hg_call_frame(
 
 bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id)
 {
-	const struct snap *snap = is_block(snapshot, node) && id ? &snapshot->snap : NULL;
+	const struct snap *snap = is_block_node(snapshot, node) && id ? &snapshot->snap : NULL;
 	return snap && snap_process_sample_id(snap, (struct snap_rank){node}, id);
 }

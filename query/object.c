@@ -2,9 +2,12 @@
 #include "query/result.h"
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
-static struct hg_field read_field(const struct snap *snap, const struct snap_cell *cell, uint64_t j)
+static struct hg_field read_object_field(
+	const struct snap *snap, const struct snap_cell *cell, uint64_t j)
 {
 	uint64_t value = cell->fields[j];
 	struct snap_header_address header;
@@ -41,7 +44,7 @@ static struct hg_field read_field(const struct snap *snap, const struct snap_cel
 	return field;
 }
 
-static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct snap_cell *cell,
+static enum hg_status read_object_fields(struct hg_snapshot *snapshot, const struct snap_cell *cell,
 	uint64_t most, struct hg_object *out)
 {
 	uint64_t count = cell->field_count;
@@ -51,7 +54,7 @@ static enum hg_status read_fields(struct hg_snapshot *snapshot, const struct sna
 	struct hg_field *fields;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*fields), (void **)&fields));
 	for (uint64_t j = 0; j < count; j++)
-		fields[out->fields_count++] = read_field(&snapshot->snap, cell, j);
+		fields[out->fields_count++] = read_object_field(&snapshot->snap, cell, j);
 	return query_keep_rows(snapshot, out, fields, count, sizeof(*fields), &out->fields);
 }
 
@@ -70,7 +73,8 @@ static void type_fields(struct hg_snapshot *snapshot, hg_node node, struct hg_ob
 	}
 }
 
-static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
+static enum hg_status read_object_links(
+	struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
 {
 	const struct snap *snap = &snapshot->snap;
 	uint64_t first, end;
@@ -82,7 +86,7 @@ static enum hg_status read_links(struct hg_snapshot *snapshot, hg_node node, str
 	return HG_OK;
 }
 
-static void read_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_object *out)
+static void read_object_content(struct hg_snapshot *snapshot, uint32_t rank, struct hg_object *out)
 {
 	out->content_size = query_content(snapshot, rank, out->block->tag, out->block->words,
 		&out->content, &out->content_cut);
@@ -148,15 +152,19 @@ static enum hg_status find_referrers(struct referrers *r)
 }
 
 /* The chain of dominators, iteratively: it may be millions long. */
-static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_object *out)
+static enum hg_status list_dominators(struct hg_snapshot *snapshot, struct hg_object *out)
 {
 	const struct graph *g = &snapshot->graph;
 	struct graph_position position = query_position(snapshot, out->block->node);
 	size_t count = 0;
 	if (!graph_reaches(position))
 		return HG_OK;
-	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
+	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n]) {
+		/* A dominator comes before what it dominates, and its subtree has it. */
+		base_assert(g->idom[p.n].n < p.n);
+		base_assert(p.n < g->idom[p.n].n + g->extent[g->idom[p.n].n]);
 		count++;
+	}
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*out->dominators), (void **)&out->dominators));
 	query_keep(out, out->dominators);
 	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
@@ -164,8 +172,8 @@ static enum hg_status find_dominators(struct hg_snapshot *snapshot, struct hg_ob
 	return HG_OK;
 }
 
-static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
-	uint64_t max_referrers, struct hg_object *out)
+static enum hg_status describe_whole(struct hg_snapshot *snapshot, hg_node node,
+	uint64_t max_fields, uint64_t max_referrers, struct hg_object *out)
 {
 	struct snap_cell cell;
 	struct referrers r = {
@@ -176,10 +184,10 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 	if (!snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
 		return base_corrupt(
 			&snapshot->session->error, HG_NO_OFFSET, "changed while it was read");
-	BASE_TRY(read_fields(snapshot, &cell, max_fields, out));
+	BASE_TRY(read_object_fields(snapshot, &cell, max_fields, out));
 	type_fields(snapshot, node, out);
-	read_content(snapshot, node, out);
-	BASE_TRY(read_links(snapshot, node, out));
+	read_object_content(snapshot, node, out);
+	BASE_TRY(read_object_links(snapshot, node, out));
 	enum hg_status status = find_referrers(&r);
 	if (status != HG_OK) {
 		free(r.rows);
@@ -187,7 +195,7 @@ static enum hg_status describe(struct hg_snapshot *snapshot, hg_node node, uint6
 	}
 	BASE_TRY(query_keep_rows(
 		snapshot, out, r.rows, out->referrers_count, sizeof(*r.rows), &out->referrers));
-	return find_dominators(snapshot, out);
+	return list_dominators(snapshot, out);
 }
 
 enum hg_status hg_describe_object(struct hg_snapshot *snapshot, hg_node node, uint64_t max_fields,
@@ -199,7 +207,7 @@ enum hg_status hg_describe_object(struct hg_snapshot *snapshot, hg_node node, ui
 		status = base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"node %u is not a block", node);
 	if (status == HG_OK)
-		status = describe(snapshot, node, max_fields, max_referrers, *out);
+		status = describe_whole(snapshot, node, max_fields, max_referrers, *out);
 	if (status != HG_OK)
 		query_free(out);
 	return status;

@@ -1,6 +1,7 @@
 /* Pointers to no block, by where they lead. */
 #include "query/result.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "snapshot/walk.h"
 
@@ -18,7 +19,7 @@ struct outside {
 };
 
 /* The region that an address which leads to no block lies in. */
-static struct snap_region region_of(const struct snap *snap, uint64_t address)
+static struct snap_region region_of_address(const struct snap *snap, uint64_t address)
 {
 	struct snap_region region;
 	const struct snap_chunk *chunk = snap_chunk_at(snap, snap_pointed_header(address).a);
@@ -36,12 +37,12 @@ static struct snap_region region_of(const struct snap *snap, uint64_t address)
 		SNAP_REGION_UNKNOWN, address >> PIECE_SHIFT << PIECE_SHIFT, NULL};
 }
 
-static enum hg_status count(struct outside *o, uint64_t value, uint64_t holder)
+static enum hg_status count_pointer(struct outside *o, uint64_t value, uint64_t holder)
 {
 	uint64_t row = o->row_count;
 	bool added;
-	BASE_TRY(base_map_add(&o->by_start, region_of(&o->snapshot->snap, value).start, &row,
-		&added, &o->snapshot->session->error));
+	BASE_TRY(base_map_add(&o->by_start, region_of_address(&o->snapshot->snap, value).start,
+		&row, &added, &o->snapshot->session->error));
 	if (added) {
 		BASE_TRY(query_grow(
 			o->snapshot, &o->rows, o->row_count, &o->capacity, sizeof(*o->rows)));
@@ -54,7 +55,7 @@ static enum hg_status count(struct outside *o, uint64_t value, uint64_t holder)
 	return HG_OK;
 }
 
-static enum hg_status count_fields(struct outside *o, const struct snap_cell *cell)
+static enum hg_status count_cell(struct outside *o, const struct snap_cell *cell)
 {
 	const struct snap *snap = &o->snapshot->snap;
 	for (uint64_t i = snap_first_value(snap, cell); i < cell->field_count; i++) {
@@ -64,12 +65,12 @@ static enum hg_status count_fields(struct outside *o, const struct snap_cell *ce
 			continue;
 		enum snap_outcome outcome = snap_resolve(snap, value, &header);
 		if (outcome == SNAP_OUTSIDE || outcome == SNAP_DANGLING)
-			BASE_TRY(count(o, value, snap_block_of(cell->address).a));
+			BASE_TRY(count_pointer(o, value, snap_block_of(cell->address).a));
 	}
 	return HG_OK;
 }
 
-static enum hg_status count_all(struct outside *o)
+static enum hg_status count_heap(struct outside *o)
 {
 	const struct snap *snap = &o->snapshot->snap;
 	struct snap_walk walk;
@@ -81,13 +82,13 @@ static enum hg_status count_all(struct outside *o)
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
 		while (status == HG_OK && snap_scan_next(&scan, &cell))
-			status = count_fields(o, &cell);
+			status = count_cell(o, &cell);
 	}
 	snap_walk_release(&walk);
 	return status;
 }
 
-static int by_pointers(const void *a, const void *b)
+static int compare_pointers(const void *a, const void *b)
 {
 	const struct hg_outside_row *x = a, *y = b;
 	if (x->pointers != y->pointers)
@@ -95,12 +96,13 @@ static int by_pointers(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static enum hg_status give(struct outside *o, struct hg_outside *out)
+static enum hg_status give_outside(struct outside *o, struct hg_outside *out)
 {
 	out->count = o->row_count;
 	out->pointers = o->pointers;
+	base_assert(o->pointers >= o->row_count);
 	if (o->row_count)
-		qsort(o->rows, o->row_count, sizeof(*o->rows), by_pointers);
+		qsort(o->rows, o->row_count, sizeof(*o->rows), compare_pointers);
 	return query_keep_rows(
 		o->snapshot, out, o->rows, o->row_count, sizeof(*o->rows), &out->rows);
 }
@@ -109,10 +111,10 @@ enum hg_status hg_list_outside(struct hg_snapshot *snapshot, struct hg_outside *
 {
 	struct outside o = {.snapshot = snapshot};
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	enum hg_status status = count_all(&o);
+	enum hg_status status = count_heap(&o);
 	base_map_release(&o.by_start);
 	if (status == HG_OK)
-		status = give(&o, *out);
+		status = give_outside(&o, *out);
 	else
 		free(o.rows);
 	if (status != HG_OK)
@@ -132,7 +134,7 @@ size_t hg_outside_name(
 		buffer[0] = '\0';
 	if (!snapshot)
 		return 0;
-	struct snap_region region = region_of(&snapshot->snap, address);
+	struct snap_region region = region_of_address(&snapshot->snap, address);
 	unsigned long long start = (unsigned long long)region.start;
 	int length = 0;
 	switch (region.kind) {

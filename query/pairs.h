@@ -5,7 +5,7 @@
 #ifndef QUERY_PAIRS_H
 #define QUERY_PAIRS_H
 
-#include "base/error.h"
+#include "base/hash.h"
 
 struct query_pair {
 	uint32_t first, second;
@@ -16,9 +16,8 @@ struct query_pairs {
 	struct query_pair *pairs; /* by number */
 	uint32_t count;
 	uint64_t capacity;
-	uint32_t *slots; /* hash of a pair -> number + 1 */
-	uint64_t slot_count;
-	uint32_t last; /* the number given last: neighbours in the heap are often alike */
+	struct base_map numbers; /* by pair */
+	uint32_t last;           /* the number given last: neighbours in the heap are often alike */
 };
 
 enum hg_status query_pairs_number(struct query_pairs *pairs, uint32_t first, uint32_t second,

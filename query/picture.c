@@ -6,6 +6,8 @@
 #include "query/children.h"
 #include "query/result.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,21 +37,21 @@ struct painter {
  * A list is a run of nodes that each retain most of what the one before does: it must not take the
  * places of all that retains less than its end.
  */
-static bool larger(const struct painter *p, const struct candidate *a, const struct candidate *b)
+static bool is_larger(const struct painter *p, const struct candidate *a, const struct candidate *b)
 {
 	if ((a->run > LONG_RUN) != (b->run > LONG_RUN))
 		return b->run > LONG_RUN;
 	return query_by_retained(p->snapshot, a->position, b->position) < 0;
 }
 
-static void swap(struct candidate *a, struct candidate *b)
+static void swap_candidates(struct candidate *a, struct candidate *b)
 {
 	struct candidate other = *a;
 	*a = *b;
 	*b = other;
 }
 
-static enum hg_status offer(struct painter *p, struct graph_position position,
+static enum hg_status offer_node(struct painter *p, struct graph_position position,
 	const struct candidate *holder, uint32_t parent)
 {
 	const struct graph *g = &p->snapshot->graph;
@@ -60,23 +62,24 @@ static enum hg_status offer(struct painter *p, struct graph_position position,
 		p->snapshot, &p->heap, p->heap_count, &p->heap_capacity, sizeof(*p->heap)));
 	uint64_t at = p->heap_count++;
 	p->heap[at] = (struct candidate){position, parent, run};
-	for (; at > 0 && larger(p, &p->heap[at], &p->heap[(at - 1) / 2]); at = (at - 1) / 2)
-		swap(&p->heap[at], &p->heap[(at - 1) / 2]);
+	for (; at > 0 && is_larger(p, &p->heap[at], &p->heap[(at - 1) / 2]); at = (at - 1) / 2)
+		swap_candidates(&p->heap[at], &p->heap[(at - 1) / 2]);
 	return HG_OK;
 }
 
-static struct candidate take(struct painter *p)
+static struct candidate take_largest(struct painter *p)
 {
+	base_assert(p->heap_count > 0);
 	struct candidate top = p->heap[0];
 	p->heap[0] = p->heap[--p->heap_count];
 	for (uint64_t at = 0;;) {
 		uint64_t best = at;
 		for (uint64_t child = 2 * at + 1; child <= 2 * at + 2; child++)
-			if (child < p->heap_count && larger(p, &p->heap[child], &p->heap[best]))
+			if (child < p->heap_count && is_larger(p, &p->heap[child], &p->heap[best]))
 				best = child;
 		if (best == at)
 			return top;
-		swap(&p->heap[at], &p->heap[best]);
+		swap_candidates(&p->heap[at], &p->heap[best]);
 		at = best;
 	}
 }
@@ -99,13 +102,14 @@ static enum hg_status add_node(struct painter *p, const struct hg_picture_node *
 }
 
 /* Draws a node and offers its children. */
-static enum hg_status draw(struct painter *p, struct candidate c)
+static enum hg_status draw_node(struct painter *p, struct candidate c)
 {
 	const struct graph *g = &p->snapshot->graph;
 	struct hg_block block;
 	struct query_children children;
 	uint32_t self = (uint32_t)p->node_count;
 	query_block(p->snapshot, query_node(p->snapshot, c.position), &block);
+	base_assert(self < p->max_nodes && c.position.n < g->live_count);
 	p->positions[self] = c.position;
 	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
 				     .bytes = block.bytes,
@@ -116,7 +120,7 @@ static enum hg_status draw(struct painter *p, struct candidate c)
 		&children, p->snapshot, c.position, p->max_nodes, p->min_bytes));
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++)
-		status = offer(p, children.positions[i], &c, self);
+		status = offer_node(p, children.positions[i], &c, self);
 	query_children_release(&children);
 	return status;
 }
@@ -127,18 +131,18 @@ struct tally {
 	uint64_t bytes;
 };
 
-static int by_key(const void *a, const void *b)
+static int compare_keys(const void *a, const void *b)
 {
 	const struct tally *x = a, *y = b;
 	return (x->key > y->key) - (x->key < y->key);
 }
 
 /* 0 if none has at least half of 'whole'. */
-static uint32_t main_key(struct tally *tallies, uint64_t count, uint64_t whole)
+static uint32_t find_main_key(struct tally *tallies, uint64_t count, uint64_t whole)
 {
 	uint32_t best = 0;
 	uint64_t best_bytes = 0, sum = 0;
-	qsort(tallies, count, sizeof(*tallies), by_key);
+	qsort(tallies, count, sizeof(*tallies), compare_keys);
 	for (uint64_t i = 0; i < count; i++) {
 		sum += tallies[i].bytes;
 		bool last = i + 1 == count || tallies[i + 1].key != tallies[i].key;
@@ -164,7 +168,7 @@ static bool is_drawn(const struct painter *p, uint32_t nodes, struct graph_posit
 enum { MOST_TALLIES = 4096 };
 
 /* Folds the children of a drawn node that are not drawn themselves. */
-static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
+static enum hg_status fold_children(struct painter *p, uint32_t self, uint32_t nodes)
 {
 	const struct graph *g = &p->snapshot->graph;
 	struct graph_position top = p->positions[self];
@@ -188,8 +192,8 @@ static enum hg_status fold(struct painter *p, uint32_t self, uint32_t nodes)
 			types[tallied++] = (struct tally){block.type, block.retained_bytes};
 		}
 	}
-	group.location = main_key(locations, tallied, group.retained_bytes);
-	group.type = main_key(types, tallied, group.retained_bytes);
+	group.location = find_main_key(locations, tallied, group.retained_bytes);
+	group.type = find_main_key(types, tallied, group.retained_bytes);
 	free(locations);
 	if (group.folded == 0)
 		return HG_OK;
@@ -204,7 +208,7 @@ struct drawn {
 	bool met; /* as a target of the block being read */
 };
 
-static int by_node(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
 	const struct drawn *x = a, *y = b;
 	return (x->node > y->node) - (x->node < y->node);
@@ -213,14 +217,16 @@ static int by_node(const void *a, const void *b)
 static struct drawn *find_drawn(struct drawn *drawn, uint32_t count, hg_node node)
 {
 	struct drawn wanted = {.node = node};
-	return node == HG_NO_NODE ? NULL : bsearch(&wanted, drawn, count, sizeof(*drawn), by_node);
+	return node == HG_NO_NODE ? NULL
+				  : bsearch(&wanted, drawn, count, sizeof(*drawn), compare_nodes);
 }
 
-static enum hg_status refer(
+static enum hg_status draw_reference(
 	struct painter *p, uint32_t from, struct drawn *to, const uint32_t *parents, uint64_t field)
 {
 	if (!to || to->met || to->at == from)
 		return HG_OK;
+	base_assert(to->at < p->node_count && from < p->node_count);
 	to->met = true;
 	bool holds = parents[to->at] == from;
 	return add_edge(p, from, to->at, holds ? HG_EDGE_HOLDS : HG_EDGE_REFERS, field);
@@ -239,18 +245,19 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 		snap_block(&p->snapshot->lookup, (struct snap_rank){node}, &cell)) {
 		for (uint64_t j = 0; j < cell.field_count; j++) {
 			hg_node target = snap_resolve_node(snap, cell.fields[j]);
-			BASE_TRY(refer(p, self, find_drawn(drawn, count, target), parents, j));
+			BASE_TRY(draw_reference(
+				p, self, find_drawn(drawn, count, target), parents, j));
 		}
 	} else if (node >= snap->block_count && node != snap_virtual_root(snap)) {
 		hg_node target =
 			snap_resolve_node(snap, snap->roots[node - snap->block_count].value);
 		struct drawn *to = find_drawn(drawn, count, target);
-		BASE_TRY(refer(p, self, to, parents, HG_UNKNOWN));
+		BASE_TRY(draw_reference(p, self, to, parents, HG_UNKNOWN));
 	}
 	uint64_t link, end;
 	for (snap_links(snap, node, &link, &end); link < end; link++)
-		BASE_TRY(refer(p, self, find_drawn(drawn, count, snap->links[link].to), parents,
-			HG_UNKNOWN));
+		BASE_TRY(draw_reference(p, self, find_drawn(drawn, count, snap->links[link].to),
+			parents, HG_UNKNOWN));
 	for (uint32_t i = 0; i < count; i++) {
 		if (drawn[i].met || parents[drawn[i].at] != self || drawn[i].at == self)
 			continue;
@@ -262,13 +269,13 @@ static enum hg_status connect_node(struct painter *p, uint32_t self, struct draw
 	return HG_OK;
 }
 
-static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t *parents)
+static enum hg_status connect_nodes(struct painter *p, uint32_t count, const uint32_t *parents)
 {
 	struct drawn *drawn;
 	BASE_TRY(query_alloc(p->snapshot, count, sizeof(*drawn), (void **)&drawn));
 	for (uint32_t i = 0; i < count; i++)
 		drawn[i] = (struct drawn){p->nodes[i].node, i, false};
-	qsort(drawn, count, sizeof(*drawn), by_node);
+	qsort(drawn, count, sizeof(*drawn), compare_nodes);
 	enum hg_status status = HG_OK;
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
 		status = connect_node(p, i, drawn, count, parents);
@@ -276,23 +283,23 @@ static enum hg_status connect(struct painter *p, uint32_t count, const uint32_t 
 	return status;
 }
 
-static enum hg_status paint(struct painter *p, struct graph_position top, uint32_t *parents)
+static enum hg_status paint_picture(struct painter *p, struct graph_position top, uint32_t *parents)
 {
-	BASE_TRY(offer(p, top, NULL, 0));
+	BASE_TRY(offer_node(p, top, NULL, 0));
 	while (p->heap_count && p->node_count < p->max_nodes) {
-		struct candidate c = take(p);
+		struct candidate c = take_largest(p);
 		parents[p->node_count] = c.parent;
-		BASE_TRY(draw(p, c));
+		BASE_TRY(draw_node(p, c));
 	}
 	uint32_t count = (uint32_t)p->node_count;
-	BASE_TRY(connect(p, count, parents));
+	BASE_TRY(connect_nodes(p, count, parents));
 	for (uint32_t i = 0; i < count; i++)
-		BASE_TRY(fold(p, i, count));
+		BASE_TRY(fold_children(p, i, count));
 	return HG_OK;
 }
 
 /* What was drawn becomes the result's, or goes if it is not whole. */
-static enum hg_status give(struct painter *p, enum hg_status status, struct hg_picture *out)
+static enum hg_status give_picture(struct painter *p, enum hg_status status, struct hg_picture *out)
 {
 	if (status != HG_OK) {
 		free(p->nodes);
@@ -333,11 +340,11 @@ static enum hg_status paint_all(struct hg_snapshot *snapshot,
 	if (status == HG_OK)
 		status = query_alloc(snapshot, p.max_nodes, sizeof(*parents), (void **)&parents);
 	if (status == HG_OK)
-		status = paint(&p, top, parents);
+		status = paint_picture(&p, top, parents);
 	free(p.heap);
 	free(p.positions);
 	free(parents);
-	return give(&p, status, out);
+	return give_picture(&p, status, out);
 }
 
 enum hg_status hg_draw_picture(struct hg_snapshot *snapshot,

@@ -1,5 +1,5 @@
 /*
- * What the answers share: the snapshot behind the public handle, and names of things.
+ * What the answers share: the snapshot that the public handle is of, and names of things.
  */
 #ifndef QUERY_QUERY_H
 #define QUERY_QUERY_H
@@ -50,9 +50,9 @@ static inline uint32_t query_location(
 	const struct snap *snap, const struct snap_cell *cell, enum hg_confidence *confidence)
 {
 	if (snap->sampled_count) {
-		uint32_t site = snap_sampled_location(snap, cell->address);
-		*confidence = site ? HG_EXACT : HG_UNKNOWN_ORIGIN;
-		return site;
+		uint32_t location = snap_sampled_location(snap, cell->address);
+		*confidence = location ? HG_EXACT : HG_UNKNOWN_ORIGIN;
+		return location;
 	}
 	uint32_t id = snap_header_reserved(cell->header, snap->reserved);
 	return snap_locations_find(&snap->locations, id, cell->tag, confidence);

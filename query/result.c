@@ -1,3 +1,4 @@
+/* Results: the arrays that belong to one are listed in front of what the caller sees. */
 #include "query/result.h"
 
 #include "base/assert.h"

@@ -5,6 +5,8 @@
 #include "query/result.h"
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 /* Adds a block that the slot points to, unless nothing reaches it. */
@@ -36,6 +38,7 @@ struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t
 	struct hg_root_slot slot = {.node = snap_root_node(snap, number)};
 	slot.target = snap_resolve_node(snap, snap->roots[number].value);
 	/* Else it is a fiber that only garbage holds. */
+	base_assert(number < snap->root_count && slot.node < g->node_count);
 	slot.reachable = graph_reaches(g->position[slot.node]);
 	add_root_target(snapshot, slot.target, &slot);
 	if (slot.reachable) {

@@ -2,6 +2,8 @@
 #include "query/result.h"
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,10 +18,10 @@ struct pattern {
 	struct base_pattern regex;
 };
 
-static enum hg_status usage(struct hg_snapshot *snapshot, const char *format, const char *text)
+static enum hg_status fail_usage(struct hg_snapshot *snapshot, const char *format, const char *text)
 	__attribute__((format(printf, 2, 0)));
 
-static enum hg_status usage(struct hg_snapshot *snapshot, const char *format, const char *text)
+static enum hg_status fail_usage(struct hg_snapshot *snapshot, const char *format, const char *text)
 {
 	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET, format, text);
 }
@@ -32,7 +34,7 @@ static enum hg_status parse_address(
 	errno = 0;
 	out->address = strtoull(text, &end, 16);
 	if (errno || *end || strncmp(text, "0x", 2) != 0)
-		return usage(snapshot, "'%.200s' is no address like 0x7f1200000010", text);
+		return fail_usage(snapshot, "'%.200s' is no address like 0x7f1200000010", text);
 	return HG_OK;
 }
 
@@ -90,7 +92,8 @@ static enum hg_status parse_bare(
 	return parse_regex(snapshot, by_type ? BY_TYPE : BY_LOCATION, text, out);
 }
 
-static enum hg_status parse(struct hg_snapshot *snapshot, const char *text, struct pattern *out)
+static enum hg_status parse_pattern(
+	struct hg_snapshot *snapshot, const char *text, struct pattern *out)
 {
 	if (strncmp(text, "addr:", 5) == 0)
 		return parse_address(snapshot, text + 5, out);
@@ -112,7 +115,7 @@ struct selecting {
 	uint64_t capacity;
 };
 
-static enum hg_status add(struct selecting *s, hg_node node, uint64_t bytes)
+static enum hg_status add_selected(struct selecting *s, hg_node node, uint64_t bytes)
 {
 	struct hg_selection *out = s->out;
 	BASE_TRY(query_grow(s->snapshot, &s->nodes, out->count, &s->capacity, sizeof(*s->nodes)));
@@ -130,7 +133,7 @@ static enum hg_status select_address(struct selecting *s, uint64_t address)
 		return base_fail(&s->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no block at 0x%llx", (unsigned long long)address);
 	query_block(s->snapshot, node, &block);
-	return add(s, node, block.bytes);
+	return add_selected(s, node, block.bytes);
 }
 
 static enum hg_status select_roots(struct selecting *s, const struct base_pattern *regex)
@@ -143,7 +146,7 @@ static enum hg_status select_roots(struct selecting *s, const struct base_patter
 		hg_node_name(s->snapshot, node, name, sizeof(name));
 		BASE_TRY(base_pattern_match(regex, name, &matches, &s->snapshot->session->error));
 		if (matches)
-			BASE_TRY(add(s, node, 0));
+			BASE_TRY(add_selected(s, node, 0));
 	}
 	return HG_OK;
 }
@@ -183,7 +186,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 				by_type ? query_type(s->snapshot, rank, cell.tag, &confidence).n
 					: query_location(snap, &cell, &confidence);
 			if (matched[key])
-				status = add(s, rank, snap_block_bytes(cell.wosize));
+				status = add_selected(s, rank, snap_block_bytes(cell.wosize));
 		}
 	}
 	snap_walk_release(&walk);
@@ -211,14 +214,14 @@ static enum hg_status select_types(struct selecting *s, const struct pattern *pa
 	return status;
 }
 
-static int by_position(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
 	const struct graph_position *x = a, *y = b;
 	return (x->n > y->n) - (x->n < y->n);
 }
 
 /* Subtrees are intervals of positions: those that lie in an earlier one do not count. */
-static enum hg_status sum_retained(struct hg_snapshot *snapshot, struct hg_selection *out)
+static enum hg_status sum_selected_retained(struct hg_snapshot *snapshot, struct hg_selection *out)
 {
 	const struct graph *g = &snapshot->graph;
 	struct graph_position *positions;
@@ -227,11 +230,12 @@ static enum hg_status sum_retained(struct hg_snapshot *snapshot, struct hg_selec
 	for (size_t i = 0; i < out->count; i++)
 		if (graph_reaches(query_position(snapshot, out->nodes[i])))
 			positions[count++] = query_position(snapshot, out->nodes[i]);
-	qsort(positions, count, sizeof(*positions), by_position);
+	qsort(positions, count, sizeof(*positions), compare_positions);
 	for (uint64_t i = 0; i < count; i++) {
 		if (positions[i].n < end)
 			continue;
 		out->retained_bytes += graph_retained(g, positions[i]);
+		base_assert(out->retained_bytes <= g->bytes[g->live_count]);
 		end = (uint64_t)positions[i].n + g->extent[positions[i].n];
 	}
 	free(positions);
@@ -260,21 +264,23 @@ static enum hg_status select_text(
 	if (!text)
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no pattern is given");
-	BASE_TRY(parse(snapshot, text, &pattern));
+	BASE_TRY(parse_pattern(snapshot, text, &pattern));
 	enum hg_status status = select_by(&s, &pattern);
 	/* No nodes are an answer, too, that hg_explain_nodes() takes. */
 	if (status == HG_OK && !s.nodes)
 		status = query_alloc(snapshot, 0, sizeof(*s.nodes), (void **)&s.nodes);
+	for (size_t i = 1; i < out->count; i++)
+		base_assert(s.nodes[i - 1] < s.nodes[i]);
 	query_keep(out, s.nodes);
 	out->nodes = s.nodes;
 	if (status == HG_OK && pattern.what == BY_TYPE && !out->count &&
 		!snapshot->retype.has_types)
-		status = usage(snapshot,
+		status = fail_usage(snapshot,
 			"'%.200s': no types are known but those of strings, numbers and "
 			"functions; name an exe.prof with --prof",
 			text);
 	if (status == HG_OK && out->count)
-		status = sum_retained(snapshot, out);
+		status = sum_selected_retained(snapshot, out);
 	base_pattern_release(&pattern.regex);
 	return status;
 }

@@ -1,6 +1,8 @@
 /* What the type of a block tells of its fields. */
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +29,7 @@ size_t query_content(struct hg_snapshot *snapshot, uint32_t rank, unsigned tag, 
 }
 
 /* The slot of an extension constructor: itself, or what field 0 leads to. */
-static uint32_t slot_of(struct hg_snapshot *snapshot, const struct query_shape *shape)
+static uint32_t slot_of_extension(struct hg_snapshot *snapshot, const struct query_shape *shape)
 {
 	bool is_400 = snapshot->retype.types.is_400;
 	if (shape->tag == SNAP_TAG_OBJECT || (is_400 && shape->wosize == 1))
@@ -70,7 +72,7 @@ bool query_extension_name(struct hg_snapshot *snapshot, const struct query_shape
 		snprintf(buffer, size, "%s", query_spell(name));
 		return true;
 	}
-	uint32_t slot = slot_of(snapshot, shape);
+	uint32_t slot = slot_of_extension(snapshot, shape);
 	uint64_t word = slot == HG_NO_NODE ? 1 : query_word(snapshot, slot, 0);
 	uint32_t string = word & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, word);
 	if (string == HG_NO_NODE ||
@@ -109,7 +111,7 @@ static void find_extension(struct hg_snapshot *snapshot, struct query_shape *sha
 	shape->extension = retype_extension_named(&snapshot->retype.types, dotted);
 }
 
-static int by_hash(const void *a, const void *b)
+static int compare_hashes(const void *a, const void *b)
 {
 	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
 	return (x > y) - (x < y);
@@ -136,12 +138,12 @@ static const struct retype_class *find_class(
 		return NULL;
 	for (uint64_t i = 0; i < count; i++)
 		hashes[i] = (int32_t)((int64_t)table.fields[METHODS + 2 * i + 1] >> 1);
-	qsort(hashes, count, sizeof(*hashes), by_hash);
+	qsort(hashes, count, sizeof(*hashes), compare_hashes);
 	return retype_class_of(&snapshot->retype.types, hashes, (uint32_t)count,
 		shape->field_count - QUERY_FIRST_VARIABLE);
 }
 
-static struct retype_fit fit(
+static struct retype_fit fit_inner(
 	struct retype_types *types, struct retype_term *type, const struct snap_cell *cell)
 {
 	struct retype_fit found = retype_fit(types, *type, cell->tag, cell->wosize);
@@ -188,7 +190,7 @@ static bool captures_fit(struct hg_snapshot *snapshot, const struct query_shape 
 		struct retype_term type = function->captures[i].type;
 		if (rank != HG_NO_NODE && type.n &&
 			snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell) &&
-			fit(&snapshot->retype.types, &type, &cell).match == RETYPE_MISFIT)
+			fit_inner(&snapshot->retype.types, &type, &cell).match == RETYPE_MISFIT)
 			return false;
 	}
 	return true;
@@ -253,12 +255,13 @@ bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term
 	out->type = query_type(snapshot, rank, cell.tag, &confidence);
 	if (out->type.n == 0)
 		return true;
+	base_assert(out->type.n < retype_term_count(types));
 	struct retype_term type = out->type;
-	out->fit = fit(types, &type, &cell);
+	out->fit = fit_inner(types, &type, &cell);
 	if (expected.n && expected.n != out->type.n &&
 		(is_ambiguous(types, out->type, NESTED) || query_unboxed(snapshot, out->type))) {
 		struct retype_term inner = expected;
-		struct retype_fit other = fit(types, &inner, &cell);
+		struct retype_fit other = fit_inner(types, &inner, &cell);
 		if (other.match != RETYPE_MISFIT && other.match != RETYPE_UNTOLD) {
 			out->type = expected;
 			out->fit = other;
@@ -326,7 +329,7 @@ struct retype_field query_field(const struct query_shape *shape, uint64_t field)
 	}
 }
 
-static size_t length_of(int length)
+static size_t text_size(int length)
 {
 	return length < 0 ? 0 : (size_t)length;
 }
@@ -335,12 +338,12 @@ static size_t name_in_constructor(const struct query_shape *shape, const char *c
 	const char *name, uint64_t field, char *buffer, size_t size)
 {
 	if (query_is_lazy(shape))
-		return length_of(snprintf(buffer, size, "lazy"));
+		return text_size(snprintf(buffer, size, "lazy"));
 	if (query_is_list(shape))
-		return length_of(snprintf(buffer, size, "%s", field ? "tl" : "hd"));
+		return text_size(snprintf(buffer, size, "%s", field ? "tl" : "hd"));
 	if (*name)
-		return length_of(snprintf(buffer, size, "%s.%s", constructor, name));
-	return length_of(snprintf(buffer, size, "%s.%llu", constructor, (unsigned long long)field));
+		return text_size(snprintf(buffer, size, "%s.%s", constructor, name));
+	return text_size(snprintf(buffer, size, "%s.%llu", constructor, (unsigned long long)field));
 }
 
 size_t hg_field_name(
@@ -361,11 +364,11 @@ size_t hg_field_name(
 		return name_in_constructor(
 			&shape, shape.fit.constructor, name, field, buffer, size);
 	case RETYPE_ELEMENTS:
-		return length_of(snprintf(buffer, size, "[%llu]", (unsigned long long)field));
+		return text_size(snprintf(buffer, size, "[%llu]", (unsigned long long)field));
 	case RETYPE_TAGGED:
 		if (field == 0 || !shape.tag_name)
 			return 0;
-		return length_of(snprintf(buffer, size, "`%s.0", shape.tag_name));
+		return text_size(snprintf(buffer, size, "`%s.0", shape.tag_name));
 	case RETYPE_EXTENSION:
 		if (field == 0 || shape.tag == SNAP_TAG_OBJECT ||
 			!query_extension_name(
@@ -374,7 +377,7 @@ size_t hg_field_name(
 		return name_in_constructor(&shape, extension, name, field - 1, buffer, size);
 	case RETYPE_FUNCTION:
 	case RETYPE_INSTANCE:
-		return *name ? length_of(snprintf(buffer, size, ".%s", name)) : 0;
+		return *name ? text_size(snprintf(buffer, size, ".%s", name)) : 0;
 	default:
 		return 0;
 	}

@@ -1,3 +1,7 @@
+/*
+ * Snapshots from hg_snapshot_open() to hg_snapshot_close(): what the file says of itself, the order
+ * of the analysis, and the totals.
+ */
 #include "query/query.h"
 
 #include "base/assert.h"
@@ -144,6 +148,7 @@ static void fill_info(struct hg_snapshot *snapshot)
 		out->sampling_rate_ppb = (uint64_t)(snap->sampling_rate * 1e9 + 0.5);
 	describe_chunks(snap, out);
 	memset(snapshot->root_counts, 0, sizeof(snapshot->root_counts));
+	base_assert(snap->note_count == 0 || snap->notes);
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		snapshot->root_counts[snap->roots[i].kind]++;
 }
@@ -376,7 +381,7 @@ static enum hg_segment count_segment(const struct snap *snap, uint64_t address, 
  * Sums from the headers in the file: an account that owes nothing to the search and the dominator
  * tree, so that comparing the two means something.
  */
-static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_totals *out)
+static enum hg_status count_all_blocks(struct hg_snapshot *snapshot, struct hg_totals *out)
 {
 	struct snap *snap = &snapshot->snap;
 	struct snap_walk walk;
@@ -395,6 +400,7 @@ static enum hg_status count_blocks(struct hg_snapshot *snapshot, struct hg_total
 				out->typed_blocks++;
 				out->typed_bytes += bytes;
 			}
+			base_assert(rank < snap->block_count);
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			enum hg_segment segment =
 				count_segment(snap, cell.address.a, bytes, &chunk, out);
@@ -441,7 +447,7 @@ static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_total
 	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;
-	return count_blocks(snapshot, out);
+	return count_all_blocks(snapshot, out);
 }
 
 enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out)

@@ -6,12 +6,14 @@
 #include "query/children.h"
 #include "query/result.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 enum { SHARE = 10, DROP_TENTHS = 7, MOST_DEPTH = 1000, SAMPLE = 4096, SHORTEST_LIST = 16 };
 
 /* Adds to what a location or type retains, and keeps the one that retains most so far. */
-static void tally(
+static void tally_retained(
 	uint64_t *bytes, uint32_t key, uint64_t retained, uint32_t *most, uint64_t *most_bytes)
 {
 	bytes[key] += retained;
@@ -38,9 +40,9 @@ static enum hg_status main_parts(
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
 		struct hg_block block;
 		query_block(snapshot, query_node(snapshot, children.positions[i]), &block);
-		tally(locations, block.location, block.retained_bytes, &out->location,
+		tally_retained(locations, block.location, block.retained_bytes, &out->location,
 			&out->location_bytes);
-		tally(locations + count, block.type, block.retained_bytes, &out->type,
+		tally_retained(locations + count, block.type, block.retained_bytes, &out->type,
 			&out->type_bytes);
 	}
 	if (status == HG_OK)
@@ -67,7 +69,7 @@ static bool keeps_most(const struct hg_snapshot *snapshot, struct graph_position
 	       10 * graph_retained(g, child) >= DROP_TENTHS * graph_retained(g, holder);
 }
 
-/* Cells of a list, nodes of a tree: the same place of allocation, tag and size. */
+/* Cells of a list, nodes of a tree: the same location, tag and size. */
 static bool are_alike(
 	struct hg_snapshot *snapshot, struct graph_position a, struct graph_position b)
 {
@@ -114,7 +116,7 @@ struct suspecting {
 	uint64_t row_count, capacity, threshold;
 };
 
-static enum hg_status suspect(struct suspecting *s, struct graph_position position)
+static enum hg_status add_suspect(struct suspecting *s, struct graph_position position)
 {
 	const struct graph *g = &s->snapshot->graph;
 	struct graph_position point;
@@ -123,6 +125,8 @@ static enum hg_status suspect(struct suspecting *s, struct graph_position positi
 	struct hg_suspect row = {.node = query_node(s->snapshot, position),
 		.retained_bytes = graph_retained(g, position)};
 	BASE_TRY(accumulation_point(s->snapshot, position, &point, &row.chain));
+	base_assert(graph_retained(g, point) <= row.retained_bytes);
+	base_assert(row.chain >= 1 && row.chain <= HG_LONGEST_CHAIN);
 	row.accumulation = query_node(s->snapshot, point);
 	BASE_TRY(main_parts(s->snapshot, point, &row));
 	BASE_TRY(query_grow(s->snapshot, &s->rows, s->row_count, &s->capacity, sizeof(*s->rows)));
@@ -140,13 +144,13 @@ static enum hg_status suspect_below(
 	for (uint64_t i = 0; i < children.shown && status == HG_OK; i++) {
 		struct graph_position child = children.positions[i];
 		bool is_root = query_node(s->snapshot, child) >= s->snapshot->snap.block_count;
-		status = is_root && roots ? suspect_below(s, child, false) : suspect(s, child);
+		status = is_root && roots ? suspect_below(s, child, false) : add_suspect(s, child);
 	}
 	query_children_release(&children);
 	return status;
 }
 
-static int by_retained(const void *a, const void *b)
+static int compare_suspects(const void *a, const void *b)
 {
 	const struct hg_suspect *x = a, *y = b;
 	if (x->retained_bytes != y->retained_bytes)
@@ -154,7 +158,7 @@ static int by_retained(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_suspects *out)
+static enum hg_status list_suspects(struct hg_snapshot *snapshot, struct hg_suspects *out)
 {
 	struct suspecting s = {.snapshot = snapshot};
 	enum hg_status status = HG_OK;
@@ -167,7 +171,7 @@ static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_suspects *out
 		return status;
 	}
 	if (s.row_count)
-		qsort(s.rows, s.row_count, sizeof(*s.rows), by_retained);
+		qsort(s.rows, s.row_count, sizeof(*s.rows), compare_suspects);
 	out->count = s.row_count;
 	return query_keep_rows(snapshot, out, s.rows, s.row_count, sizeof(*s.rows), &out->rows);
 }
@@ -175,7 +179,7 @@ static enum hg_status fill(struct hg_snapshot *snapshot, struct hg_suspects *out
 enum hg_status hg_list_suspects(struct hg_snapshot *snapshot, struct hg_suspects **out)
 {
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	enum hg_status status = fill(snapshot, *out);
+	enum hg_status status = list_suspects(snapshot, *out);
 	if (status != HG_OK)
 		query_free(out);
 	return status;

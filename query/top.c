@@ -3,6 +3,8 @@
 #include "query/result.h"
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ struct table {
 	struct named *rows;
 };
 
-static void table_release(struct table *table)
+static void release_table(struct table *table)
 {
 	for (size_t i = 0; i < table->count; i++)
 		free(table->rows[i].name);
@@ -41,8 +43,8 @@ static void class_key(const struct hg_snapshot *snapshot, enum hg_key key, uint3
 	hg_location_name(snapshot, location, name + length, size - length);
 }
 
-static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table, enum hg_key key,
-	const struct hg_class *row)
+static enum hg_status add_class_row(struct hg_snapshot *snapshot, struct table *table,
+	enum hg_key key, const struct hg_class *row)
 {
 	char name[2 * QUERY_LONGEST_NAME];
 	class_key(snapshot, key, row->id, name, sizeof(name));
@@ -54,7 +56,7 @@ static enum hg_status add_row(struct hg_snapshot *snapshot, struct table *table,
 	return HG_OK;
 }
 
-static enum hg_status class_rows(
+static enum hg_status list_class_rows(
 	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	struct query_classes classes;
@@ -63,13 +65,13 @@ static enum hg_status class_rows(
 		query_alloc(snapshot, classes.count, sizeof(*table->rows), (void **)&table->rows);
 	for (uint32_t i = 0; i < classes.count && status == HG_OK; i++)
 		if (classes.rows[i].blocks)
-			status = add_row(snapshot, table, key, &classes.rows[i]);
+			status = add_class_row(snapshot, table, key, &classes.rows[i]);
 	query_classes_close(&classes);
 	return status;
 }
 
 /* Of a root: its direct targets, and what the root's node retains. */
-static enum hg_status root_rows(
+static enum hg_status list_root_rows(
 	struct hg_snapshot *snapshot, const bool *wanted, struct table *table)
 {
 	const struct snap *snap = &snapshot->snap;
@@ -87,51 +89,52 @@ static enum hg_status root_rows(
 			.estimated_error = HG_UNKNOWN};
 		if (wanted && !query_root_points_to(snapshot, &slot, wanted))
 			continue;
-		BASE_TRY(add_row(snapshot, table, HG_BY_ROOT, &row));
+		BASE_TRY(add_class_row(snapshot, table, HG_BY_ROOT, &row));
 	}
 	return HG_OK;
 }
 
-static enum hg_status table_open(
+static enum hg_status open_table(
 	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct table *table)
 {
 	*table = (struct table){0};
 	BASE_TRY(query_begin(snapshot));
 	BASE_TRY(query_check_key(snapshot, key));
-	enum hg_status status = key == HG_BY_ROOT ? root_rows(snapshot, wanted, table)
-						  : class_rows(snapshot, key, wanted, table);
+	enum hg_status status = key == HG_BY_ROOT ? list_root_rows(snapshot, wanted, table)
+						  : list_class_rows(snapshot, key, wanted, table);
 	if (status != HG_OK)
-		table_release(table);
+		release_table(table);
 	return status;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
 	return order ? order : (x->row.id > y->row.id) - (x->row.id < y->row.id);
 }
 
-static int by_retained(const void *a, const void *b)
+static int compare_retained(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	if (x->row.retained_bytes != y->row.retained_bytes)
 		return x->row.retained_bytes > y->row.retained_bytes ? -1 : 1;
-	return by_name(a, b);
+	return compare_names(a, b);
 }
 
 static void sort_table(struct table *table, int (*order)(const void *, const void *))
 {
+	base_assert(table->rows || table->count == 0);
 	if (table->count)
 		qsort(table->rows, table->count, sizeof(*table->rows), order);
 }
 
-static enum hg_status top(
+static enum hg_status fill_top(
 	struct hg_snapshot *snapshot, enum hg_key key, const bool *wanted, struct hg_top *out)
 {
 	struct table table;
-	BASE_TRY(table_open(snapshot, key, wanted, &table));
-	sort_table(&table, by_retained);
+	BASE_TRY(open_table(snapshot, key, wanted, &table));
+	sort_table(&table, compare_retained);
 	struct hg_class *rows;
 	enum hg_status status = query_alloc(snapshot, table.count, sizeof(*rows), (void **)&rows);
 	for (size_t i = 0; i < table.count && status == HG_OK; i++) {
@@ -142,7 +145,7 @@ static enum hg_status top(
 	if (status == HG_OK)
 		status =
 			query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
-	table_release(&table);
+	release_table(&table);
 	return status;
 }
 
@@ -154,7 +157,7 @@ enum hg_status hg_list_top(
 	(*out)->key = key;
 	enum hg_status status = query_types_of_pattern(snapshot, type, &wanted);
 	if (status == HG_OK) {
-		status = top(snapshot, key, wanted, *out);
+		status = fill_top(snapshot, key, wanted, *out);
 		free(wanted);
 	}
 	if (status != HG_OK)
@@ -173,17 +176,17 @@ struct grown {
 	const char *name;
 };
 
-static uint64_t change(const struct hg_growth *g)
+static uint64_t growth_size(const struct hg_growth *g)
 {
 	return g->bytes_new > g->bytes_old ? g->bytes_new - g->bytes_old
 					   : g->bytes_old - g->bytes_new;
 }
 
-static int by_change(const void *a, const void *b)
+static int compare_growth(const void *a, const void *b)
 {
 	const struct grown *x = a, *y = b;
-	if (change(&x->growth) != change(&y->growth))
-		return change(&x->growth) > change(&y->growth) ? -1 : 1;
+	if (growth_size(&x->growth) != growth_size(&y->growth))
+		return growth_size(&x->growth) > growth_size(&y->growth) ? -1 : 1;
 	int order = strcmp(x->name, y->name);
 	if (order)
 		return order;
@@ -192,7 +195,7 @@ static int by_change(const void *a, const void *b)
 	return (x->growth.new_id > y->growth.new_id) - (x->growth.new_id < y->growth.new_id);
 }
 
-static struct hg_growth pair(const struct named *old_row, const struct named *new_row)
+static struct hg_growth pair_rows(const struct named *old_row, const struct named *new_row)
 {
 	static const struct hg_class nothing = {.id = UINT32_MAX};
 	const struct hg_class *o = old_row ? &old_row->row : &nothing;
@@ -208,7 +211,8 @@ static bool is_unchanged(const struct hg_growth *g)
 }
 
 /* Merges two tables sorted by name. */
-static size_t merge(const struct table *old_table, const struct table *new_table, struct grown *out)
+static size_t merge_tables(
+	const struct table *old_table, const struct table *new_table, struct grown *out)
 {
 	size_t i = 0, j = 0, count = 0;
 	while (i < old_table->count || j < new_table->count) {
@@ -219,7 +223,7 @@ static size_t merge(const struct table *old_table, const struct table *new_table
 			o = NULL;
 		else if (order < 0)
 			n = NULL;
-		struct hg_growth growth = pair(o, n);
+		struct hg_growth growth = pair_rows(o, n);
 		i += o != NULL;
 		j += n != NULL;
 		if (!is_unchanged(&growth))
@@ -229,7 +233,7 @@ static size_t merge(const struct table *old_table, const struct table *new_table
 }
 
 /* Roots of one name, as the frames of a recursion, are one row: which is which cannot be told. */
-static void merge_names(struct table *table)
+static void merge_equal_names(struct table *table)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < table->count; i++) {
@@ -251,13 +255,14 @@ static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *ol
 {
 	struct grown *grown;
 	size_t most = old_table->count + new_table->count;
-	sort_table(old_table, by_name);
-	sort_table(new_table, by_name);
-	merge_names(old_table);
-	merge_names(new_table);
+	sort_table(old_table, compare_names);
+	sort_table(new_table, compare_names);
+	merge_equal_names(old_table);
+	merge_equal_names(new_table);
 	BASE_TRY(query_alloc(snapshot, most, sizeof(*grown), (void **)&grown));
-	size_t count = merge(old_table, new_table, grown);
-	qsort(grown, count, sizeof(*grown), by_change);
+	size_t count = merge_tables(old_table, new_table, grown);
+	base_assert(count <= most);
+	qsort(grown, count, sizeof(*grown), compare_growth);
 	struct hg_growth *rows;
 	enum hg_status status = query_alloc(snapshot, count, sizeof(*rows), (void **)&rows);
 	for (size_t i = 0; i < count && status == HG_OK; i++)
@@ -274,24 +279,24 @@ static enum hg_status open_old(struct hg_snapshot *old_snapshot, struct hg_snaps
 	if (!old_snapshot)
 		return base_fail(&new_snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no old snapshot is given");
-	enum hg_status status = table_open(old_snapshot, key, NULL, table);
+	enum hg_status status = open_table(old_snapshot, key, NULL, table);
 	if (status != HG_OK)
 		new_snapshot->session->error = old_snapshot->session->error;
 	return status;
 }
 
-static enum hg_status compare(struct hg_snapshot *old_snapshot, struct hg_snapshot *new_snapshot,
-	enum hg_key key, struct hg_diff *out)
+static enum hg_status compare_tables(struct hg_snapshot *old_snapshot,
+	struct hg_snapshot *new_snapshot, enum hg_key key, struct hg_diff *out)
 {
 	struct table old_table, new_table;
 	out->key = key;
 	BASE_TRY(open_old(old_snapshot, new_snapshot, key, &old_table));
-	enum hg_status status = table_open(new_snapshot, key, NULL, &new_table);
+	enum hg_status status = open_table(new_snapshot, key, NULL, &new_table);
 	if (status == HG_OK) {
 		status = diff_tables(new_snapshot, &old_table, &new_table, out);
-		table_release(&new_table);
+		release_table(&new_table);
 	}
-	table_release(&old_table);
+	release_table(&old_table);
 	return status;
 }
 
@@ -299,7 +304,7 @@ enum hg_status hg_compare_snapshots(struct hg_snapshot *old_snapshot,
 	struct hg_snapshot *new_snapshot, enum hg_key key, struct hg_diff **out)
 {
 	BASE_TRY(query_answer(new_snapshot, sizeof(**out), out));
-	enum hg_status status = compare(old_snapshot, new_snapshot, key, *out);
+	enum hg_status status = compare_tables(old_snapshot, new_snapshot, key, *out);
 	if (status != HG_OK)
 		query_free(out);
 	return status;

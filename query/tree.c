@@ -2,6 +2,8 @@
 #include "query/children.h"
 #include "query/result.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,7 @@ struct planter {
 	uint64_t depth, stack_capacity;
 };
 
-static enum hg_status push(struct planter *p, struct graph_position position, uint32_t depth)
+static enum hg_status push_node(struct planter *p, struct graph_position position, uint32_t depth)
 {
 	BASE_TRY(query_grow(
 		p->snapshot, &p->stack, p->depth, &p->stack_capacity, sizeof(*p->stack)));
@@ -27,10 +29,11 @@ static enum hg_status push(struct planter *p, struct graph_position position, ui
 	return HG_OK;
 }
 
-static enum hg_status plant(struct planter *p, struct pending at)
+static enum hg_status plant_row(struct planter *p, struct pending at)
 {
 	struct query_children children;
 	const struct hg_tree_options *o = &p->options;
+	base_assert(at.position.n < p->snapshot->graph.live_count);
 	bool bottom = o->max_depth && at.depth >= o->max_depth;
 	BASE_TRY(query_grow(
 		p->snapshot, &p->rows, p->row_count, &p->row_capacity, sizeof(*p->rows)));
@@ -45,7 +48,7 @@ static enum hg_status plant(struct planter *p, struct pending at)
 	};
 	enum hg_status status = HG_OK;
 	for (uint64_t i = children.shown; i-- > 0 && status == HG_OK;)
-		status = push(p, children.positions[i], at.depth + 1);
+		status = push_node(p, children.positions[i], at.depth + 1);
 	query_children_release(&children);
 	return status;
 }
@@ -64,9 +67,9 @@ static enum hg_status plant_all(
 	if (!graph_reaches(top))
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"the block is not reachable, so it is not in the dominator tree");
-	enum hg_status status = push(&p, top, 0);
+	enum hg_status status = push_node(&p, top, 0);
 	while (status == HG_OK && p.depth)
-		status = plant(&p, p.stack[--p.depth]);
+		status = plant_row(&p, p.stack[--p.depth]);
 	free(p.stack);
 	out->count = p.row_count;
 	if (status == HG_OK)

@@ -1,4 +1,7 @@
+/* The types that blocks have: by name, by pattern, and which stands for those of one name. */
 #include "query/types.h"
+
+#include "base/assert.h"
 
 #include "query/aliases.h"
 
@@ -11,8 +14,10 @@ enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out)
 	const struct retype *retype = &snapshot->retype;
 	uint32_t count = retype_term_count(&retype->types);
 	BASE_TRY(query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out));
-	for (uint64_t i = 0; retype->blocks && i < snapshot->snap.block_count; i++)
+	for (uint64_t i = 0; retype->blocks && i < snapshot->snap.block_count; i++) {
+		base_assert(retype->blocks[i].type < count || count == 0);
 		(*out)[retype->blocks[i].type] = true;
+	}
 	for (unsigned tag = 0; tag < 256; tag++)
 		(*out)[retype->by_tag[tag]] = true;
 	(*out)[0] = false;

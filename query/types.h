@@ -58,14 +58,14 @@ const struct retype_declaration *query_unboxed(
 /*
  * 'expected' is what the field says that leads to the block: where the block's own type is several
  * at once, or unboxed, and only there, it decides: constants of several types are one block.  False
- * if the file changed behind our back.
+ * if the file has changed meanwhile.
  */
 bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out);
 
 /*
  * The code that takes all arguments, of the function of a closure that begins at 'field': that
- * field, or the second one behind it if the function takes several, whose number is in the highest
+ * field, or the second one after it if the function takes several, whose number is in the highest
  * byte of the one between (runtime/caml/mlvalues.h).
  */
 uint64_t query_code(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field);

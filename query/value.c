@@ -4,6 +4,8 @@
  */
 #include "query/types.h"
 
+#include "base/assert.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +34,7 @@ static void put_bytes(struct printer *p, const char *bytes, size_t length)
 	p->length += length;
 }
 
-static void put(struct printer *p, const char *string)
+static void put_string(struct printer *p, const char *string)
 {
 	put_bytes(p, string, strlen(string));
 }
@@ -60,7 +62,7 @@ static void print_immediate(
 {
 	char name[512] = "";
 	if (!p->snapshot->snap.integers_recorded || (p->options.redact && is_plain(p, type))) {
-		put(p, "_");
+		put_string(p, "_");
 		return;
 	}
 	if (type.n)
@@ -68,9 +70,9 @@ static void print_immediate(
 	if (!*name)
 		snprintf(name, sizeof(name), "%" PRId64, value);
 	bool negative = as_argument && *name == '-';
-	put(p, negative ? "(" : "");
-	put(p, name);
-	put(p, negative ? ")" : "");
+	put_string(p, negative ? "(" : "");
+	put_string(p, name);
+	put_string(p, negative ? ")" : "");
 }
 
 /* The shortest of the usual precisions that reads back the same, and never like an integer. */
@@ -80,11 +82,11 @@ static void print_number(struct printer *p, const uint8_t *bytes, bool as_argume
 	double number;
 	memcpy(&number, bytes, sizeof(number));
 	if (isnan(number)) {
-		put(p, "nan");
+		put_string(p, "nan");
 		return;
 	}
 	if (isinf(number)) {
-		put(p, number > 0 ? "infinity" : "neg_infinity");
+		put_string(p, number > 0 ? "infinity" : "neg_infinity");
 		return;
 	}
 	for (int digits = 12; digits <= 17; digits++) {
@@ -93,10 +95,10 @@ static void print_number(struct printer *p, const uint8_t *bytes, bool as_argume
 			break;
 	}
 	bool negative = as_argument && *text == '-';
-	put(p, negative ? "(" : "");
-	put(p, text);
-	put(p, strpbrk(text, ".e") ? "" : ".");
-	put(p, negative ? ")" : "");
+	put_string(p, negative ? "(" : "");
+	put_string(p, text);
+	put_string(p, strpbrk(text, ".e") ? "" : ".");
+	put_string(p, negative ? ")" : "");
 }
 
 static size_t utf8_length(const uint8_t *bytes, size_t length)
@@ -128,7 +130,7 @@ static size_t print_character(struct printer *p, const uint8_t *bytes, size_t le
 		snprintf(text, sizeof(text), "\\%03u", *bytes);
 		size = 1;
 	}
-	put(p, text);
+	put_string(p, text);
 	return size;
 }
 
@@ -136,63 +138,63 @@ static void print_string(struct printer *p, const uint8_t *bytes, size_t length,
 {
 	size_t shown = length < p->options.most_bytes ? length : p->options.most_bytes, at = 0;
 	if (p->options.redact) {
-		put(p, "\"...\"");
+		put_string(p, "\"...\"");
 		return;
 	}
-	put(p, "\"");
+	put_string(p, "\"");
 	while (at < shown)
 		at += print_character(p, bytes + at, length - at);
-	put(p, "\"");
-	put(p, cut || at < length ? "..." : "");
+	put_string(p, "\"");
+	put_string(p, cut || at < length ? "..." : "");
 }
 
 static void print_numbers(struct printer *p, const uint8_t *bytes, size_t size, uint64_t count)
 {
-	put(p, "[|");
+	put_string(p, "[|");
 	for (uint64_t i = 0; i < count; i++) {
-		put(p, i ? "; " : "");
+		put_string(p, i ? "; " : "");
 		if (i >= p->options.most_parts || 8 * (i + 1) > size) {
-			put(p, "...");
+			put_string(p, "...");
 			break;
 		}
 		print_number(p, bytes + 8 * i, false);
 	}
-	put(p, "|]");
+	put_string(p, "|]");
 }
 
 /* A record of floats only. */
 static void print_float_record(
 	struct printer *p, const struct query_shape *shape, const uint8_t *bytes, size_t size)
 {
-	put(p, "{");
+	put_string(p, "{");
 	for (uint32_t i = 0; i < shape->fit.field_count; i++) {
-		put(p, i ? "; " : "");
+		put_string(p, i ? "; " : "");
 		if (i >= p->options.most_parts || 8 * (i + 1) > size) {
-			put(p, "...");
+			put_string(p, "...");
 			break;
 		}
-		put(p, shape->fit.fields[i].name);
-		put(p, " = ");
+		put_string(p, shape->fit.fields[i].name);
+		put_string(p, " = ");
 		if (p->options.redact)
-			put(p, "_");
+			put_string(p, "_");
 		else
 			print_number(p, bytes + 8 * i, false);
 	}
-	put(p, "}");
+	put_string(p, "}");
 }
 
 /* Blocks about which nothing is to be printed but what they are: "<Unix.Dir_handle.t>". */
 static void print_opaque(struct printer *p, const struct query_shape *shape, const char *otherwise)
 {
 	char name[256];
-	put(p, "<");
+	put_string(p, "<");
 	if (shape->type.n &&
 		hg_type_name(p->snapshot, shape->type.n, name, sizeof(name)) < sizeof(name) &&
 		*name)
-		put(p, name);
+		put_string(p, name);
 	else
-		put(p, otherwise);
-	put(p, ">");
+		put_string(p, otherwise);
+	put_string(p, ">");
 }
 
 /* int64, int32 and nativeint, by the identifiers of their operations (runtime/ints.c). */
@@ -209,7 +211,7 @@ static void print_custom(struct printer *p, const struct query_shape *shape, con
 		return;
 	}
 	if (p->options.redact) {
-		put(p, "_");
+		put_string(p, "_");
 		return;
 	}
 	memcpy(&number, bytes + 8, sizeof(number));
@@ -219,7 +221,7 @@ static void print_custom(struct printer *p, const struct query_shape *shape, con
 	bool negative = as_argument && number < 0;
 	snprintf(
 		text, sizeof(text), negative ? "(%" PRId64 "%s)" : "%" PRId64 "%s", number, suffix);
-	put(p, text);
+	put_string(p, text);
 }
 
 /* Strings, floats, custom and abstract blocks. */
@@ -236,13 +238,13 @@ static void print_leaf(struct printer *p, const struct query_shape *shape, bool 
 	else if (shape->tag == SNAP_TAG_ABSTRACT)
 		print_opaque(p, shape, "abstract");
 	else if (!has_content)
-		put(p, "_");
+		put_string(p, "_");
 	else if (shape->tag == SNAP_TAG_STRING)
 		print_string(p, bytes, size, cut);
 	else if (shape->tag == SNAP_TAG_DOUBLE_ARRAY && shape->fit.field_count)
 		print_float_record(p, shape, bytes, size);
 	else if (p->options.redact)
-		put(p, shape->tag == SNAP_TAG_DOUBLE ? "_" : "[|...|]");
+		put_string(p, shape->tag == SNAP_TAG_DOUBLE ? "_" : "[|...|]");
 	else if (shape->tag == SNAP_TAG_DOUBLE && size >= 8)
 		print_number(p, bytes, as_argument);
 	else
@@ -262,14 +264,14 @@ static void print_fields(struct printer *p, const struct query_shape *shape, uin
 {
 	for (uint64_t i = first; i < end; i++) {
 		const char *name = query_field(shape, i).name;
-		put(p, i > first ? between : "");
+		put_string(p, i > first ? between : "");
 		if (i - first >= p->options.most_parts || p->values_left == 0) {
-			put(p, "...");
+			put_string(p, "...");
 			return;
 		}
 		if (*name) {
-			put(p, name);
-			put(p, " = ");
+			put_string(p, name);
+			put_string(p, " = ");
 		}
 		print_field(p, shape, i, false);
 	}
@@ -280,21 +282,21 @@ static void print_list(struct printer *p, const struct query_shape *first)
 {
 	struct query_shape cell = *first;
 	struct retype_term type = query_field(first, 1).type;
-	put(p, "[");
+	put_string(p, "[");
 	for (uint32_t i = 0;; i++) {
 		print_field(p, &cell, 0, false);
 		uint64_t word = query_word(p->snapshot, cell.rank, 1);
 		if (word & 1)
 			break;
 		uint32_t next = snap_resolve_node(&p->snapshot->snap, word);
-		put(p, "; ");
+		put_string(p, "; ");
 		if (next == first->rank) {
-			put(p, "<cycle>");
+			put_string(p, "<cycle>");
 			break;
 		}
 		if (i + 1 >= p->options.most_parts || p->values_left == 0 || next == HG_NO_NODE ||
 			!query_shape(p->snapshot, next, type, &cell)) {
-			put(p, "...");
+			put_string(p, "...");
 			break;
 		}
 		if (!query_is_list(&cell)) {
@@ -302,7 +304,7 @@ static void print_list(struct printer *p, const struct query_shape *first)
 			break;
 		}
 	}
-	put(p, "]");
+	put_string(p, "]");
 }
 
 /* Behind the name of a constructor: "(1, 2)", "{a = 1}" or an argument alone. */
@@ -312,36 +314,36 @@ static void print_arguments(
 	bool record = first < end && *query_field(shape, first).name;
 	if (first >= end)
 		return;
-	put(p, " ");
+	put_string(p, " ");
 	if (end - first == 1 && !record) {
 		print_field(p, shape, first, true);
 		return;
 	}
-	put(p, record ? "{" : "(");
+	put_string(p, record ? "{" : "(");
 	print_fields(p, shape, first, end, record ? "; " : ", ");
-	put(p, record ? "}" : ")");
+	put_string(p, record ? "}" : ")");
 }
 
 static void print_application(struct printer *p, const struct query_shape *shape, const char *name,
 	uint64_t first, uint64_t end, bool as_argument)
 {
 	bool enclosed = as_argument && first < end;
-	put(p, enclosed ? "(" : "");
-	put(p, name);
+	put_string(p, enclosed ? "(" : "");
+	put_string(p, name);
 	print_arguments(p, shape, first, end);
-	put(p, enclosed ? ")" : "");
+	put_string(p, enclosed ? ")" : "");
 }
 
 static void print_module(struct printer *p, const struct query_shape *shape)
 {
 	const struct retype_types *types = &p->snapshot->retype.types;
 	struct retype_view view = retype_view(types, shape->type);
-	put(p, "<module");
+	put_string(p, "<module");
 	if (view.kind == RETYPE_MODULE && *types->layouts[view.number].name) {
-		put(p, " ");
-		put(p, types->layouts[view.number].name);
+		put_string(p, " ");
+		put_string(p, types->layouts[view.number].name);
 	}
-	put(p, ">");
+	put_string(p, ">");
 }
 
 /* An unforced one holds a function. */
@@ -350,7 +352,7 @@ static void print_lazy(struct printer *p, const struct query_shape *shape, bool 
 	if (shape->tag == SNAP_TAG_FORWARD)
 		print_application(p, shape, "lazy", 0, 1, as_argument);
 	else
-		put(p, "<lazy>");
+		put_string(p, "<lazy>");
 }
 
 /* The one field without a name, that is neither of a constructor nor of a tuple. */
@@ -378,17 +380,17 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 		print_application(p, shape, fit->constructor, 0, end, as_argument);
 	} else {
 		bool record = end && *fit->fields[0].name;
-		put(p, record ? "{" : "(");
+		put_string(p, record ? "{" : "(");
 		print_fields(p, shape, 0, end, record ? "; " : ", ");
-		put(p, record ? "}" : ")");
+		put_string(p, record ? "}" : ")");
 	}
 }
 
 static void print_elements(struct printer *p, const struct query_shape *shape)
 {
-	put(p, "[|");
+	put_string(p, "[|");
 	print_fields(p, shape, 0, shape->field_count, "; ");
-	put(p, "|]");
+	put_string(p, "|]");
 }
 
 /* The function of a closure that begins at a field. */
@@ -396,13 +398,13 @@ static void print_function(struct printer *p, uint32_t rank, uint64_t field)
 {
 	char name[256];
 	uint64_t code = query_code(p->snapshot, rank, field);
-	put(p, "<fun");
+	put_string(p, "<fun");
 	if (hg_code_name(p->snapshot, code, name, sizeof(name)) &&
 		strlen(name) + 1 < sizeof(name)) {
-		put(p, " ");
-		put(p, query_spell(name));
+		put_string(p, " ");
+		put_string(p, query_spell(name));
 	}
-	put(p, ">");
+	put_string(p, ">");
 }
 
 static void print_extension(struct printer *p, const struct query_shape *shape, bool as_argument)
@@ -410,7 +412,7 @@ static void print_extension(struct printer *p, const struct query_shape *shape, 
 	char name[256];
 	bool is_slot = shape->tag == SNAP_TAG_OBJECT;
 	if (!query_extension_name(p->snapshot, shape, false, name, sizeof(name)))
-		put(p, "_");
+		put_string(p, "_");
 	else
 		print_application(p, shape, name, 1, is_slot ? 1 : shape->field_count, as_argument);
 }
@@ -438,20 +440,20 @@ static void print_shape(struct printer *p, const struct query_shape *shape, bool
 		print_extension(p, shape, as_argument);
 		break;
 	case RETYPE_INSTANCE:
-		put(p, "<obj");
+		put_string(p, "<obj");
 		/* Immediate objects have no name. */
 		if (shape->class && *shape->class->name != '<') {
-			put(p, " ");
-			put(p, shape->class->name);
+			put_string(p, " ");
+			put_string(p, shape->class->name);
 		}
-		put(p, ">");
+		put_string(p, ">");
 		break;
 	case RETYPE_LEAF:
 	case RETYPE_WEAKLY:
 		print_opaque(p, shape, "abstract");
 		break;
 	default:
-		put(p, "_");
+		put_string(p, "_");
 	}
 }
 
@@ -478,16 +480,16 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 		if (!*name) {
 			/* An abstract type hides what is inside: nothing stands around it. */
 		} else if (!is_constructor) {
-			put(p, "{");
-			put(p, name);
-			put(p, " = ");
+			put_string(p, "{");
+			put_string(p, name);
+			put_string(p, " = ");
 			w.closing[w.count++] = '}';
 		} else {
-			put(p, w.as_argument ? "(" : "");
+			put_string(p, w.as_argument ? "(" : "");
 			if (w.as_argument)
 				w.closing[w.count++] = ')';
-			put(p, name);
-			put(p, " ");
+			put_string(p, name);
+			put_string(p, " ");
 		}
 		if (*name)
 			w.as_argument = is_constructor;
@@ -513,12 +515,12 @@ static void print_block(
 	struct query_shape shape;
 	for (unsigned i = 0; i < p->depth; i++) {
 		if (p->path[i] == rank) {
-			put(p, "<cycle>");
+			put_string(p, "<cycle>");
 			return;
 		}
 	}
 	if (!query_shape(p->snapshot, rank, expected, &shape)) {
-		put(p, "_");
+		put_string(p, "_");
 		return;
 	}
 	struct wrapping wrapping = open_wrapping(p, &shape.type, as_argument);
@@ -528,8 +530,9 @@ static void print_block(
 	} else if (shape.tag == SNAP_TAG_CLOSURE) {
 		print_function(p, rank, 0);
 	} else if (p->depth >= p->options.depth) {
-		put(p, "...");
+		put_string(p, "...");
 	} else {
+		base_assert(p->depth < MOST_DEPTH);
 		p->path[p->depth++] = rank;
 		print_shape(p, &shape, as_argument);
 		p->depth--;
@@ -550,9 +553,10 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 	const struct snap *snap = &p->snapshot->snap;
 	struct snap_header_address header;
 	if (p->values_left == 0) {
-		put(p, "...");
+		put_string(p, "...");
 		return;
 	}
+	base_assert(p->depth <= p->options.depth);
 	p->values_left--;
 	if (word & 1) {
 		struct wrapping wrapping = open_wrapping(p, &type, as_argument);
@@ -570,18 +574,18 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 		print_block(p, snap_resolve_node(snap, word), type, as_argument);
 		break;
 	case SNAP_ATOM:
-		put(p, "[||]");
+		put_string(p, "[||]");
 		break;
 	case SNAP_CODE:
-		put(p, "<code>");
+		put_string(p, "<code>");
 		break;
 	default:
-		put(p, is_empty_array(snap, word) ? "[||]" : "<abstract>");
+		put_string(p, is_empty_array(snap, word) ? "[||]" : "<abstract>");
 	}
 }
 
-static struct printer start(struct hg_snapshot *snapshot, const struct hg_text_options *options,
-	char *buffer, size_t size)
+static struct printer start_printer(struct hg_snapshot *snapshot,
+	const struct hg_text_options *options, char *buffer, size_t size)
 {
 	struct printer p = {.snapshot = snapshot, .buffer = buffer, .size = size};
 	struct hg_text_options *o = &p.options;
@@ -596,7 +600,7 @@ static struct printer start(struct hg_snapshot *snapshot, const struct hg_text_o
 	return p;
 }
 
-static size_t end(struct printer *p)
+static size_t end_text(struct printer *p)
 {
 	if (p->size)
 		p->buffer[p->length < p->size ? p->length : p->size - 1] = '\0';
@@ -606,26 +610,26 @@ static size_t end(struct printer *p)
 size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
 	const struct hg_text_options *options, char *buffer, size_t size)
 {
-	struct printer p = start(snapshot, options, buffer, size);
+	struct printer p = start_printer(snapshot, options, buffer, size);
 	if (query_begin(snapshot) != HG_OK || node >= snap_virtual_root(&snapshot->snap))
-		return end(&p);
+		return end_text(&p);
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count)
 		print_block(&p, node, RETYPE_NOTHING, false);
 	else
 		print_word(&p, snap->roots[node - snap->block_count].value, RETYPE_NOTHING, false);
-	return end(&p);
+	return end_text(&p);
 }
 
 size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
 	const struct hg_text_options *options, char *buffer, size_t size)
 {
-	struct printer p = start(snapshot, options, buffer, size);
+	struct printer p = start_printer(snapshot, options, buffer, size);
 	struct query_shape shape;
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
 		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
-		return end(&p);
+		return end_text(&p);
 	/* Levels count from the field. */
 	print_field(&p, &shape, field, false);
-	return end(&p);
+	return end_text(&p);
 }

@@ -1,4 +1,7 @@
 /* Why is it alive: the shortest path to one block, and the merged paths to many. */
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/search.h"
 #include "graph/paths.h"
 #include "query/result.h"
 
@@ -29,13 +32,12 @@ struct merger {
 	struct query_pairs kinds; /* type and location, if types are known */
 	struct group *groups;
 	uint64_t group_count, group_capacity;
-	uint32_t *slots; /* hash of (parent, key) -> group + 1 */
-	uint64_t slot_count;
+	struct base_map by_holder; /* groups by parent and key */
 	struct hg_path_row *rows;
 };
 
 /* Blocks are alike if their locations are, and their types; or tags, if there is no type. */
-static enum hg_status key_of(
+static enum hg_status key_of_cell(
 	struct merger *m, uint32_t rank, const struct snap_cell *cell, uint32_t *key)
 {
 	struct hg_snapshot *snapshot = m->snapshot;
@@ -63,7 +65,7 @@ static enum hg_status fill_keys(struct merger *m)
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
 		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++)
-			status = key_of(m, rank, &cell, &m->key[rank]);
+			status = key_of_cell(m, rank, &cell, &m->key[rank]);
 	}
 	snap_walk_release(&walk);
 	return status;
@@ -86,54 +88,28 @@ static void add_targets(struct merger *m, const struct wanted *wanted, struct hg
 		m->targets[number]++;
 		m->bytes[number] += graph_shallow(g, g->position[node]);
 	}
+	base_assert(out->reached + out->unreachable == wanted->count);
 	for (uint32_t number = m->paths->count - 1; number > 0; number--) {
+		base_assert(m->paths->holder[number] < number);
 		m->targets[m->paths->holder[number]] += m->targets[number];
 		m->bytes[m->paths->holder[number]] += m->bytes[number];
 	}
 }
 
-static uint64_t mix(uint64_t parent, uint64_t key)
-{
-	uint64_t h = (parent << 32 | key) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
-}
-
-static enum hg_status rehash(struct merger *m)
-{
-	uint64_t count = m->slot_count ? 2 * m->slot_count : 1024;
-	uint32_t *slots;
-	BASE_TRY(query_alloc(m->snapshot, count, sizeof(*slots), (void **)&slots));
-	for (uint32_t i = 0; i < m->group_count; i++) {
-		uint64_t at = mix(m->groups[i].parent, m->groups[i].key) & (count - 1);
-		while (slots[at])
-			at = (at + 1) & (count - 1);
-		slots[at] = i + 1;
-	}
-	free(m->slots);
-	m->slots = slots;
-	m->slot_count = count;
-	return HG_OK;
-}
-
 static enum hg_status find_group(
 	struct merger *m, uint32_t parent, uint32_t key, uint32_t number, uint32_t *out)
 {
-	if (2 * (m->group_count + 1) > m->slot_count)
-		BASE_TRY(rehash(m));
-	uint64_t at = mix(parent, key) & (m->slot_count - 1);
-	for (; m->slots[at]; at = (at + 1) & (m->slot_count - 1)) {
-		const struct group *group = &m->groups[m->slots[at] - 1];
-		if (group->parent == parent && group->key == key) {
-			*out = m->slots[at] - 1;
-			return HG_OK;
-		}
-	}
+	uint64_t at = m->group_count;
+	bool is_new;
 	BASE_TRY(query_grow(
 		m->snapshot, &m->groups, m->group_count, &m->group_capacity, sizeof(*m->groups)));
+	BASE_TRY(base_map_add(&m->by_holder, (uint64_t)parent << 32 | key, &at, &is_new,
+		&m->snapshot->session->error));
+	*out = (uint32_t)at;
+	if (!is_new)
+		return HG_OK;
 	uint32_t depth = parent == GRAPH_NONE ? 0 : m->groups[parent].depth + 1;
-	m->groups[m->group_count] = (struct group){parent, key, number, depth, 0, 0, 0};
-	*out = (uint32_t)m->group_count++;
-	m->slots[at] = *out + 1;
+	m->groups[m->group_count++] = (struct group){parent, key, number, depth, 0, 0, 0};
 	return HG_OK;
 }
 
@@ -151,6 +127,7 @@ static enum hg_status group_node(struct merger *m, uint32_t number)
 		m->group[number] = parent;
 	else
 		BASE_TRY(find_group(m, parent, key, number, &m->group[number]));
+	base_assert(m->group[number] < m->group_count);
 	struct group *group = &m->groups[m->group[number]];
 	group->nodes++;
 	if (!repeats) {
@@ -160,9 +137,16 @@ static enum hg_status group_node(struct merger *m, uint32_t number)
 	return HG_OK;
 }
 
-static int by_targets(const void *a, const void *b)
+/* Groups by the group of their holders. */
+struct ordered {
+	uint64_t parent;
+	struct group *group;
+};
+
+static int compare_targets(const void *a, const void *b)
 {
-	const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+	const struct ordered *left = a, *right = b;
+	const struct group *x = left->group, *y = right->group;
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
 	if (x->targets != y->targets)
@@ -170,7 +154,7 @@ static int by_targets(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static void add_row(struct merger *m, const struct group *group, struct hg_why *out)
+static void add_path_row(struct merger *m, const struct group *group, struct hg_why *out)
 {
 	struct hg_block block;
 	hg_node node = graph_paths_node(m->paths, group->first);
@@ -187,35 +171,22 @@ static void add_row(struct merger *m, const struct group *group, struct hg_why *
 	};
 }
 
-/* Where the groups with this holder, or a later one, begin in the order. */
-static uint64_t first_child(struct group *const *order, uint64_t count, uint64_t parent)
-{
-	uint64_t low = 0, high = count;
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (order[middle]->parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* Depth first: the children of a group wait on a stack, the one with most targets on top. */
-static void add_rows(
-	struct merger *m, struct group **order, struct group **stack, struct hg_why *out)
+static void add_path_rows(
+	struct merger *m, const struct ordered *order, struct group **stack, struct hg_why *out)
 {
 	uint64_t count = m->group_count, depth = 0;
 	uint64_t parent = GRAPH_NONE;
 	for (;;) {
-		uint64_t first = first_child(order, count, parent);
-		uint64_t end = first_child(order, count, parent + 1);
+		uint64_t first = BASE_FIRST_FROM(order, count, parent, parent);
+		uint64_t end = BASE_FIRST_ABOVE(order, count, parent, parent);
 		while (end > first)
-			stack[depth++] = order[--end];
+			stack[depth++] = order[--end].group;
+		base_assert(depth + out->rows_count <= count);
 		if (depth == 0)
 			return;
 		const struct group *group = stack[--depth];
-		add_row(m, group, out);
+		add_path_row(m, group, out);
 		parent = (uint64_t)(group - m->groups);
 	}
 }
@@ -223,24 +194,28 @@ static void add_rows(
 static enum hg_status order_rows(struct merger *m, struct hg_why *out)
 {
 	uint64_t count = m->group_count;
-	struct group **order;
-	BASE_TRY(query_alloc(m->snapshot, 2 * count, sizeof(*order), (void **)&order));
-	enum hg_status status =
-		query_alloc(m->snapshot, count, sizeof(*m->rows), (void **)&m->rows);
-	if (status != HG_OK) {
-		free(order);
-		return status;
+	struct ordered *order;
+	struct group **stack = NULL;
+	BASE_TRY(query_alloc(m->snapshot, count, sizeof(*order), (void **)&order));
+	enum hg_status status = query_alloc(m->snapshot, count, sizeof(*stack), (void **)&stack);
+	if (status == HG_OK)
+		status = query_alloc(m->snapshot, count, sizeof(*m->rows), (void **)&m->rows);
+	if (status == HG_OK) {
+		for (uint64_t i = 0; i < count; i++)
+			order[i] = (struct ordered){m->groups[i].parent, &m->groups[i]};
+		qsort(order, count, sizeof(*order), compare_targets);
+		base_assert(BASE_IS_SORTED(order, count, parent));
+		add_path_rows(m, order, stack, out);
+		base_assert(out->rows_count == count);
 	}
-	for (uint64_t i = 0; i < count; i++)
-		order[i] = &m->groups[i];
-	qsort(order, count, sizeof(*order), by_targets);
-	add_rows(m, order, order + count, out);
 	free(order);
+	free(stack);
+	BASE_TRY(status);
 	return query_keep_rows(
 		m->snapshot, out, m->rows, out->rows_count, sizeof(*m->rows), &out->rows);
 }
 
-static enum hg_status allocate(struct merger *m, struct base_arena *arena)
+static enum hg_status allocate_merger(struct merger *m, struct base_arena *arena)
 {
 	struct hg_error *error = &m->snapshot->session->error;
 	uint64_t count = m->paths->count;
@@ -251,10 +226,11 @@ static enum hg_status allocate(struct merger *m, struct base_arena *arena)
 		arena, m->snapshot->snap.block_count, sizeof(uint32_t), (void **)&m->key, error);
 }
 
-static enum hg_status merge(struct merger *m, const struct wanted *wanted, struct hg_why *out)
+static enum hg_status merge_paths(struct merger *m, const struct wanted *wanted, struct hg_why *out)
 {
 	BASE_TRY(fill_keys(m));
 	add_targets(m, wanted, out);
+	base_assert(m->targets[0] == out->reached);
 	for (uint32_t number = 1; number < m->paths->count; number++)
 		if (m->targets[number])
 			BASE_TRY(group_node(m, number));
@@ -262,7 +238,7 @@ static enum hg_status merge(struct merger *m, const struct wanted *wanted, struc
 }
 
 /* The selected node that retains most; the first of equals. */
-static hg_node largest(struct hg_snapshot *snapshot, const struct wanted *wanted)
+static hg_node largest_wanted(struct hg_snapshot *snapshot, const struct wanted *wanted)
 {
 	const struct graph *g = &snapshot->graph;
 	struct graph_position best = {GRAPH_NONE};
@@ -295,21 +271,21 @@ static enum hg_status add_steps(struct hg_snapshot *snapshot, const struct graph
 	return query_keep_rows(snapshot, out, steps, out->steps_count, sizeof(*steps), &out->steps);
 }
 
-static enum hg_status explain(struct hg_snapshot *snapshot, const struct graph_paths *paths,
+static enum hg_status explain_paths(struct hg_snapshot *snapshot, const struct graph_paths *paths,
 	const struct wanted *wanted, struct hg_why *out)
 {
 	struct merger m = {.snapshot = snapshot, .paths = paths};
 	struct base_arena arena;
 	BASE_TRY(base_arena_init(
 		&arena, &snapshot->session->budget, "merged paths", &snapshot->session->error));
-	enum hg_status status = allocate(&m, &arena);
+	enum hg_status status = allocate_merger(&m, &arena);
 	if (status == HG_OK)
-		status = merge(&m, wanted, out);
+		status = merge_paths(&m, wanted, out);
 	if (status == HG_OK)
-		status = add_steps(snapshot, paths, largest(snapshot, wanted), out);
+		status = add_steps(snapshot, paths, largest_wanted(snapshot, wanted), out);
 	base_arena_release(&arena);
 	free(m.groups);
-	free(m.slots);
+	base_map_release(&m.by_holder);
 	query_pairs_release(&m.kinds);
 	return status;
 }
@@ -323,7 +299,7 @@ static enum hg_status find_paths(
 		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no nodes are given");
 	BASE_TRY(graph_paths_open(&paths, &snapshot->graph, &snapshot->session->error));
-	enum hg_status status = explain(snapshot, &paths, wanted, out);
+	enum hg_status status = explain_paths(snapshot, &paths, wanted, out);
 	graph_paths_close(&paths);
 	return status;
 }
