@@ -50,7 +50,7 @@ struct rep_top_request {
 };
 enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request);
 
-/* Root slots with what they point to; 'type' as in hg_root_slots(). */
+/* Root slots with what they point to; 'type' as in hg_list_root_slots(). */
 enum hg_status rep_roots(
 	struct rep_context *context, const char *type, enum rep_sort sort, uint64_t limit);
 
