@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -232,7 +233,11 @@ static int (*real_main)(int, char **, char **);
 static int watched_main(int count, char **arguments, char **environment)
 {
 	struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
+	unsigned char any;
 	sigemptyset(&action.sa_mask);
+	/* From 2.41 on, glibc maps memory for this the first time, with all signals blocked. */
+	if (getrandom(&any, 1, 0) != 1)
+		return FAULT_UNWATCHED;
 	read_environment();
 	if (sigaction(SIGSYS, &action, NULL) || !install_filter())
 		return FAULT_UNWATCHED;
