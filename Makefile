@@ -285,7 +285,8 @@ asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) $(parallel_build) test-programs
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) check
 
-asan_make = ARENA=system ASSERTS=1 CFLAGS='$(asan_cflags)' SKIPPED='$(ASAN_SKIPPED)'
+# With sanitizers gcc warns of what is well.
+asan_make = WERROR=0 ARENA=system ASSERTS=1 CFLAGS='$(asan_cflags)' SKIPPED='$(ASAN_SKIPPED)'
 
 fuzz:
 	$(Q)scripts/install-packages build lint
@@ -293,7 +294,7 @@ fuzz:
 		$(FUZZ_TARGETS:%=$(BUILD)/fuzz/fuzz_%)
 	$(Q)$(MAKE) --no-print-directory $(fuzz_make) run-fuzzers
 
-fuzz_make = BUILD=$(BUILD)/fuzz ARENA=system ASSERTS=1 CC=clang \
+fuzz_make = BUILD=$(BUILD)/fuzz WERROR=0 ARENA=system ASSERTS=1 CC=clang \
 	CFLAGS='-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined \
 	-fsanitize=fuzzer-no-link,address,undefined'
 
