@@ -5,7 +5,7 @@
  * meanwhile; not the profile), percent of blocks with a type, shape clashes.
  */
 #include "bench/measure.h"
-#include "query/query.h"
+#include "query/shared/query.h"
 
 static void fail(const struct hg_error *error)
 {

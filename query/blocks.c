@@ -1,5 +1,5 @@
 /* Single blocks: what they are, where they are, and all of them in a row. */
-#include "query/query.h"
+#include "query/shared/query.h"
 
 #include "base/assert.h"
 

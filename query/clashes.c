@@ -1,7 +1,7 @@
 /*
  * Shape clashes: where types led to blocks that no value of them can be.  Those alike are one row.
  */
-#include "query/result.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 

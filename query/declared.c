@@ -3,8 +3,8 @@
  * arguments, and for each other kind of type.  Numbers of rows: declarations, then layouts of
  * modules, then the kinds that have no declaration.
  */
-#include "query/result.h"
-#include "query/types.h"
+#include "query/shared/result.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

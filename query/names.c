@@ -1,5 +1,5 @@
 /* Names of constants, locations, types, roots, nodes and classes, and what cores tell besides. */
-#include "query/types.h"
+#include "query/shared/types.h"
 
 #include <ctype.h>
 #include <stdio.h>

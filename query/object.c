@@ -1,6 +1,6 @@
 /* Everything about one block: its fields, who points to it, what it hangs on. */
-#include "query/result.h"
-#include "query/types.h"
+#include "query/shared/result.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

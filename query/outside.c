@@ -1,5 +1,5 @@
 /* Pointers to no block, by where they lead. */
-#include "query/result.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 #include "base/hash.h"

@@ -3,8 +3,8 @@
  * because a dominator retains at least what its children do; the rest folded below its parent; and
  * the references among the nodes drawn.
  */
-#include "query/children.h"
-#include "query/result.h"
+#include "query/shared/children.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 

@@ -2,8 +2,8 @@
  * Root slots, each with the block that it points to.  Retained bytes are those of the slot's own
  * node: what would be freed if this slot alone were cleared.
  */
-#include "query/result.h"
-#include "query/types.h"
+#include "query/shared/result.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

@@ -1,6 +1,6 @@
 /* Patterns: which blocks or roots a user means. */
-#include "query/result.h"
-#include "query/types.h"
+#include "query/shared/result.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

@@ -2,7 +2,7 @@
  * Snapshots from hg_snapshot_open() to hg_snapshot_close(): what the file says of itself, the order
  * of the analysis, and the totals.
  */
-#include "query/query.h"
+#include "query/shared/query.h"
 
 #include "base/assert.h"
 #include "base/grow.h"

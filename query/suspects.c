@@ -3,8 +3,8 @@
  * a tenth of the reachable bytes, and the accumulation point: down the largest children as long as
  * one has at least 7/10 of its dominator, or to the beginning of a list.
  */
-#include "query/children.h"
-#include "query/result.h"
+#include "query/shared/children.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 

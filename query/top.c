@@ -1,7 +1,7 @@
 /* Tables by key, and their growth between two snapshots. */
-#include "query/classes.h"
-#include "query/result.h"
-#include "query/types.h"
+#include "query/shared/classes.h"
+#include "query/shared/result.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

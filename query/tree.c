@@ -1,6 +1,6 @@
 /* The dominator tree, pruned. */
-#include "query/children.h"
-#include "query/result.h"
+#include "query/shared/children.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 

@@ -2,7 +2,7 @@
  * Values as OCaml's toplevel prints them, in one line.  Depth, parts, bytes and the number of
  * values are bounded, so that cyclic and shared values end; what is left out is "...".
  */
-#include "query/types.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/search.h"
 #include "graph/paths.h"
-#include "query/result.h"
+#include "query/shared/result.h"
 
 #include <stdlib.h>
 

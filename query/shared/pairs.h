@@ -2,8 +2,8 @@
  * Numbers for pairs of numbers, dense and in the order in which the pairs are met: a class by two
  * keys is 4 bytes per block, too.
  */
-#ifndef QUERY_PAIRS_H
-#define QUERY_PAIRS_H
+#ifndef QUERY_SHARED_PAIRS_H
+#define QUERY_SHARED_PAIRS_H
 
 #include "base/hash.h"
 

@@ -1,5 +1,5 @@
 /* The largest children of a node: a heap that keeps as many as are wanted, sorted at the end. */
-#include "query/children.h"
+#include "query/shared/children.h"
 
 #include "base/assert.h"
 

@@ -1,5 +1,5 @@
 /* Numbers that go by the same name: a list that is sorted by name and number. */
-#include "query/aliases.h"
+#include "query/shared/aliases.h"
 
 #include "base/assert.h"
 

@@ -2,10 +2,10 @@
  * The types that blocks of a snapshot have, by their names; and what a type tells of a block's
  * fields.
  */
-#ifndef QUERY_TYPES_H
-#define QUERY_TYPES_H
+#ifndef QUERY_SHARED_TYPES_H
+#define QUERY_SHARED_TYPES_H
 
-#include "query/query.h"
+#include "query/shared/query.h"
 
 #include "base/pattern.h"
 

@@ -3,10 +3,10 @@
  * the arrays that belong to it.  Rows are reached by pointers, so that both the struct and its rows
  * may grow in later versions.
  */
-#ifndef QUERY_RESULT_H
-#define QUERY_RESULT_H
+#ifndef QUERY_SHARED_RESULT_H
+#define QUERY_SHARED_RESULT_H
 
-#include "query/query.h"
+#include "query/shared/query.h"
 
 /*
  * Begins the answer to a question: a zeroed struct of 'size' bytes at *out, a pointer to it.

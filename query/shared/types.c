@@ -1,9 +1,9 @@
 /* The types that blocks have: by name, by pattern, and which stands for those of one name. */
-#include "query/types.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 
-#include "query/aliases.h"
+#include "query/shared/aliases.h"
 
 #include <stdio.h>
 #include <stdlib.h>

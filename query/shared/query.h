@@ -1,11 +1,11 @@
 /*
  * What the answers share: the snapshot that the public handle is of, and names of things.
  */
-#ifndef QUERY_QUERY_H
-#define QUERY_QUERY_H
+#ifndef QUERY_SHARED_QUERY_H
+#define QUERY_SHARED_QUERY_H
 
 #include "graph/graph.h"
-#include "query/pairs.h"
+#include "query/shared/pairs.h"
 #include "retype/retype.h"
 #include "snapshot/process.h"
 #include "snapshot/walk.h"

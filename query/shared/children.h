@@ -1,10 +1,10 @@
 /*
  * Children in the dominator tree, the largest first: what trees, pictures and suspects show.
  */
-#ifndef QUERY_CHILDREN_H
-#define QUERY_CHILDREN_H
+#ifndef QUERY_SHARED_CHILDREN_H
+#define QUERY_SHARED_CHILDREN_H
 
-#include "query/query.h"
+#include "query/shared/query.h"
 
 struct query_children {
 	struct graph_position

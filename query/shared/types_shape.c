@@ -1,5 +1,5 @@
 /* What the type of a block tells of its fields. */
-#include "query/types.h"
+#include "query/shared/types.h"
 
 #include "base/assert.h"
 

@@ -2,12 +2,12 @@
  * Classes in two passes: the blocks in order of addresses for what they are and come to, then the
  * dominator tree in order of positions for what they retain.
  */
-#include "query/classes.h"
+#include "query/shared/classes.h"
 
 #include "base/assert.h"
 
-#include "query/aliases.h"
-#include "query/types.h"
+#include "query/shared/aliases.h"
+#include "query/shared/types.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /*
  * Classes: a number for every block by some key, and what the blocks of each number come to.
  */
-#ifndef QUERY_CLASSES_H
-#define QUERY_CLASSES_H
+#ifndef QUERY_SHARED_CLASSES_H
+#define QUERY_SHARED_CLASSES_H
 
-#include "query/query.h"
+#include "query/shared/query.h"
 
 #define QUERY_NO_CLASS UINT32_MAX
 

@@ -1,5 +1,5 @@
 /* Results: the arrays that belong to one are listed in front of what the caller sees. */
-#include "query/result.h"
+#include "query/shared/result.h"
 
 #include "base/assert.h"
 

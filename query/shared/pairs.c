@@ -1,5 +1,5 @@
 /* Pairs of numbers in the order met, with a map from each to its number. */
-#include "query/pairs.h"
+#include "query/shared/pairs.h"
 
 #include "base/assert.h"
 #include "base/grow.h"

@@ -1,10 +1,10 @@
 /*
  * Numbers that go by the same name: the lowest one stands for all of them.
  */
-#ifndef QUERY_ALIASES_H
-#define QUERY_ALIASES_H
+#ifndef QUERY_SHARED_ALIASES_H
+#define QUERY_SHARED_ALIASES_H
 
-#include "query/query.h"
+#include "query/shared/query.h"
 
 struct query_alias {
 	char *name;
