@@ -1,6 +1,6 @@
 /*
  * What the names of snapshots tell: "heap.dump.PID.N", "memprof.PID[.NAME].N.dump",
- * "memprof.PID.N.NAME.dump", each perhaps with ".zst" behind it.
+ * "memprof.PID.N.NAME.dump", each perhaps with ".zst" after it.
  */
 #ifndef SNAPSHOT_FILE_NAMES_H
 #define SNAPSHOT_FILE_NAMES_H

@@ -51,7 +51,7 @@ static inline bool snap_find(struct snap_finder *finder, struct snap_rank rank,
 	return cell->field_count < left || snap_find_walking(finder, rank, cell);
 }
 
-/* Where 'count' words lie one behind the other as in memory, in the extent of the block found last;
+/* Where 'count' words lie one after the other as in memory, in the extent of the block found last;
  * else NULL. */
 static inline const snap_field *snap_find_words(
 	const struct snap_finder *finder, uint64_t address, uint64_t count)

@@ -337,7 +337,7 @@ static enum hg_status describe_packed(const uint8_t *packed, size_t packed_size,
 	return HG_OK;
 }
 
-/* The first block of compressed data has at most ZSTD_BLOCKSIZE_MAX bytes, behind short headers. */
+/* The first block of compressed data has at most ZSTD_BLOCKSIZE_MAX bytes, after short headers. */
 static enum hg_status identify_file(
 	int fd, struct head *head, struct line *line, struct hg_error *error)
 {

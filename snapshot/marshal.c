@@ -1,3 +1,7 @@
+/*
+ * One value of Marshal at a time into an array of cells, without recursion.  Facts:
+ * runtime/intern.c, byterun/intern.c of the memprof compilers.
+ */
 #include "snapshot/marshal.h"
 
 #include <stdlib.h>

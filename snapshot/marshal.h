@@ -39,7 +39,7 @@ struct snap_marshal {
 bool snap_marshal_begins(const uint8_t *bytes, size_t size);
 
 /*
- * Reads one value, header and data, and leaves the cursor behind it.  HG_ERROR_INPUT with the
+ * Reads one value, header and data, and leaves the cursor after it.  HG_ERROR_INPUT with the
  * offset of the first contradiction; HG_ERROR_LIMIT for more than 512 MiB of data or 2^24 - 2
  * fields in one block.  Cells come from 'pool'; they and what is needed while reading stay below 24
  * bytes per byte of data, about 3 for values that occur.
@@ -76,7 +76,7 @@ uint32_t snap_marshal_size(const struct snap_marshal *m, struct snap_value value
 struct snap_value snap_marshal_field(
 	const struct snap_marshal *m, struct snap_value value, uint64_t index);
 
-/* The bytes lie in the file, without a NUL behind them. */
+/* The bytes lie in the file, without a NUL after them. */
 bool snap_marshal_string(const struct snap_marshal *m, struct snap_value value,
 	const uint8_t **bytes, uint32_t *length);
 

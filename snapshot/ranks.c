@@ -16,6 +16,7 @@ enum { LEAF_BYTES_PER_BLOCK = 2048, FREE_BYTES = 64 << 20 };
 enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_address,
 	uint64_t last_address, struct hg_error *error)
 {
+	base_assert(first_address <= last_address);
 	uint64_t from = first_address >> SNAP_GRANULE_SHIFT;
 	uint64_t to = last_address >> SNAP_GRANULE_SHIFT;
 	if (granules->count && granules->numbers[granules->count - 1] == from)

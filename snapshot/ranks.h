@@ -49,7 +49,7 @@ struct snap_line {
 struct snap_granules {
 	uint32_t *numbers;
 	uint64_t count, capacity;
-	uint64_t last; /* the one added last; 0 before: chunks begin behind the first page */
+	uint64_t last; /* the one added last; 0 before: chunks begin after the first page */
 };
 
 struct snap_ranks {

@@ -36,6 +36,7 @@ enum hg_status snap_add_code(
 
 enum hg_status snap_add_link(struct snap *snap, uint32_t from, uint32_t to, struct hg_error *error)
 {
+	base_assert(from < snap_virtual_root(snap) && to < snap_virtual_root(snap));
 	BASE_TRY(base_grow(
 		&snap->links, snap->link_count, &snap->link_capacity, sizeof(*snap->links), error));
 	snap->links[snap->link_count++] = (struct snap_link){from, to};

@@ -231,7 +231,7 @@ static inline struct snap_adder snap_adder_start(struct snap *snap)
 	return (struct snap_adder){.snap = snap, .granule = snap->granules.last};
 }
 
-/* Ends the index entry and adds up: where blocks do not follow each other, and behind the last one.
+/* Ends the index entry and adds up: where blocks do not follow each other, and after the last one.
  */
 static inline void snap_adder_end(struct snap_adder *a)
 {
@@ -249,7 +249,7 @@ static inline void snap_adder_end(struct snap_adder *a)
 
 /*
  * A block, whose entry in the file is at 'offset'; the caller has
- * checked that it lies in its chunk, behind the block before, and ends it where a chunk begins.
+ * checked that it lies in its chunk, after the block before, and ends it where a chunk begins.
  */
 static inline enum hg_status snap_adder_block(struct snap_adder *a,
 	struct snap_header_address address, uint64_t offset, uint64_t wosize, unsigned tag,
@@ -279,7 +279,7 @@ static inline enum hg_status snap_adder_block(struct snap_adder *a,
 			return status;
 		a->granule = a->snap->granules.last;
 	}
-	/* The walk to a block behind this one would be long. */
+	/* The walk to a block after this one would be long. */
 	if (fields >= SNAP_ENTRY_WORDS)
 		snap_adder_end(a);
 	return HG_OK;

@@ -98,7 +98,7 @@ struct snap_cell {
 static inline struct snap_scan snap_scan_run(const struct snap *snap, const struct snap_run *run)
 {
 	unsigned opaque = snap->no_fields ? 0 : SNAP_TAG_ABSTRACT;
-	/* Runs of records have no words, not even none behind a pointer. */
+	/* Runs of records have no words, not even none after a pointer. */
 	const snap_field *end = run->words ? run->words + run->count : NULL;
 	return (struct snap_scan){run->words, end, run->address, snap->reserved, opaque,
 		run->dead_colors, run->stride, run->elided, run->records, run->records_end,

@@ -225,7 +225,7 @@ static enum hg_status load_core(
 	return status;
 }
 
-static void release_core(struct snap *snap)
+static void release_elfcore(struct snap *snap)
 {
 	struct elfcore *core = elfcore_of(snap);
 	if (!core)
@@ -308,7 +308,7 @@ const struct snap_format snap_elfcore = {
 	.load = load_core,
 	.describe = snap_core_describe,
 	.finalise = elfcore_finalise,
-	.release = release_core,
+	.release = release_elfcore,
 	.next_run = next_core_run,
 	.content = core_content,
 	.ids = SNAP_IDS_NONE,

@@ -12,7 +12,7 @@
 #include "snapshot/runtime/runtime.h"
 #include "snapshot/snapshot.h"
 
-/* In the offset of an index entry, which is the address behind its last block: one block whose
+/* In the offset of an index entry, which is the address after its last block: one block whose
  * words are not where they should be, and the place of its copy. */
 #define ELFCORE_COPY ((uint64_t)1 << 63)
 

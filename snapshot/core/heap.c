@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * How far behind damage the next block is looked for, in words (it was at most 4 in tests); how
+ * How far after damage the next block is looked for, in words (it was at most 4 in tests); how
  * many blocks side by side are no accident; and how many steps all of that may take.
  */
 enum { RESYNC_WORDS = 600, RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
@@ -25,7 +25,7 @@ struct heap_walk {
 	struct snap *snap;
 	struct hg_error *error;
 	struct snap_adder adder;
-	uint64_t entry_end;   /* behind its last block */
+	uint64_t entry_end;   /* after its last block */
 	uint64_t piece_end;   /* of the piece of the image that the index entry lies in */
 	const uint8_t *bytes; /* of [from, end) */
 	uint64_t from, end;
@@ -213,7 +213,7 @@ static bool leads_on(struct heap_walk *w, uint64_t address, uint64_t end)
 	return true;
 }
 
-/* The next place from which blocks lead on, behind one that does not. */
+/* The next place from which blocks lead on, after one that does not. */
 static uint64_t resync(struct heap_walk *w, uint64_t address, uint64_t end)
 {
 	for (unsigned i = 1; i <= RESYNC_WORDS && address + 8 * i < end; i++)

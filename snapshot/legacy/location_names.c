@@ -1,3 +1,4 @@
+/* Names for the ids that belong to the runtimes of 0.1 and 0.2. */
 #include "snapshot/legacy/location_names.h"
 
 /*

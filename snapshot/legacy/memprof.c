@@ -1,3 +1,4 @@
+/* Loads the record stream of OCamlmemprof in one pass over the file. */
 #include "snapshot/legacy/memprof.h"
 
 #include "base/search.h"
@@ -32,7 +33,7 @@ struct record_loader {
 	struct snap *snap;
 	struct base_cursor in;
 	uint64_t chunk_end; /* of the current chunk */
-	uint64_t next_free; /* address behind the last block; the chunk's start at first */
+	uint64_t next_free; /* address after the last block; the chunk's start at first */
 	uint64_t told;      /* offset at the last report of progress */
 	struct hg_error *error;
 };
@@ -150,7 +151,7 @@ static enum hg_status load_block_records(struct record_loader *l)
 	return status;
 }
 
-/* A block record, behind its code, that load_block_records() has left alone: what is wrong. */
+/* A block record, after its code, that load_block_records() has left alone: what is wrong. */
 static enum hg_status refuse_record(struct record_loader *l, uint64_t offset, bool *ok)
 {
 	const uint8_t *p;

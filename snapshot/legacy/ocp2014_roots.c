@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* The writer has checked these words to lie in the heap. */
-static enum hg_status add_ocp_root(struct snap_ocp_loader *l, const struct base_cursor *behind,
+static enum hg_status add_ocp_root(struct snap_ocp_loader *l, const struct base_cursor *after,
 	enum hg_root_kind kind, const char *name, uint64_t index, uint64_t value)
 {
 	if (value & 1 || !snap_chunk_at(l->snap, value))
-		return base_corrupt(l->error, base_cursor_offset(behind) - 8,
+		return base_corrupt(l->error, base_cursor_offset(after) - 8,
 			"a root to 0x%llx, outside of every chunk", (unsigned long long)value);
 	return snap_add_root(l->snap, kind, name, index, value, l->error);
 }
