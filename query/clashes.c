@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static int compare_ranks(const void *a, const void *b)
+static int compare_clash_ranks(const void *a, const void *b)
 {
 	const struct retype_clash *x = a, *y = b;
 	return (x->rank > y->rank) - (x->rank < y->rank);
@@ -96,7 +96,7 @@ static enum hg_status list_clashes(struct hg_snapshot *snapshot, struct hg_clash
 	struct hg_clash *rows;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
 	if (count)
-		qsort(retype->clashes, count, sizeof(*retype->clashes), compare_ranks);
+		qsort(retype->clashes, count, sizeof(*retype->clashes), compare_clash_ranks);
 	for (uint64_t i = 0; i < count; i++) {
 		enum hg_status status = describe_clash(snapshot, &retype->clashes[i], &rows[i]);
 		if (status != HG_OK) {

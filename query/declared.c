@@ -183,7 +183,7 @@ struct text {
 	size_t size, length;
 };
 
-static void put_text(struct text *text, const char *string)
+static void put_declared(struct text *text, const char *string)
 {
 	size_t room = text->length < text->size ? text->size - text->length : 0;
 	if (room)
@@ -195,30 +195,30 @@ static void put_type(struct text *text, const struct hg_snapshot *snapshot, stru
 {
 	char name[QUERY_LONGEST_NAME] = "";
 	hg_type_name(snapshot, type.n, name, sizeof(name));
-	put_text(text, *name ? name : "_");
+	put_declared(text, *name ? name : "_");
 }
 
 static void put_parameters(struct text *text, uint32_t count)
 {
-	put_text(text, count > 1 ? "(" : "");
+	put_declared(text, count > 1 ? "(" : "");
 	for (uint32_t i = 0; i < count; i++) {
 		char name[8] = {'\'', (char)('a' + i % 26), '\0'};
-		put_text(text, i ? ", " : "");
-		put_text(text, name);
+		put_declared(text, i ? ", " : "");
+		put_declared(text, name);
 	}
-	put_text(text, count > 1 ? ") " : count ? " " : "");
+	put_declared(text, count > 1 ? ") " : count ? " " : "");
 }
 
 static void put_other_name(struct text *text, uint32_t other)
 {
 	static const char *const names[] = {"_ -> _", "[ ... ]", "< ... >", "(several types)"};
 	if (other >= OTHER_FUNCTION) {
-		put_text(text, other < OTHERS ? names[other - OTHER_FUNCTION] : "");
+		put_declared(text, other < OTHERS ? names[other - OTHER_FUNCTION] : "");
 		return;
 	}
 	for (uint32_t i = 0; i < other + 2; i++)
-		put_text(text, i ? " * _" : "_");
-	put_text(text, other == TUPLES - 1 ? " * ..." : "");
+		put_declared(text, i ? " * _" : "_");
+	put_declared(text, other == TUPLES - 1 ? " * ..." : "");
 }
 
 static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)
@@ -226,11 +226,11 @@ static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint
 	const struct retype_types *types = &snapshot->retype.types;
 	if (id < first_layout(snapshot)) {
 		put_parameters(text, types->declarations[id].parameters);
-		put_text(text, types->declarations[id].name);
+		put_declared(text, types->declarations[id].name);
 	} else if (id < first_other(snapshot)) {
-		put_text(text, "(module ");
-		put_text(text, types->layouts[id - first_layout(snapshot)].name);
-		put_text(text, ")");
+		put_declared(text, "(module ");
+		put_declared(text, types->layouts[id - first_layout(snapshot)].name);
+		put_declared(text, ")");
 	} else {
 		put_other_name(text, id - first_other(snapshot));
 	}
@@ -250,42 +250,42 @@ static void put_kind(struct text *text, const struct hg_snapshot *snapshot, uint
 		"function", "polymorphic variant", "object", "several types"};
 	uint32_t other = id - first_other(snapshot);
 	if (id < first_layout(snapshot))
-		put_text(text, name_of_form(&snapshot->retype.types.declarations[id]));
+		put_declared(text, name_of_form(&snapshot->retype.types.declarations[id]));
 	else if (id < first_other(snapshot))
-		put_text(text, "module");
+		put_declared(text, "module");
 	else
-		put_text(text, other < OTHER_FUNCTION ? "tuple"
-			       : other < OTHERS       ? others[other - OTHER_FUNCTION]
-						      : "");
+		put_declared(text, other < OTHER_FUNCTION ? "tuple"
+				   : other < OTHERS       ? others[other - OTHER_FUNCTION]
+							  : "");
 }
 
 static void put_record(struct text *text, const struct hg_snapshot *snapshot,
 	const struct retype_field *fields, uint32_t count)
 {
-	put_text(text, "{ ");
+	put_declared(text, "{ ");
 	for (uint32_t i = 0; i < count; i++) {
-		put_text(text, i ? "; " : "");
-		put_text(text, fields[i].is_mutable ? "mutable " : "");
-		put_text(text, fields[i].name);
-		put_text(text, " : ");
+		put_declared(text, i ? "; " : "");
+		put_declared(text, fields[i].is_mutable ? "mutable " : "");
+		put_declared(text, fields[i].name);
+		put_declared(text, " : ");
 		put_type(text, snapshot, fields[i].type);
 	}
-	put_text(text, " }");
+	put_declared(text, " }");
 }
 
 static void put_constructor(struct text *text, const struct hg_snapshot *snapshot,
 	const struct retype_constructor *constructor)
 {
-	put_text(text, constructor->name);
+	put_declared(text, constructor->name);
 	if (constructor->field_count == 0)
 		return;
-	put_text(text, " of ");
+	put_declared(text, " of ");
 	if (constructor->is_record) {
 		put_record(text, snapshot, constructor->fields, constructor->field_count);
 		return;
 	}
 	for (uint32_t i = 0; i < constructor->field_count; i++) {
-		put_text(text, i ? " * " : "");
+		put_declared(text, i ? " * " : "");
 		put_type(text, snapshot, constructor->fields[i].type);
 	}
 }
@@ -307,13 +307,13 @@ static void put_layout(struct text *text, const struct hg_snapshot *snapshot, ui
 		break;
 	case RETYPE_VARIANT:
 		for (uint32_t i = 0; i < d->constructor_count; i++) {
-			put_text(text, i ? " | " : "");
+			put_declared(text, i ? " | " : "");
 			put_constructor(text, snapshot, &d->constructors[i]);
 		}
 		break;
 	case RETYPE_UNBOXED:
-		put_text(text, d->unboxed.name);
-		put_text(text, *d->unboxed.name ? " : " : "");
+		put_declared(text, d->unboxed.name);
+		put_declared(text, *d->unboxed.name ? " : " : "");
 		put_type(text, snapshot, d->inner);
 		break;
 	case RETYPE_ALIAS:
@@ -362,7 +362,7 @@ static void put_unit(struct text *text, const struct hg_snapshot *snapshot, uint
 			best_length = length;
 		}
 	}
-	put_text(text, best);
+	put_declared(text, best);
 }
 
 size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg_declared_part part,

@@ -107,7 +107,7 @@ static enum hg_status open_table(
 	return status;
 }
 
-static int compare_names(const void *a, const void *b)
+static int compare_row_names(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
 	int order = strcmp(x->name, y->name);
@@ -119,7 +119,7 @@ static int compare_retained(const void *a, const void *b)
 	const struct named *x = a, *y = b;
 	if (x->row.retained_bytes != y->row.retained_bytes)
 		return x->row.retained_bytes > y->row.retained_bytes ? -1 : 1;
-	return compare_names(a, b);
+	return compare_row_names(a, b);
 }
 
 static void sort_table(struct table *table, int (*order)(const void *, const void *))
@@ -255,8 +255,8 @@ static enum hg_status diff_tables(struct hg_snapshot *snapshot, struct table *ol
 {
 	struct grown *grown;
 	size_t most = old_table->count + new_table->count;
-	sort_table(old_table, compare_names);
-	sort_table(new_table, compare_names);
+	sort_table(old_table, compare_row_names);
+	sort_table(new_table, compare_row_names);
 	merge_equal_names(old_table);
 	merge_equal_names(new_table);
 	BASE_TRY(query_alloc(snapshot, most, sizeof(*grown), (void **)&grown));

@@ -600,7 +600,7 @@ static struct printer start_printer(struct hg_snapshot *snapshot,
 	return p;
 }
 
-static size_t end_text(struct printer *p)
+static size_t end_value(struct printer *p)
 {
 	if (p->size)
 		p->buffer[p->length < p->size ? p->length : p->size - 1] = '\0';
@@ -612,13 +612,13 @@ size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
 {
 	struct printer p = start_printer(snapshot, options, buffer, size);
 	if (query_begin(snapshot) != HG_OK || node >= snap_virtual_root(&snapshot->snap))
-		return end_text(&p);
+		return end_value(&p);
 	const struct snap *snap = &snapshot->snap;
 	if (node < snap->block_count)
 		print_block(&p, node, RETYPE_NOTHING, false);
 	else
 		print_word(&p, snap->roots[node - snap->block_count].value, RETYPE_NOTHING, false);
-	return end_text(&p);
+	return end_value(&p);
 }
 
 size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
@@ -628,8 +628,8 @@ size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
 	struct query_shape shape;
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
 		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
-		return end_text(&p);
+		return end_value(&p);
 	/* Levels count from the field. */
 	print_field(&p, &shape, field, false);
-	return end_text(&p);
+	return end_value(&p);
 }
