@@ -30,10 +30,11 @@ struct snap_operand {
 	enum snap_use use;
 };
 
+/* A row. */
 struct snap_arch {
 	uint16_t machine; /* e_machine of ELF files */
 
-	/* Registers, by numbers in DWARF: the general ones come first, then the place of code. */
+	/* Registers, by numbers in DWARF: the general ones come first, then that of the code. */
 	uint8_t general_count;
 	uint8_t pc, sp;
 	uint8_t domain_state, young_pointer; /* which OCaml code never moves elsewhere */

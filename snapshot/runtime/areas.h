@@ -16,14 +16,16 @@ bool snap_runtime_is_code(const struct snap_runtime *runtime, uint64_t address);
 enum { SNAP_PAGE_HEAP = 1, SNAP_PAGE_YOUNG = 2, SNAP_PAGE_STATIC = 4, SNAP_PAGE_CODE = 8 };
 unsigned snap_runtime_page(struct snap_runtime *runtime, uint64_t address);
 
-/* Filling the list of areas; it is sorted when all are in it. */
 /* Pools and large blocks of 5.x, and its minor heaps (areas_5.c). */
 enum hg_status snap_read_areas_5(struct snap_runtime *runtime, struct hg_error *error);
+
+/* Adds to the list of areas, which is to be sorted before it is searched. */
 enum hg_status snap_add_area(
 	struct snap_runtime *runtime, const struct snap_area *area, struct hg_error *error);
-/* The used part of a minor heap: from 'young_ptr', or what r15 of a running thread says. */
+/* The used part of a minor heap: from 'young_ptr', or what a running thread has in its register. */
 enum hg_status snap_add_minor_area(struct snap_runtime *runtime, uint32_t domain,
 	uint64_t young_ptr, uint64_t end, struct hg_error *error);
+/* Areas that overlap others are left out. */
 void snap_sort_areas(struct snap_runtime *runtime);
 
 /* Ranges of code and static data; atoms; page table. */

@@ -12,11 +12,12 @@
 /* Remembers a line for the user; the first ones are kept. */
 void snap_note_line(struct snap_runtime *runtime, const char *format, ...) BASE_PRINTF(2, 3);
 
+/* Text that lives as long as the runtime; "" when there is no memory or budget for it. */
 const char *snap_print(struct snap_runtime *runtime, const char *format, ...) BASE_PRINTF(2, 3);
 
 /*
- * Counts what is followed: nodes of lists, frames and their slots, descriptors, words of names.
- * Each takes a place of its own in memory, so that more of them than the image has words means
+ * Takes from the work budget what is followed: nodes of lists, frames and their slots, descriptors,
+ * words of names. Each has memory of its own, so that more of them than the image has words means
  * structures made to share what they lead to; from then on false.
  */
 bool snap_spend(struct snap_runtime *runtime, uint64_t items);

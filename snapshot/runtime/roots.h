@@ -27,19 +27,26 @@ enum hg_status snap_push_root(struct snap_runtime *runtime, struct snap_runtime_
 enum hg_status snap_read_named_values(struct snap_runtime *runtime, struct hg_error *error);
 /* Those that C code has registered. */
 enum hg_status snap_read_c_roots(struct snap_runtime *runtime, struct hg_error *error);
-/* One root per slot: the more specific kind wins. */
+
+/* Leaves one root per slot: the more specific kind wins. */
 void snap_sort_roots(struct snap_runtime *runtime);
+
+/* CAMLparam and CAMLlocal. */
 enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t local_roots,
 	const char *name, uint32_t stack, struct hg_error *error);
+/* What the library systhreads keeps for a thread. */
 enum hg_status snap_read_thread_roots(
 	struct snap_runtime *runtime, uint64_t thread, struct hg_error *error);
-/* table of struct final with 'count' entries: functions and values. */
+/* Of a table of struct final with 'count' entries: functions and values. */
 enum hg_status snap_read_finalisers(struct snap_runtime *runtime, uint64_t table, uint64_t count,
 	const char *name, bool waiting, struct hg_error *error);
+/* Finalisers whose values were found dead, and that wait to be run. */
 enum hg_status snap_read_finaliser_queue(
 	struct snap_runtime *runtime, uint64_t head, const char *name, struct hg_error *error);
+/* The ephemerons of a list of the runtime. */
 enum hg_status snap_add_ephemerons(
 	struct snap_runtime *runtime, uint64_t list, struct hg_error *error);
+
 /* Units and the roots in their blocks. */
 enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *error);
 
@@ -50,7 +57,7 @@ enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *er
 enum hg_status snap_runtime_unit_sources(struct snap_runtime *runtime, const struct snap_unit *unit,
 	uint64_t *sources, struct hg_error *error);
 
-/* Gc.Memprof. */
+/* Blocks that Gc.Memprof tracks, and its own roots. */
 enum hg_status snap_read_memprof4(struct snap_runtime *runtime, struct hg_error *error);
 enum hg_status snap_read_memprof4_thread(
 	struct snap_runtime *runtime, uint64_t context, struct hg_error *error);

@@ -19,13 +19,15 @@ struct snap_innermost {
 	uint64_t start_sp, start_return;    /* where frames with descriptors begin */
 	uint64_t words_start, words_end;    /* besides: words that may hold values */
 };
+/* Of all threads, and which of them runs the current stack of a domain. */
 enum hg_status snap_find_innermost(struct snap_runtime *runtime, struct hg_error *error);
 
+/* One walk over the frames of a stack. */
 struct snap_stack_walk {
 	struct snap_runtime_roots *roots;
 	bool count_slots;   /* in runtime->root_slots */
 	const char *suffix; /* of names: " (thread 2)" or "" */
-	uint32_t stack;     /* for snap_root.stack */
+	uint32_t stack;     /* for snap_runtime_root.stack */
 	uint64_t frames, fibers;
 };
 /* From the frame at 'sp' that returns to 'return_address', 4.x; false: not walked to the end. */
