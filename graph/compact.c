@@ -27,8 +27,9 @@ uint32_t graph_compact_node(const struct graph_compact *c, struct snap_slot slot
 {
 	const struct snap *snap = c->snap;
 	base_assert(slot.n < c->count);
+	/* Roots, and after them the virtual one. */
 	if (slot.n >= c->heap_slots)
-		return snap_root_node(snap, (slot.n - c->heap_slots) / 2);
+		return (uint32_t)snap->block_count + (slot.n - c->heap_slots) / 2;
 	struct snap_header_address header = snap_ranks_slot_header(&snap->ranks, slot);
 	return snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;
 }
