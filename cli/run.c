@@ -277,6 +277,14 @@ static enum hg_status sort_profiles(struct cli_run *run)
 	return HG_OK;
 }
 
+/* Rows by anything else than types, of blocks of all types: looking for types takes time. */
+static bool needs_no_types(const struct cli_values *values)
+{
+	enum hg_key key = (enum hg_key)values->by;
+	return values->by != CLI_UNSET && key != HG_BY_TYPE && key != HG_BY_TYPE_LOCATION &&
+	       !values->type;
+}
+
 enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 {
 	BASE_TRY(sort_profiles(run));
@@ -290,6 +298,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		.directories = run->values.directories.names,
 		.directory_count = run->values.directories.count,
 		.require_types = run->values.require_types,
+		.without_types = needs_no_types(&run->values),
 		.partial = run->values.partial,
 		.executable = run->values.executable,
 		.libraries = run->values.libraries};

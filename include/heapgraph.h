@@ -140,6 +140,8 @@ struct hg_input {
 	const char *const *directories; /* of the .cmt files of a historical program */
 	size_t directory_count;
 	bool require_types; /* fail (HG_ERROR_INPUT) if there is nothing that tells types */
+	bool without_types; /* none are needed: they are not looked for unless 'types',
+				'directories' or 'require_types' say so */
 };
 
 /*
@@ -215,7 +217,7 @@ HG_API const char *hg_moment_name(enum hg_moment moment);
 
 /* Whether there is a table of types; else only tags tell. */
 enum hg_type_state {
-	HG_TYPES_UNREAD,  /* not yet: the snapshot has not been analysed */
+	HG_TYPES_UNREAD,  /* the snapshot has not been analysed, or without types */
 	HG_TYPES_ABSENT,  /* nothing was found that tells them */
 	HG_TYPES_REFUSED, /* what was found is of another program or damaged, and not used */
 	HG_TYPES_STALE,   /* units of the program were built anew since; not all are used */

@@ -103,6 +103,16 @@ static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 		error);
 }
 
+static enum hg_status open_nothing(struct retype *retype, struct snap *snap,
+	const struct retype_options *options, struct hg_error *error)
+{
+	(void)retype;
+	(void)snap;
+	(void)options;
+	(void)error;
+	return HG_OK;
+}
+
 /*
  * Who fills the type table: the first one that is for the snapshot.  Whatever else comes to know
  * types is a folder beside retype/profile and retype/legacy, and a row.
@@ -111,6 +121,12 @@ static bool is_profile_named(const struct snap *snap, const struct retype_option
 {
 	(void)snap;
 	return options->profile != NULL;
+}
+
+static bool is_unneeded(const struct snap *snap, const struct retype_options *options)
+{
+	(void)snap;
+	return options->unneeded && !options->required && options->directory_count == 0;
 }
 
 static bool is_of_400(const struct snap *snap, const struct retype_options *options)
@@ -132,6 +148,7 @@ static const struct producer {
 		const struct retype_options *options, struct hg_error *error);
 } producers[] = {
 	{is_profile_named, open_named_profile},
+	{is_unneeded, open_nothing},
 	{is_of_400, open_typed_trees},
 	{is_any, open_found_profile},
 };

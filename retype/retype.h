@@ -30,6 +30,7 @@ struct retype_options {
 	const char *const *directories; /* of .cmt files, for historical dumps */
 	size_t directory_count;
 	bool required;     /* fail without types */
+	bool unneeded;     /* read what is named or required, but look for nothing */
 	bool reversed;     /* for tests: within rounds the other way round */
 	uint32_t shuffled; /* for tests: within rounds in some order, by this seed; 0: no */
 };

@@ -48,6 +48,14 @@ done
 gives_up 'text without memory' realloc:20:on summary --format json "$core"
 gives_up 'no memory at all' calloc:1:on summary "$core"
 
+# Folders are read only for who asks for what is in them.
+locations=$v01/tiny/t1.prof
+for key in tag root location module; do
+	fails readdir:1:on top --by $key --prof "$locations" "$tiny"
+	check_equal "by $key no folder is searched for types" "$status" 0
+done
+gives_up 'by type folders are searched for types' readdir:1:on top --by type --prof "$locations" "$tiny"
+
 # What Graphviz does then is done in another process.
 picture=$place/x.svg
 for fault in child-malloc:1 child-malloc:200:on child-calloc:300:on child-write:1 fork:1; do
