@@ -31,7 +31,7 @@
  * soname (libheapgraph.so.0), which changes when one of these rules is broken.  Structs grow at
  * their end only: those that the caller makes begin with their size; all others come from the
  * library by pointer, rows of arrays too, so that nobody needs to know how long they are.  Enums
- * get further constants behind the last one, so that a value may come which the header does not
+ * get further constants after the last one, so that a value may come which the header does not
  * have; the constants HG_KEYS, HG_FORMATS, ... that count them are those of the header.  Functions
  * keep their arguments and meaning; new ones are added.  Text (names, messages) may change.
  *

@@ -4,16 +4,18 @@
 # shellcheck disable=SC2016 # conditions of awk
 . tests/cli/lib.sh
 
-# fact KEY [SUBKEY]: a number of the independent reader, 0 if it has none.
-fact() {
-	awk -F '\t' -v key="$1" -v sub_key="${2-}" '
-		$1 == key && (sub_key == "" || $2 == sub_key) { value = sub_key == "" ? $2 : $3; exit }
-		END { print value + 0 }' "$truth"
-}
+# The numbers of the independent reader, by 'key' and by 'key subkey'; the first one counts.
+declare -A facts=()
 
-# total NAME: a number of summary's totals, 0 if it has none.
-total() {
-	jq -r ".totals.$1 // 0" "$work/summary"
+read_facts() {
+	local key number
+	facts=()
+	while IFS=$'\t' read -r key number; do
+		facts[$key]=$number
+	done < <(awk -F '\t' '
+		$1 == "site" || $1 == "tag" { next }
+		!($1 in seen) { seen[$1]; print $1 "\t" $2 + 0 }
+		!(($1, $2) in seen) { seen[$1, $2]; print $1 " " $2 "\t" $3 + 0 }' "$truth")
 }
 
 # site_sum AWK-CONDITION: blocks of the sites for which it holds.
@@ -42,24 +44,23 @@ by_location() {
 
 check_totals() {
 	{
-		echo "blocks $(fact blocks)"
-		echo "bytes $(($(fact words) * 8))"
-		echo "reachable_blocks $(fact reachable_blocks)"
-		echo "reachable_bytes $(($(fact reachable_words) * 8))"
-		echo "unreachable_blocks $(fact unreachable_blocks)"
-		echo "pointers $(($(fact field block) + $(fact field infix)))"
-		echo "infix_pointers $(fact field infix)"
-		echo "dangling_pointers $(fact field chunk_other)"
-		echo "immediates $(($(fact field immediate) + $(fact field zero)))"
-		echo "code_pointers $(fact field code)"
-		echo "outside_pointers $(fact field outside)"
-		echo "chunk_bytes $(fact chunk_bytes)"
+		echo "blocks ${facts[blocks]-0}"
+		echo "bytes $((${facts[words]-0} * 8))"
+		echo "reachable_blocks ${facts[reachable_blocks]-0}"
+		echo "reachable_bytes $((${facts[reachable_words]-0} * 8))"
+		echo "unreachable_blocks ${facts[unreachable_blocks]-0}"
+		echo "pointers $((${facts[field block]-0} + ${facts[field infix]-0}))"
+		echo "infix_pointers ${facts[field infix]-0}"
+		echo "dangling_pointers ${facts[field chunk_other]-0}"
+		echo "immediates $((${facts[field immediate]-0} + ${facts[field zero]-0}))"
+		echo "code_pointers ${facts[field code]-0}"
+		echo "outside_pointers ${facts[field outside]-0}"
+		echo "chunk_bytes ${facts[chunk_bytes]-0}"
 		echo "recovered_blocks $(site_sum "$is_recovered")"
 		echo "located_blocks $(site_sum "$is_located")"
 	} >"$work/wanted"
-	while read -r key _; do
-		echo "$key $(total "$key")"
-	done <"$work/wanted" >"$work/got"
+	cut -d ' ' -f 1 "$work/wanted" | jq -rR --slurpfile summary "$work/summary" \
+		'"\(.) \($summary[0].totals[.] // 0)"' >"$work/got"
 	check_same "$name: totals" "$work/got" "$work/wanted"
 }
 
@@ -75,8 +76,8 @@ check_tags() {
 check_roots() {
 	run info --format json "$dump"
 	check_equal "$name: entries of the stack" "$(jq '.roots.stack // 0' "$work/out")" \
-		"$(fact stack_entries)"
-	check_equal "$name: chunks" "$(jq '.heap.chunks' "$work/out")" "$(fact chunks)"
+		"${facts[stack_entries]-0}"
+	check_equal "$name: chunks" "$(jq '.heap.chunks' "$work/out")" "${facts[chunks]-0}"
 }
 
 check_locations() {
@@ -102,21 +103,21 @@ check_ocp() {
 	jq -r '.totals | .blocks, .bytes / 8, .live_blocks, .live_words, .pointers,
 		.code_pointers, .immediates // 0' "$work/summary" >"$work/got"
 	{
-		fact blocks
-		fact words
-		fact gc_stat live_blocks
-		fact gc_stat live_words
-		fact field ptr
-		fact field fun
-		fact field int
+		echo "${facts[blocks]-0}"
+		echo "${facts[words]-0}"
+		echo "${facts[gc_stat live_blocks]-0}"
+		echo "${facts[gc_stat live_words]-0}"
+		echo "${facts[field ptr]-0}"
+		echo "${facts[field fun]-0}"
+		echo "${facts[field int]-0}"
 	} >"$work/wanted"
 	check_same "$name: totals, and Gc.stat as recorded" "$work/got" "$work/wanted"
 	run info --format json "$dump"
 	jq -r '.roots.stack // 0, .roots.finaliser // 0, .heap.chunks' "$work/out" >"$work/got"
 	{
-		fact roots stack
-		echo $((($(fact fina_bytes) - 5) / 8))
-		fact chunks
+		echo "${facts[roots stack]-0}"
+		echo $(((${facts[fina_bytes]-0} - 5) / 8))
+		echo "${facts[chunks]-0}"
 	} >"$work/wanted"
 	check_same "$name: roots and chunks" "$work/got" "$work/wanted"
 }
@@ -130,6 +131,7 @@ check_facts() {
 			not_ok "$name" "no facts"
 			continue
 		fi
+		read_facts
 		run summary --format json "$dump"
 		cp "$work/out" "$work/summary"
 		case $name in
