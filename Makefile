@@ -239,6 +239,7 @@ test-ocaml-all:
 	done
 
 # All that there is but stress, benches and new inputs for fuzzers: an hour.
+test-all: export THOROUGH := 1
 test-all: test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
 	$(Q)$(MAKE) --no-print-directory lint
