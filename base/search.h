@@ -15,19 +15,19 @@
 #include <string.h>
 
 /* The entries whose number is below 'limit', or equal to it if 'inclusive': how many they are. */
-static inline __attribute__((always_inline)) uint64_t base_search(const void *numbers,
-	uint64_t count, size_t stride, size_t width, uint64_t limit, int inclusive)
+static inline __attribute__((always_inline)) uint64_t base_search(const void *entries,
+	uint64_t count, size_t stride, size_t offset, size_t width, uint64_t limit, int inclusive)
 {
-	const unsigned char *bytes = numbers;
+	const unsigned char *bytes = entries;
 	uint64_t low = 0, high = count;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2, number;
 		uint32_t narrow;
 		if (width == sizeof(narrow)) {
-			memcpy(&narrow, bytes + middle * stride, sizeof(narrow));
+			memcpy(&narrow, bytes + middle * stride + offset, sizeof(narrow));
 			number = narrow;
 		} else {
-			memcpy(&number, bytes + middle * stride, sizeof(number));
+			memcpy(&number, bytes + middle * stride + offset, sizeof(number));
 		}
 		if (number < limit || (inclusive && number == limit))
 			low = middle + 1;
@@ -37,12 +37,18 @@ static inline __attribute__((always_inline)) uint64_t base_search(const void *nu
 	return low;
 }
 
-/* The address of a member of no entry must not be asked for: not even &NULL->member. */
+/* An array without entries may be NULL, to which nothing can be added: not even 0. */
 #define BASE_SEARCH(array, count, member, limit, inclusive)                                        \
-	base_search((const unsigned char *)(array) + offsetof(__typeof__(*(array)), member),       \
-		(count), sizeof(*(array)), sizeof((array)->member), (limit), (inclusive))
+	base_search((array), (count), sizeof(*(array)), offsetof(__typeof__(*(array)), member),    \
+		sizeof((array)->member), (limit), (inclusive))
 
 #define BASE_FIRST_FROM(array, count, member, limit) BASE_SEARCH(array, count, member, limit, 0)
 #define BASE_FIRST_ABOVE(array, count, member, limit) BASE_SEARCH(array, count, member, limit, 1)
+
+/* The same in an array of plain numbers. */
+#define BASE_SEARCH_NUMBERS(array, count, limit, inclusive)                                        \
+	base_search((array), (count), sizeof(*(array)), 0, sizeof(*(array)), (limit), (inclusive))
+#define BASE_FIRST_NUMBER_FROM(array, count, limit) BASE_SEARCH_NUMBERS(array, count, limit, 0)
+#define BASE_FIRST_NUMBER_ABOVE(array, count, limit) BASE_SEARCH_NUMBERS(array, count, limit, 1)
 
 #endif

@@ -149,7 +149,6 @@ static void fill_info(struct hg_snapshot *snapshot)
 		out->sampling_rate_ppb = (uint64_t)(snap->sampling_rate * 1e9 + 0.5);
 	describe_chunks(snap, out);
 	memset(snapshot->root_counts, 0, sizeof(snapshot->root_counts));
-	base_assert(snap->note_count == 0 || snap->notes);
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		snapshot->root_counts[snap->roots[i].kind]++;
 }

@@ -184,8 +184,7 @@ struct snap_header_address snap_ranks_slot_header(
 /* First granule after a number: for words between granules. */
 static uint64_t granules_up_to(const struct snap_ranks *ranks, uint64_t number)
 {
-	return 1 + base_search(ranks->numbers + 1, ranks->granule_count - 1, sizeof(uint32_t),
-			   sizeof(uint32_t), number, 1);
+	return 1 + BASE_FIRST_NUMBER_ABOVE(ranks->numbers + 1, ranks->granule_count - 1, number);
 }
 
 bool snap_ranks_block_before(

@@ -123,8 +123,7 @@ static bool core_extent(
 	const struct elfcore_list *all = &core->copied;
 	if (!piece)
 		return false;
-	uint64_t after =
-		base_search(all->items, all->count, sizeof(uint64_t), sizeof(uint64_t), address, 1);
+	uint64_t after = BASE_FIRST_NUMBER_ABOVE(all->items, all->count, address);
 	uint64_t before = after > 0 ? all->items[after - 1] : 0;
 	if (before == address)
 		return false;

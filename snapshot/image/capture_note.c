@@ -220,11 +220,11 @@ static int compare_path(const void *path, const void *copy)
 const struct snap_capture_file *snap_capture_note_find(const struct snap_capture_note *capture,
 	const char *path, const struct snap_build_id *build_id)
 {
+	if (capture->file_count == 0)
+		return NULL;
 	const struct snap_capture_file *end = capture->files + capture->file_count;
 	const struct snap_capture_file *copy =
-		capture->file_count ? bsearch(path, capture->files, capture->file_count,
-					      sizeof(*copy), compare_path)
-				    : NULL;
+		bsearch(path, capture->files, capture->file_count, sizeof(*copy), compare_path);
 	/* A path has two copies when it was replaced while the process mapped both. */
 	while (copy && copy > capture->files && strcmp(copy[-1].path, path) == 0)
 		copy--;

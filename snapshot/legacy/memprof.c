@@ -222,8 +222,7 @@ struct known_roots {
  */
 static bool take_known(struct known_roots *known, uint64_t value)
 {
-	uint64_t first = base_search(known->values, known->count, sizeof(*known->values),
-		sizeof(*known->values), value, 0);
+	uint64_t first = BASE_FIRST_NUMBER_FROM(known->values, known->count, value);
 	if (first == known->count)
 		return false;
 	uint64_t next = first + known->repeated[first];
