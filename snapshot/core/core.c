@@ -2,7 +2,7 @@
  * Cores of native OCaml programs: an address space (image.h), what the runtime in it knows
  * (runtime.h), and the blocks between.
  */
-#include "snapshot/core/core.h"
+#include "snapshot/core/state.h"
 
 #include "base/search.h"
 #include "snapshot/image/capture_note.h"
@@ -12,6 +12,7 @@
 #include "snapshot/core/static.h"
 #include "snapshot/core/text.h"
 #include "snapshot/file_names.h"
+#include "snapshot/formats.h"
 #include "snapshot/image/core_name.h"
 #include "snapshot/process.h"
 #include "snapshot/walk.h"

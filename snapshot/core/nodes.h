@@ -4,7 +4,7 @@
 #ifndef SNAPSHOT_CORE_NODES_H
 #define SNAPSHOT_CORE_NODES_H
 
-#include "snapshot/core/core.h"
+#include "snapshot/core/state.h"
 
 /* Roots, fibers, ephemerons, off-heap bytes, samples: what needs no ranks, and what does. */
 enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error);

@@ -4,7 +4,7 @@
 #ifndef SNAPSHOT_CORE_STATIC_H
 #define SNAPSHOT_CORE_STATIC_H
 
-#include "snapshot/core/core.h"
+#include "snapshot/core/state.h"
 
 /* A word of a block or a root while loading: the static block it leads to is noted. */
 enum hg_status elfcore_meet(struct elfcore *core, uint64_t value, struct hg_error *error);

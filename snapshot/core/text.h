@@ -4,7 +4,7 @@
 #ifndef SNAPSHOT_CORE_TEXT_H
 #define SNAPSHOT_CORE_TEXT_H
 
-#include "snapshot/core/core.h"
+#include "snapshot/core/state.h"
 #include "snapshot/process.h"
 
 size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size);

@@ -19,8 +19,9 @@
  */
 #include "base/grow.h"
 #include "snapshot/file_names.h"
+#include "snapshot/formats.h"
 #include "snapshot/marshal.h"
-#include "snapshot/legacy/ocp2014.h"
+#include "snapshot/legacy/ocp2014_roots.h"
 
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"

@@ -1,8 +1,9 @@
 /* The roots of an OCP-2014D001 dump: sections ROOT, WEAK and FINA (docs/formats.md). */
-#include "base/grow.h"
-#include "snapshot/legacy/ocp2014.h"
+#include "snapshot/legacy/ocp2014_roots.h"
 
+#include "base/grow.h"
 #include "base/search.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * What the two halves of the OCP-2014D001 loader share: sections as cursors, and the reading of
  * words and numbers in them.  ocp2014.c reads blocks, ocp2014_roots.c what holds them.
  */
-#ifndef SNAPSHOT_LEGACY_OCP2014_H
-#define SNAPSHOT_LEGACY_OCP2014_H
+#ifndef SNAPSHOT_LEGACY_OCP2014_SECTIONS_H
+#define SNAPSHOT_LEGACY_OCP2014_SECTIONS_H
 
 #include "base/cursor.h"
 #include "snapshot/snapshot.h"
@@ -97,8 +97,5 @@ static inline enum hg_status expect_end(const struct snap_ocp_loader *l, enum se
 	return base_corrupt(l->error, base_cursor_offset(c), "%zu bytes more at the end of %s",
 		base_cursor_left(c), section_names[section]);
 }
-
-/* ROOT, WEAK and FINA: roots of all kinds, after the blocks. */
-enum hg_status snap_ocp_load_roots(struct snap_ocp_loader *l);
 
 #endif

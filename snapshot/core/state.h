@@ -4,8 +4,8 @@
  * static ones are found by the pointers to them (static.h), and what is not a block is turned into
  * nodes (nodes.h).
  */
-#ifndef SNAPSHOT_CORE_CORE_H
-#define SNAPSHOT_CORE_CORE_H
+#ifndef SNAPSHOT_CORE_STATE_H
+#define SNAPSHOT_CORE_STATE_H
 
 #include "base/grow.h"
 #include "base/hash.h"
