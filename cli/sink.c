@@ -144,7 +144,6 @@ static enum hg_status follow_sink_links(
 	if (length >= PATH_MAX)
 		return output_error(error, path, "cannot be written", ENAMETOOLONG);
 	memcpy(real, path, length + 1);
-	*is_open = false;
 	for (int i = 0; i < MOST_LINKS; i++) {
 		struct stat about;
 		bool is_link = lstat(real, &about) == 0 && S_ISLNK(about.st_mode);
@@ -187,7 +186,7 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 	if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
 		return open_sink_device(sink, path, error);
 	char real[PATH_MAX];
-	bool is_open;
+	bool is_open = false;
 	BASE_TRY(follow_sink_links(path, real, &is_open, error));
 	return is_open ? open_sink_device(sink, path, error) : open_sink_file(sink, real, error);
 }

@@ -88,7 +88,7 @@ type wish = { majors : int option; period : float option; dir : string option }
 
 let longest_period = 1e9
 
-(* What is behind the = of an item; None: there is none. *)
+(* What stands after the = of an item; None: there is none. *)
 let split item =
   match String.index_opt item '=' with
   | None -> (item, None)

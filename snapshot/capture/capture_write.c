@@ -82,7 +82,7 @@ const struct snap_core_process *snap_capture_describe(struct snap_capture *captu
 	return &capture->described;
 }
 
-int snap_capture_finish(struct snap_capture *capture, struct snap_core *core)
+static int finish_capture(struct snap_capture *capture, struct snap_core *core)
 {
 	const struct snap_live *live = &capture->process->live;
 	struct snap_core_facts facts = {.time = capture->time,
@@ -102,7 +102,7 @@ enum hg_status snap_capture_write(struct snap_capture *capture, struct hg_error 
 {
 	int number;
 	if (!capture->child) {
-		number = snap_capture_finish(capture, &capture->copy);
+		number = finish_capture(capture, &capture->copy);
 		if (number)
 			return snap_capture_failed(capture, &capture->copy, number, error);
 		number = snap_core_take(&capture->core, &capture->copy);
@@ -110,7 +110,7 @@ enum hg_status snap_capture_write(struct snap_capture *capture, struct hg_error 
 	}
 	number = snap_core_write_memory(&capture->core, snap_capture_describe(capture));
 	if (number == 0)
-		number = snap_capture_finish(capture, &capture->core);
+		number = finish_capture(capture, &capture->core);
 	if (number)
 		return snap_capture_failed(capture, &capture->core, number, error);
 	if (snap_live_start_time(capture->child))

@@ -73,7 +73,8 @@ size_t snap_core_arena_left(const struct snap_core *core)
 
 void *snap_core_alloc(struct snap_core *core, uint64_t size)
 {
-	if (size > snap_core_arena_left(core) - 15)
+	/* What is left is a multiple of 16, too. */
+	if (size > snap_core_arena_left(core))
 		return NULL;
 	void *memory = core->arena + core->arena_used;
 	core->arena_used += (size + 15) & ~(uint64_t)15;

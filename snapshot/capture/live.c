@@ -63,11 +63,8 @@ static enum hg_status open_executable(struct snap_live *live, struct hg_error *e
 				(int)live->process);
 		return refuse_process(live, error, "has no executable");
 	}
-	BASE_TRY(base_file_open(&file, path, 0, error));
-	enum hg_status status = snap_elf_open(&live->executable, &file, error);
-	if (status != HG_OK)
-		base_file_close(&file);
-	return status;
+	BASE_TRY(base_file_open(&file, path, NULL, error));
+	return snap_elf_open(&live->executable, &file, error);
 }
 
 static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)

@@ -524,6 +524,20 @@ static void test_bad_targets(void **state)
 }
 
 /* With --write CORE it writes its own core. */
+/* Memory for writing that is handed out to its last byte. */
+static void test_end_of_memory(void **state)
+{
+	(void)state;
+	_Alignas(16) uint8_t arena[48] = {0};
+	struct snap_core core = {.arena = arena, .arena_size = sizeof(arena)};
+	assert_ptr_equal(snap_core_alloc(&core, 1), arena);
+	assert_ptr_equal(snap_core_alloc(&core, 17), arena + 16);
+	assert_int_equal(snap_core_arena_left(&core), 0);
+	assert_null(snap_core_alloc(&core, 1));
+	assert_null(snap_core_alloc(&core, UINT64_MAX));
+	assert_ptr_equal(snap_core_alloc(&core, 0), arena + sizeof(arena));
+}
+
 int main(int count, char **arguments)
 {
 	static const struct CMUnitTest tests[] = {
@@ -537,6 +551,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(test_leftover),
 		cmocka_unit_test(test_cut_core),
 		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_end_of_memory),
 		cmocka_unit_test(test_bad_targets),
 	};
 	if (count == 3 && strcmp(arguments[1], "--write") == 0) {
