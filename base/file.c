@@ -120,7 +120,7 @@ enum hg_status base_file_check(
 }
 
 static enum hg_status unpack(struct base_file *file, const char *path,
-	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	const struct base_unpack_limits *limits, base_judge_fn *judge, void *judge_data,
 	struct hg_error *error)
 {
 	struct base_file packed = *file;
@@ -140,7 +140,7 @@ static enum hg_status unpack(struct base_file *file, const char *path,
 }
 
 enum hg_status base_file_open_judged(struct base_file *file, const char *path,
-	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	const struct base_unpack_limits *limits, base_judge_fn *judge, void *judge_data,
 	struct hg_error *error)
 {
 	int fd;
@@ -165,7 +165,7 @@ enum hg_status base_file_open_judged(struct base_file *file, const char *path,
 }
 
 enum hg_status base_file_open(struct base_file *file, const char *path,
-	const struct base_unpack *limits, struct hg_error *error)
+	const struct base_unpack_limits *limits, struct hg_error *error)
 {
 	return base_file_open_judged(file, path, limits, NULL, NULL, error);
 }

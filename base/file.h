@@ -31,9 +31,9 @@ struct base_file {
  * whole of a file that is not compressed.
  */
 enum hg_status base_file_open(struct base_file *file, const char *path,
-	const struct base_unpack *limits, struct hg_error *error);
+	const struct base_unpack_limits *limits, struct hg_error *error);
 enum hg_status base_file_open_judged(struct base_file *file, const char *path,
-	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data,
+	const struct base_unpack_limits *limits, base_judge_fn *judge, void *judge_data,
 	struct hg_error *error);
 void base_file_close(struct base_file *file);
 

@@ -24,7 +24,7 @@ static void draw_secret(void)
 	secret.multiply |= 1;
 }
 
-const struct base_secret *base_secret(void)
+const struct base_secret *base_process_secret(void)
 {
 	pthread_once(&once, draw_secret);
 	return &secret;
@@ -58,7 +58,7 @@ static enum hg_status grow_map(struct base_map *map, struct hg_error *error)
 	struct base_map larger = *map;
 	uint64_t size = map->slots ? 2 * (map->mask + 1) : FIRST_SLOTS;
 	larger.mask = size - 1;
-	larger.secret = *base_secret();
+	larger.secret = *base_process_secret();
 	larger.slots = calloc(size, sizeof(*larger.slots));
 	if (!larger.slots)
 		return base_no_memory(error, size * sizeof(*larger.slots));

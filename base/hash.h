@@ -19,7 +19,7 @@ struct base_secret {
 };
 
 /* Lives as long as the process; the same for every caller. */
-const struct base_secret *base_secret(void);
+const struct base_secret *base_process_secret(void);
 
 /* Both halves of the product, folded. */
 static inline uint64_t base_fold(uint64_t a, uint64_t b)

@@ -134,7 +134,7 @@ static uint64_t unasked(uint64_t packed_size, uint64_t least)
 	return bytes > least ? bytes : least;
 }
 
-static void set_limits(struct unpacking *u, const struct base_unpack *limits)
+static void set_limits(struct unpacking *u, const struct base_unpack_limits *limits)
 {
 	u->is_asked = limits && limits->asked;
 	u->most = limits && limits->most ? limits->most : UINT64_MAX;
@@ -230,7 +230,7 @@ static enum hg_status unpack_all(
 }
 
 enum hg_status base_unpack(const uint8_t *packed, size_t packed_size,
-	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data, int *fd,
+	const struct base_unpack_limits *limits, base_judge_fn *judge, void *judge_data, int *fd,
 	uint64_t *size, struct hg_error *error)
 {
 	struct unpacking u = {.in = {packed, packed_size, 0},

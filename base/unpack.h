@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* What compressed data may decompress to, in bytes with zeros; 0: not said. */
-struct base_unpack {
+struct base_unpack_limits {
 	uint64_t asked; /* what the user allows, instead of what is allowed unasked */
 	uint64_t most;  /* beyond which the data is of no use; 64 times the memory allowed */
 };
@@ -31,7 +31,7 @@ bool base_is_packed(const uint8_t *bytes, size_t size);
  * exceeded.  Fails with HG_ERROR_INPUT for damaged data, with HG_ERROR_LIMIT beyond a limit.
  */
 enum hg_status base_unpack(const uint8_t *packed, size_t packed_size,
-	const struct base_unpack *limits, base_judge_fn *judge, void *judge_data, int *fd,
+	const struct base_unpack_limits *limits, base_judge_fn *judge, void *judge_data, int *fd,
 	uint64_t *size, struct hg_error *error);
 
 #endif

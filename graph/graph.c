@@ -200,7 +200,7 @@ static enum hg_status analyse_graph(
 	void *scratch;
 	struct hg_session *session = g->snap->session;
 	BASE_TRY(base_progress(session, "ranking", 0, 0));
-	BASE_TRY(snap_rank(g->snap, error));
+	BASE_TRY(snap_rank_blocks(g->snap, error));
 	g->node_count = snap_virtual_root(g->snap) + 1;
 	BASE_TRY(search_heap(g, search, &scratch, error));
 	BASE_TRY(find_idoms(g, search, scratch, &idom, &spare, error));

@@ -33,7 +33,7 @@ static uint32_t first_other(const struct hg_snapshot *snapshot)
 
 static uint32_t declared_row_of(const struct hg_snapshot *snapshot, struct retype_term type)
 {
-	struct retype_view view = retype_view(&snapshot->retype.types, type);
+	struct retype_view view = retype_view_of(&snapshot->retype.types, type);
 	uint32_t others = first_other(snapshot);
 	base_assert(type.n < retype_term_count(&snapshot->retype.types));
 	switch (view.kind) {

@@ -62,7 +62,7 @@ static enum hg_status read_object_fields(struct hg_snapshot *snapshot, const str
 static void type_fields(struct hg_snapshot *snapshot, hg_node node, struct hg_object *out)
 {
 	struct query_shape shape;
-	if (!query_shape(snapshot, node, RETYPE_NOTHING, &shape))
+	if (!query_read_shape(snapshot, node, RETYPE_NOTHING, &shape))
 		return;
 	for (size_t j = 0; j < out->fields_count; j++) {
 		struct hg_field *field = out->fields[j];

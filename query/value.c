@@ -47,7 +47,7 @@ static bool is_plain(const struct printer *p, struct retype_term type)
 	const struct retype_types *types = &p->snapshot->retype.types;
 	if (type.n == 0)
 		return true;
-	struct retype_view view = retype_view(types, type);
+	struct retype_view view = retype_view_of(types, type);
 	if (view.kind == RETYPE_POLY_VARIANT)
 		return false;
 	if (view.kind != RETYPE_CONSTRUCTED)
@@ -295,7 +295,7 @@ static void print_list(struct printer *p, const struct query_shape *first)
 			break;
 		}
 		if (i + 1 >= p->options.most_parts || p->values_left == 0 || next == HG_NO_NODE ||
-			!query_shape(p->snapshot, next, type, &cell)) {
+			!query_read_shape(p->snapshot, next, type, &cell)) {
 			put_string(p, "...");
 			break;
 		}
@@ -337,7 +337,7 @@ static void print_application(struct printer *p, const struct query_shape *shape
 static void print_module(struct printer *p, const struct query_shape *shape)
 {
 	const struct retype_types *types = &p->snapshot->retype.types;
-	struct retype_view view = retype_view(types, shape->type);
+	struct retype_view view = retype_view_of(types, shape->type);
 	put_string(p, "<module");
 	if (view.kind == RETYPE_MODULE && *types->layouts[view.number].name) {
 		put_string(p, " ");
@@ -367,7 +367,7 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 	const struct retype_fit *fit = &shape->fit;
 	uint64_t end =
 		fit->field_count < shape->field_count ? fit->field_count : shape->field_count;
-	struct retype_view view = retype_view(&p->snapshot->retype.types, shape->type);
+	struct retype_view view = retype_view_of(&p->snapshot->retype.types, shape->type);
 	if (view.kind == RETYPE_MODULE) {
 		print_module(p, shape);
 	} else if (query_is_lazy(shape)) {
@@ -493,7 +493,7 @@ static struct wrapping open_wrapping(struct printer *p, struct retype_term *type
 		}
 		if (*name)
 			w.as_argument = is_constructor;
-		struct retype_view view = retype_view(types, *type);
+		struct retype_view view = retype_view_of(types, *type);
 		struct retype_term arguments[16];
 		uint32_t count = view.count < 16 ? view.count : 16;
 		if (count)
@@ -519,7 +519,7 @@ static void print_block(
 			return;
 		}
 	}
-	if (!query_shape(p->snapshot, rank, expected, &shape)) {
+	if (!query_read_shape(p->snapshot, rank, expected, &shape)) {
 		put_string(p, "_");
 		return;
 	}
@@ -627,7 +627,8 @@ size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
 	struct printer p = start_printer(snapshot, options, buffer, size);
 	struct query_shape shape;
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
-		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
+		!query_read_shape(snapshot, node, RETYPE_NOTHING, &shape) ||
+		field >= shape.field_count)
 		return end_value(&p);
 	/* Levels count from the field. */
 	print_field(&p, &shape, field, false);

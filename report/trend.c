@@ -89,7 +89,7 @@ static bool grow_array(void **array, size_t count, size_t *capacity, size_t size
 static struct series *get_series(
 	struct rep_trend *trend, const char *kind, const char *name, struct hg_error *error)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t hash = base_hash_join(secret, base_hash_bytes(secret, kind, strlen(kind)),
 		base_hash_bytes(secret, name, strlen(name)));
 	uint64_t first = trend->series_count;

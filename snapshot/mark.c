@@ -134,7 +134,7 @@ static enum hg_status finalise_snapshot(struct snap *snap, struct hg_error *erro
 	return snap->format->finalise ? snap->format->finalise(snap, error) : HG_OK;
 }
 
-enum hg_status snap_rank(struct snap *snap, struct hg_error *error)
+enum hg_status snap_rank_blocks(struct snap *snap, struct hg_error *error)
 {
 	struct snap_census strays[BASE_MOST_SLICES] = {0};
 	struct marking marking = {.snap = snap, .strays = strays};

@@ -7,6 +7,6 @@
 #include "snapshot/snapshot.h"
 
 /* Builds the ranks, then lets the loader finalise what needs them. */
-enum hg_status snap_rank(struct snap *snap, struct hg_error *error);
+enum hg_status snap_rank_blocks(struct snap *snap, struct hg_error *error);
 
 #endif

@@ -160,8 +160,8 @@ struct snap {
 	uint64_t field_count;          /* of the blocks with fields */
 	uint64_t largest_block;        /* words in the longest run element, header included */
 	struct snap_granules granules; /* seen by the loader */
-	struct snap_ranks ranks;       /* after snap_rank() */
-	struct snap_census strays;     /* after snap_rank(): words that cannot lead to a block */
+	struct snap_ranks ranks;       /* after snap_rank_blocks() */
+	struct snap_census strays; /* after snap_rank_blocks(): words that cannot lead to a block */
 
 	struct snap_range *codes; /* values of code pointers: by address, disjoint */
 	uint64_t code_count, code_capacity;

@@ -60,7 +60,7 @@ const struct retype_declaration *query_unboxed(
  * at once, or unboxed, and only there, it decides: constants of several types are one block.  False
  * if the file has changed meanwhile.
  */
-bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
+bool query_read_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out);
 
 /*

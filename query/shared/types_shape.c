@@ -146,10 +146,10 @@ static const struct retype_class *find_class(
 static struct retype_fit fit_inner(
 	struct retype_types *types, struct retype_term *type, const struct snap_cell *cell)
 {
-	struct retype_fit found = retype_fit(types, *type, cell->tag, cell->wosize);
+	struct retype_fit found = retype_find_fit(types, *type, cell->tag, cell->wosize);
 	for (unsigned i = 0; i < MOST_INNER && found.match == RETYPE_INNER; i++) {
 		*type = found.inner;
-		found = retype_fit(types, *type, cell->tag, cell->wosize);
+		found = retype_find_fit(types, *type, cell->tag, cell->wosize);
 	}
 	return found;
 }
@@ -219,10 +219,10 @@ static bool is_ambiguous(const struct retype_types *types, struct retype_term ty
 {
 	if (type.n == 0 || room == 0)
 		return false;
-	struct retype_view view = retype_view(types, type);
+	struct retype_view view = retype_view_of(types, type);
 	bool found = view.kind == RETYPE_SET || view.kind == RETYPE_MANY;
 	for (uint32_t i = 0; i < view.count && !found; i++)
-		found = is_ambiguous(types, retype_view(types, type).arguments[i], room - 1);
+		found = is_ambiguous(types, retype_view_of(types, type).arguments[i], room - 1);
 	return found;
 }
 
@@ -232,13 +232,13 @@ const struct retype_declaration *query_unboxed(
 	const struct retype_types *types = &snapshot->retype.types;
 	if (type.n == 0)
 		return NULL;
-	struct retype_view view = retype_view(types, type);
+	struct retype_view view = retype_view_of(types, type);
 	const struct retype_declaration *declaration =
 		view.kind == RETYPE_CONSTRUCTED ? &types->declarations[view.number] : NULL;
 	return declaration && declaration->form == RETYPE_UNBOXED ? declaration : NULL;
 }
 
-bool query_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
+bool query_read_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype_term expected,
 	struct query_shape *out)
 {
 	enum { NESTED = 6 };
@@ -354,7 +354,8 @@ size_t hg_field_name(
 	if (size)
 		buffer[0] = '\0';
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||
-		!query_shape(snapshot, node, RETYPE_NOTHING, &shape) || field >= shape.field_count)
+		!query_read_shape(snapshot, node, RETYPE_NOTHING, &shape) ||
+		field >= shape.field_count)
 		return 0;
 	const char *name = query_field(&shape, field).name;
 	switch (shape.fit.match) {

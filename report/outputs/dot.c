@@ -438,7 +438,7 @@ enum hg_status rep_dot(
 	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	BASE_TRY(rep_picture(context, request->from, request->max_nodes,
+	BASE_TRY(rep_draw_picture(context, request->from, request->max_nodes,
 		rep_share_bytes(totals, request->min_share), &picture));
 	struct order order = {.drawing = {.context = context, .picture = &picture},
 		.totals = totals,

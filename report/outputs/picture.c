@@ -232,7 +232,7 @@ static bool build(struct work *work, struct hg_snapshot *snapshot, uint32_t max_
 	return true;
 }
 
-enum hg_status rep_picture(struct rep_context *context, hg_node from, uint32_t max_nodes,
+enum hg_status rep_draw_picture(struct rep_context *context, hg_node from, uint32_t max_nodes,
 	uint64_t min_bytes, struct rep_picture *out)
 {
 	struct work work = {0};

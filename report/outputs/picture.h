@@ -29,7 +29,7 @@ struct rep_picture {
 	uint64_t total_bytes;
 };
 
-enum hg_status rep_picture(struct rep_context *context, hg_node from, uint32_t max_nodes,
+enum hg_status rep_draw_picture(struct rep_context *context, hg_node from, uint32_t max_nodes,
 	uint64_t min_bytes, struct rep_picture *out);
 void rep_picture_release(struct rep_picture *picture);
 

@@ -132,7 +132,7 @@ static void look_at_field(void *context, uint64_t value, struct retype_term type
 		return;
 	struct retype_term old = {work->blocks[to.rank].type};
 	if (fit->fit.match != RETYPE_MISFIT &&
-		retype_is(infer_join(work->fits, old, fit->narrowed), old))
+		retype_is(infer_join_types(work->fits, old, fit->narrowed), old))
 		reach(b, to.rank, to.header, look->strictly);
 	else
 		accuse(b);
@@ -150,7 +150,7 @@ static void follow_origin(struct infer_blame *b, bool strictly)
 		if (!snap_find(&work->heap->finder, (struct snap_rank){at.rank}, at.header, &cell))
 			continue;
 		const struct retype_fit fit =
-			infer_fit(work->fits, type, cell.tag, cell.wosize)->fit;
+			infer_find_fit(work->fits, type, cell.tag, cell.wosize)->fit;
 		infer_take_block(
 			(struct infer_taker){look_at_field, &look}, b->blocks, &fit, type, &cell);
 	}

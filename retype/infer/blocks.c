@@ -118,7 +118,7 @@ const struct retype_extension *infer_extension(struct infer_blocks *b, uint64_t 
 
 static bool may_be_immediate(const struct retype_types *types, struct retype_term term)
 {
-	struct retype_view view = retype_view(types, term);
+	struct retype_view view = retype_view_of(types, term);
 	if (view.kind == RETYPE_TUPLE || view.kind == RETYPE_ARROW || view.kind == RETYPE_OBJECT ||
 		view.kind == RETYPE_MODULE)
 		return false;
@@ -143,7 +143,7 @@ static bool may_be_immediate(const struct retype_types *types, struct retype_ter
 
 bool infer_is_immediate(const struct retype_types *types, struct retype_term type)
 {
-	struct retype_view view = retype_view(types, type);
+	struct retype_view view = retype_view_of(types, type);
 	return view.kind == RETYPE_CONSTRUCTED &&
 	       types->declarations[view.number].form == RETYPE_IMMEDIATE;
 }
@@ -157,7 +157,7 @@ bool infer_may_be(struct infer_blocks *b, uint64_t value, struct retype_term typ
 		return false;
 	if (!infer_resolve(b->in->snap, value, &target))
 		return true;
-	struct infer_shape shape = infer_shape(b->heap, target.rank, target.header);
+	struct infer_shape shape = infer_read_shape(b->heap, target.rank, target.header);
 	return !type.n || !infer_is_misfit(b->fits, type, shape.tag, shape.wosize);
 }
 

@@ -39,7 +39,7 @@ static void add_dispute(struct infer_disputes *d, uint32_t rank, struct snap_hea
 		d->disputes[d->count++] = (struct infer_dispute){header, rank, type};
 }
 
-void infer_dispute(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
+void infer_add_dispute(struct infer_disputes *d, uint32_t rank, struct snap_header_address header,
 	struct retype_term type)
 {
 	struct retype_term old = {d->work->blocks[rank].type};
@@ -94,9 +94,9 @@ struct weighed {
 static void weigh(struct infer_fits *fits, struct weighed *w, struct retype_term type)
 {
 	unsigned kept = 0;
-	w->joined = infer_join(fits, w->joined, type);
+	w->joined = infer_join_types(fits, w->joined, type);
 	for (unsigned i = 0; i < w->count; i++) {
-		struct retype_term joined = infer_join(fits, w->types[i], type);
+		struct retype_term joined = infer_join_types(fits, w->types[i], type);
 		if (retype_is(joined, w->types[i]))
 			return;
 		if (!retype_is(joined, type))
@@ -126,7 +126,7 @@ static void resolve_dispute(
 	bool is_weighed = w.count > 1 && !w.too_many;
 	for (unsigned i = 0; i < w.count && is_weighed; i++)
 		if (!is_lie(d, rank, disputes->header, w.types[i]))
-			believed = infer_join(fits, believed, w.types[i]);
+			believed = infer_join_types(fits, believed, w.types[i]);
 	if (!believed.n && is_weighed && failure->status == HG_OK)
 		failure->status = base_map_set(&d->lied, rank, w.joined.n, failure->error);
 	base_bit_clear(d->disputed, rank);

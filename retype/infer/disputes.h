@@ -37,7 +37,7 @@ static inline bool infer_is_disputed(const struct infer_disputes *disputes, uint
 }
 
 /* The block gets another type of which neither says all that the other does. */
-void infer_dispute(struct infer_disputes *disputes, uint32_t rank,
+void infer_add_dispute(struct infer_disputes *disputes, uint32_t rank,
 	struct snap_header_address header, struct retype_term type);
 
 /* At the end of a round: what those blocks become. */

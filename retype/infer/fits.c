@@ -25,14 +25,14 @@ static struct retype_term narrow(
 	struct retype_types *types, struct retype_term type, unsigned tag, uint64_t wosize)
 {
 	struct retype_term some[RETYPE_MOST_ALTERNATIVES], kept = RETYPE_NOTHING;
-	struct retype_view view = retype_view(types, type);
+	struct retype_view view = retype_view_of(types, type);
 	uint32_t count =
 		view.count < RETYPE_MOST_ALTERNATIVES ? view.count : RETYPE_MOST_ALTERNATIVES;
 	if (view.kind != RETYPE_SET)
 		return type;
 	memcpy(some, view.arguments, count * sizeof(*some));
 	for (uint32_t i = 0; i < count; i++)
-		if (retype_fit(types, some[i], tag, wosize).match != RETYPE_MISFIT)
+		if (retype_find_fit(types, some[i], tag, wosize).match != RETYPE_MISFIT)
 			kept = retype_join(types, kept, some[i], NULL);
 	return kept.n ? kept : type;
 }
@@ -48,7 +48,7 @@ static bool fits_plainly(enum retype_match match)
 	return match == RETYPE_LEAF || match == RETYPE_FUNCTION || types_fields(match);
 }
 
-const struct infer_fit *infer_fit(
+const struct infer_fit *infer_find_fit(
 	struct infer_fits *fits, struct retype_term type, unsigned tag, uint64_t wosize)
 {
 	uint64_t key = infer_fit_key(type, tag, wosize);
@@ -57,7 +57,7 @@ const struct infer_fit *infer_fit(
 	if (slot->key == key && key)
 		return slot;
 	struct retype_term narrowed = narrow(fits->types, type, tag, wosize);
-	struct retype_fit fit = retype_fit(fits->types, narrowed, tag, wosize);
+	struct retype_fit fit = retype_find_fit(fits->types, narrowed, tag, wosize);
 	*slot = (struct infer_fit){key, fit, narrowed, types_fields(fit.match),
 		.is_plain = fits_plainly(fit.match) && wosize < RETYPE_LONG};
 	return slot;
@@ -66,11 +66,11 @@ const struct infer_fit *infer_fit(
 const struct infer_fit *infer_fit_within(
 	struct infer_fits *fits, struct retype_term type, unsigned tag, uint64_t wosize)
 {
-	const struct infer_fit *fit = infer_fit(fits, type, tag, wosize);
+	const struct infer_fit *fit = infer_find_fit(fits, type, tag, wosize);
 	for (unsigned i = 0; i < MOST_SHORT_CUTS && fit->fit.match == RETYPE_INNER; i++) {
 		if (!fit->fit.inner.n)
 			return NULL;
-		fit = infer_fit(fits, fit->fit.inner, tag, wosize);
+		fit = infer_find_fit(fits, fit->fit.inner, tag, wosize);
 	}
 	return fit;
 }
@@ -90,7 +90,8 @@ bool infer_is_misfit(
 	return fit && fit->fit.match == RETYPE_MISFIT;
 }
 
-struct retype_term infer_join(struct infer_fits *fits, struct retype_term a, struct retype_term b)
+struct retype_term infer_join_types(
+	struct infer_fits *fits, struct retype_term a, struct retype_term b)
 {
 	uint64_t at = ((uint64_t)a.n * UINT64_C(0x9e3779b97f4a7c15) >> 32 ^ b.n) & (JOIN_COUNT - 1);
 	struct infer_join *slot = &fits->joins[at];
@@ -102,6 +103,6 @@ struct retype_term infer_join(struct infer_fits *fits, struct retype_term a, str
 
 bool infer_is_set(const struct retype_types *types, struct retype_term type)
 {
-	enum retype_kind kind = retype_view(types, type).kind;
+	enum retype_kind kind = retype_view_of(types, type).kind;
 	return kind == RETYPE_SET || kind == RETYPE_MANY;
 }

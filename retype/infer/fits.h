@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "retype/types/types.h"
 
-/* What retype_fit() said, of (term, tag, wosize). */
+/* What retype_find_fit() said, of (term, tag, wosize). */
 struct infer_fit {
 	uint64_t key;
 	struct retype_fit fit;
@@ -44,7 +44,7 @@ static inline uint64_t infer_fit_key(struct retype_term type, unsigned tag, uint
 
 /* The fit of a type, also through short-cuts (RETYPE_INNER) to the type it is then, NULL if that is
  * not known.  It lives until the next call. */
-const struct infer_fit *infer_fit(
+const struct infer_fit *infer_find_fit(
 	struct infer_fits *fits, struct retype_term type, unsigned tag, uint64_t wosize);
 const struct infer_fit *infer_fit_within(
 	struct infer_fits *fits, struct retype_term type, unsigned tag, uint64_t wosize);
@@ -55,7 +55,8 @@ struct retype_fit infer_fit_copy(
 bool infer_is_misfit(
 	struct infer_fits *fits, struct retype_term type, unsigned tag, uint64_t wosize);
 
-struct retype_term infer_join(struct infer_fits *fits, struct retype_term a, struct retype_term b);
+struct retype_term infer_join_types(
+	struct infer_fits *fits, struct retype_term a, struct retype_term b);
 
 /* Whether a type is several types that do not go together. */
 bool infer_is_set(const struct retype_types *types, struct retype_term type);

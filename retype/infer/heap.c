@@ -58,7 +58,7 @@ bool infer_find(struct snap_finder *finder, uint64_t value, struct infer_target 
 	       snap_find(finder, (struct snap_rank){target->rank}, target->header, cell);
 }
 
-struct infer_shape infer_shape(
+struct infer_shape infer_read_shape(
 	struct infer_heap *heap, uint32_t rank, struct snap_header_address header)
 {
 	struct snap_cell cell;

@@ -45,7 +45,7 @@ bool infer_find(struct snap_finder *finder, uint64_t value, struct infer_target 
 	struct snap_cell *cell);
 
 /* A block's tag and wosize, without going to the heap for most. */
-struct infer_shape infer_shape(
+struct infer_shape infer_read_shape(
 	struct infer_heap *heap, uint32_t rank, struct snap_header_address header);
 
 /* Whether a block lies in the program's static data. */

@@ -24,13 +24,13 @@ static void join_proposal(struct infer_propagation *p, uint32_t rank,
 {
 	const struct retype_block *block = &p->work->blocks[rank];
 	struct retype_term old = {block->type};
-	struct retype_term joined = infer_join(p->work->fits, old, type);
+	struct retype_term joined = infer_join_types(p->work->fits, old, type);
 	bool is_closure = (block->shape & 255) == SNAP_TAG_CLOSURE;
 	bool is_agreed = is_closure || retype_is(joined, old) || retype_is(joined, type);
 	if (is_agreed && !infer_is_disputed(p->disputes, rank))
 		infer_change(p->work, rank, header, joined);
 	else
-		infer_dispute(p->disputes, rank, header, type);
+		infer_add_dispute(p->disputes, rank, header, type);
 }
 
 static void propose(struct infer_propagation *p, uint32_t rank, struct snap_header_address header,
@@ -119,7 +119,8 @@ static void spread(struct infer_propagation *p, uint32_t rank, struct retype_ter
 	const struct snap_cell *cell)
 {
 	struct holder holder = {p, rank};
-	const struct retype_fit fit = infer_fit(p->work->fits, type, cell->tag, cell->wosize)->fit;
+	const struct retype_fit fit =
+		infer_find_fit(p->work->fits, type, cell->tag, cell->wosize)->fit;
 	infer_take_block((struct infer_taker){wait_with, &holder}, p->blocks, &fit, type, cell);
 }
 

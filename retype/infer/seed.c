@@ -22,7 +22,7 @@ void infer_seed(struct infer_seeder *seeder, enum hg_confidence sure, uint32_t o
 	type = retype_instance(seeder->in->types, type, NULL, 0);
 	base_assert(rank < seeder->in->snap->block_count && seeder->take);
 	base_assert(retype_is_closed(seeder->in->types, type));
-	struct infer_shape shape = infer_shape(seeder->heap, rank, header);
+	struct infer_shape shape = infer_read_shape(seeder->heap, rank, header);
 	if (seeder->refuses_misfits && infer_is_misfit(seeder->fits, type, shape.tag, shape.wosize))
 		return;
 	seeder->take(seeder->taker, origin, rank, header, type);

@@ -142,15 +142,15 @@ void infer_change(struct infer_work *work, uint32_t rank, struct snap_header_add
 	if (type.n == work->blocks[rank].type)
 		return;
 	set_type(work, rank, type);
-	struct infer_shape shape = infer_shape(work->heap, rank, header);
-	if (infer_fit(work->fits, type, shape.tag, shape.wosize)->leads_on)
+	struct infer_shape shape = infer_read_shape(work->heap, rank, header);
+	if (infer_find_fit(work->fits, type, shape.tag, shape.wosize)->leads_on)
 		infer_put_into_next(work, rank, header);
 }
 
 /* What is abstract says less than the tag of a block that describes itself. */
 static bool says_nothing(const struct infer_input *in, struct retype_term type, unsigned tag)
 {
-	enum retype_kind kind = retype_view(in->types, type).kind;
+	enum retype_kind kind = retype_view_of(in->types, type).kind;
 	return kind == RETYPE_UNKNOWN || kind == RETYPE_VARIABLE || in->by_tag[tag];
 }
 
@@ -161,7 +161,7 @@ const struct infer_fit *infer_weigh_proposal(struct infer_work *work, uint32_t r
 	const struct infer_fit *fit = infer_fit_slot(work->fits, key);
 	if (fit->key == key && fit->is_plain)
 		return fit;
-	struct infer_shape shape = infer_shape(work->heap, rank, header);
+	struct infer_shape shape = infer_read_shape(work->heap, rank, header);
 	fit = infer_fit_within(work->fits, type, shape.tag, shape.wosize);
 	if (!fit || (fit->fit.match == RETYPE_UNTOLD &&
 			    says_nothing(work->in, fit->narrowed, shape.tag)))

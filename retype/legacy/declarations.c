@@ -36,7 +36,7 @@ static void gather_variables(const struct snap_marshal *m, struct snap_value typ
 	/* Whatever they are: of paths and labels nothing looks like a variable's description. */
 	for (uint32_t i = 0; i < snap_marshal_size(m, desc) && i < 4; i++) {
 		struct snap_value part = snap_marshal_field(m, desc, i);
-		struct cmt_list list = cmt_list(m, part);
+		struct cmt_list list = cmt_read_list(m, part);
 		struct snap_value element;
 		if (snap_marshal_size(m, part) == 3)
 			gather_variables(m, part, context, depth + 1);
@@ -53,7 +53,7 @@ static void read_cmt_result(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value arguments = snap_marshal_field(m, snap_marshal_field(m, result, 0), 1);
 	uint32_t count = cmt_length(m, arguments, CMT_MOST_PARAMETERS), i = 0;
 	struct retype_term *terms = cmt_alloc(r, count, sizeof(*terms));
-	struct cmt_list list = cmt_list(m, arguments);
+	struct cmt_list list = cmt_read_list(m, arguments);
 	struct snap_value element;
 	while (terms && i < count && cmt_next(&list, &element))
 		terms[i++] = cmt_term(r, context, element);
@@ -74,7 +74,7 @@ static void read_cmt_constructor(struct cmt_reader *r, struct cmt_context *conte
 	struct cmt_context own = *context;
 	out->name = name ? name : "";
 	if (!snap_value_absent(result)) {
-		own = cmt_context(r, context->env.unit, context->env.bindings);
+		own = cmt_new_context(r, context->env.unit, context->env.bindings);
 		gather_variables(m, result, &own, 0);
 		read_cmt_result(r, &own, result, out);
 	}
@@ -88,7 +88,7 @@ static void read_cmt_variant(struct cmt_reader *r, struct cmt_context *context,
 	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
 	struct retype_constructor *constructors = cmt_alloc(r, count, sizeof(*constructors));
-	struct cmt_list items = cmt_list(m, list);
+	struct cmt_list items = cmt_read_list(m, list);
 	struct snap_value item;
 	for (; constructors && i < count && cmt_next(&items, &item); i++)
 		read_cmt_constructor(r, context, item, &constructors[i]);
@@ -105,7 +105,7 @@ static void read_cmt_record(struct cmt_reader *r, struct cmt_context *context,
 	struct snap_value list = snap_marshal_field(m, kind, 0), item;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
 	struct retype_field *fields = cmt_alloc(r, count, sizeof(*fields));
-	struct cmt_list items = cmt_list(m, list);
+	struct cmt_list items = cmt_read_list(m, list);
 	for (; fields && i < count && cmt_next(&items, &item); i++) {
 		const char *name =
 			cmt_string(r, m, snap_marshal_field(m, snap_marshal_field(m, item, 0), 1));
@@ -142,9 +142,10 @@ static void read_declaration(
 	struct snap_value kind = snap_marshal_field(m, entry.node, DECLARED_KIND), parameter;
 	struct snap_value manifest =
 		cmt_some(m, snap_marshal_field(m, entry.node, DECLARED_MANIFEST));
-	struct cmt_context context = cmt_context(r, r->scopes[entry.scope].unit, pending->bindings);
+	struct cmt_context context =
+		cmt_new_context(r, r->scopes[entry.scope].unit, pending->bindings);
 	struct cmt_list parameters =
-		cmt_list(m, snap_marshal_field(m, entry.node, DECLARED_PARAMETERS));
+		cmt_read_list(m, snap_marshal_field(m, entry.node, DECLARED_PARAMETERS));
 	base_assert(context.parameter_count == 0);
 	while (context.parameter_count < CMT_MOST_PARAMETERS && cmt_next(&parameters, &parameter))
 		context.parameters[context.parameter_count++] = cmt_unlinked(m, parameter);
@@ -219,14 +220,14 @@ const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_co
 	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t most = cmt_length(m, signature, MOST_MEMBERS), i = 0;
 	struct retype_field *fields = cmt_alloc(r, most, sizeof(*fields));
-	struct cmt_list items = cmt_list(m, signature);
+	struct cmt_list items = cmt_read_list(m, signature);
 	struct base_map last = {0};
 	struct snap_value item;
 	const char *name;
 	for (; i < most && r->status == HG_OK && cmt_next(&items, &item); i++)
 		r->status = base_map_set(&last, member_key(r, m, item, &name), i, r->error);
 	*count = 0;
-	items = cmt_list(m, signature);
+	items = cmt_read_list(m, signature);
 	for (i = 0; fields && i < most && cmt_next(&items, &item); i++)
 		if (has_field(m, item) && !is_hidden(&last, member_key(r, m, item, &name), i))
 			fields[(*count)++] = (struct retype_field){
@@ -251,7 +252,7 @@ static void complete_declaration(struct cmt_reader *r, const struct cmt_pending 
 static void complete_layout(struct cmt_reader *r, const struct cmt_pending_layout *pending)
 {
 	const struct cmt_module *module = &pending->module;
-	struct cmt_context context = cmt_context(r, module->unit, module->bindings);
+	struct cmt_context context = cmt_new_context(r, module->unit, module->bindings);
 	uint32_t count;
 	const struct retype_field *fields = cmt_module_fields(r, &context, module->node, &count);
 	base_assert(pending->number < r->types->layout_count);

@@ -412,7 +412,7 @@ void cmt_make_locations(struct cmt_reader *r)
 			end++;
 		if (r->found[first].unit != unit) {
 			unit = r->found[first].unit;
-			context = cmt_context(r, unit, RETYPE_NONE);
+			context = cmt_new_context(r, unit, RETYPE_NONE);
 		}
 		make_location(r, &context, first, end, &locations[count++]);
 	}

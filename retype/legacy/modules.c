@@ -207,7 +207,7 @@ struct cmt_module cmt_unit_module(struct cmt_reader *r, const char *name, uint32
 static uint32_t packed_unit(struct cmt_reader *r, uint32_t pack, const char *name)
 {
 	const struct snap_marshal *m = &r->units[pack]->m;
-	struct cmt_list list = cmt_list(m, r->units[pack]->members);
+	struct cmt_list list = cmt_read_list(m, r->units[pack]->members);
 	struct snap_value member;
 	while (cmt_next(&list, &member)) {
 		const char *file = cmt_string(r, m, member);

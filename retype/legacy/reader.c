@@ -15,12 +15,12 @@ void *cmt_alloc(struct cmt_reader *r, uint64_t count, size_t size)
 
 uint64_t cmt_key(uint64_t key, uint64_t number)
 {
-	return base_hash_join(base_secret(), base_hash(base_secret(), key), number);
+	return base_hash_join(base_process_secret(), base_hash(base_process_secret(), key), number);
 }
 
 uint64_t cmt_key_string(uint64_t key, const char *string)
 {
-	return cmt_key(key, base_hash_bytes(base_secret(), string, strlen(string)));
+	return cmt_key(key, base_hash_bytes(base_process_secret(), string, strlen(string)));
 }
 
 const char *cmt_string(struct cmt_reader *r, const struct snap_marshal *m, struct snap_value value)
@@ -34,7 +34,7 @@ const char *cmt_string(struct cmt_reader *r, const struct snap_marshal *m, struc
 
 uint32_t cmt_length(const struct snap_marshal *m, struct snap_value list, uint32_t most)
 {
-	struct cmt_list cells = cmt_list(m, list);
+	struct cmt_list cells = cmt_read_list(m, list);
 	struct snap_value element;
 	uint32_t length = 0;
 	while (length < most && cmt_next(&cells, &element))

@@ -85,7 +85,7 @@ struct cmt_list {
 	uint32_t left;
 };
 
-static inline struct cmt_list cmt_list(const struct snap_marshal *m, struct snap_value value)
+static inline struct cmt_list cmt_read_list(const struct snap_marshal *m, struct snap_value value)
 {
 	return (struct cmt_list){m, value, CMT_MOST_LIST};
 }

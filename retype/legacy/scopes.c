@@ -152,7 +152,7 @@ void cmt_register_module(
 static void register_types(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
 	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
-	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 0));
+	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
 	/* (ident, name, Typedtree.type_declaration) */
 	while (cmt_next(&list, &item))
@@ -163,7 +163,7 @@ static void register_types(struct cmt_reader *r, struct snap_value desc, uint32_
 static void register_recmodules(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
 	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
-	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 0));
+	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
 	while (cmt_next(&list, &item))
 		add_ident(r, snap_marshal_field(m, item, 0), CMT_MODULES, CMT_EXPRESSION,
@@ -193,7 +193,7 @@ static void register_include(struct cmt_reader *r, struct snap_value desc, uint3
 	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct snap_value included = snap_marshal_field(m, desc, 0), ident;
 	static const enum cmt_space spaces[] = {CMT_MODULE_TYPES, CMT_MODULES, CMT_TYPES};
-	struct cmt_list list = cmt_list(m, snap_marshal_field(m, desc, 1));
+	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 1));
 	while (cmt_next(&list, &ident))
 		for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 			add_ident(r, ident, spaces[i], CMT_PROJECTION, included, scope);
@@ -254,7 +254,7 @@ static void register_signature_item(struct cmt_reader *r, struct snap_value item
 
 void cmt_register_signature(struct cmt_reader *r, struct snap_value signature, uint32_t scope)
 {
-	struct cmt_list list = cmt_list(cmt_scope_marshal(r, scope), signature);
+	struct cmt_list list = cmt_read_list(cmt_scope_marshal(r, scope), signature);
 	struct snap_value item;
 	while (r->status == HG_OK && cmt_next(&list, &item))
 		register_signature_item(r, item, scope);

@@ -40,7 +40,7 @@ static void *scratch_alloc(struct cmt_reader *r, uint64_t count, size_t size)
 	return memory;
 }
 
-struct cmt_context cmt_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings)
+struct cmt_context cmt_new_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings)
 {
 	return (struct cmt_context){.env = {unit, bindings}, .generation = ++r->generation};
 }
@@ -65,7 +65,7 @@ static struct retype_term *terms_of_list(struct cmt_reader *r, struct cmt_contex
 	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	uint32_t length = cmt_length(m, list, MOST_ARGUMENTS), i = 0;
 	struct retype_term *terms = scratch_alloc(r, length + 1, sizeof(*terms));
-	struct cmt_list cells = cmt_list(m, list);
+	struct cmt_list cells = cmt_read_list(m, list);
 	struct snap_value element;
 	base_assert(depth <= CMT_MOST_TYPE_DEPTH + 1);
 	*count = 0;
@@ -247,7 +247,7 @@ static struct retype_term variant_term(
 	if (named.n)
 		return named;
 	for (uint32_t left = MOST_ARGUMENTS; left && !snap_value_absent(row); left--) {
-		struct cmt_list fields = cmt_list(m, snap_marshal_field(m, row, 0));
+		struct cmt_list fields = cmt_read_list(m, snap_marshal_field(m, row, 0));
 		struct snap_value pair;
 		while (parts.count < MOST_ARGUMENTS && cmt_next(&fields, &pair))
 			add_tag(r, context, &parts, pair, depth);

@@ -24,7 +24,7 @@ static inline const struct snap_marshal *cmt_context_marshal(
 }
 
 /* A context without parameters: every variable is unknown. */
-struct cmt_context cmt_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings);
+struct cmt_context cmt_new_context(struct cmt_reader *r, uint32_t unit, uint32_t bindings);
 
 /* The term of a Types.type_expr. */
 struct retype_term cmt_term(

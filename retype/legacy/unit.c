@@ -217,7 +217,7 @@ enum hg_status cmt_open_file(struct cmt_reader *r, uint32_t number, uint32_t *ou
 /* The digest of the interface of a unit that another was compiled with; "" unknown. */
 static void imported_digest(const struct cmt_unit *user, const char *name, char digest[33])
 {
-	struct cmt_list list = cmt_list(&user->m, user->imports);
+	struct cmt_list list = cmt_read_list(&user->m, user->imports);
 	struct snap_value import;
 	digest[0] = '\0';
 	while (cmt_next(&list, &import)) {

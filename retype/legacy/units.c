@@ -95,7 +95,7 @@ static void define_item(struct cmt_reader *r, struct cmt_context *context, struc
 	struct cmt_list list;
 	switch (snap_marshal_tag(m, desc)) {
 	case ITEM_VALUE:
-		list = cmt_list(m, snap_marshal_field(m, desc, 1));
+		list = cmt_read_list(m, snap_marshal_field(m, desc, 1));
 		while (out->count < MOST_DEFINITIONS && cmt_next(&list, &binding))
 			define_value(r, context, out, binding);
 		break;
@@ -118,9 +118,10 @@ static void define_item(struct cmt_reader *r, struct cmt_context *context, struc
 static void make_definitions(struct cmt_reader *r, uint32_t number, struct retype_unit *out)
 {
 	const struct cmt_unit *unit = r->units[number];
-	struct cmt_context context = cmt_context(r, number, RETYPE_NONE);
+	struct cmt_context context = cmt_new_context(r, number, RETYPE_NONE);
 	struct definitions definitions = {0};
-	struct cmt_list items = cmt_list(&unit->m, snap_marshal_field(&unit->m, unit->tree, 0));
+	struct cmt_list items =
+		cmt_read_list(&unit->m, snap_marshal_field(&unit->m, unit->tree, 0));
 	struct snap_value item;
 	if (unit->is_partial || unit->is_pack)
 		return;
@@ -152,7 +153,7 @@ static void make_unit(struct cmt_reader *r, uint32_t number, struct retype_unit 
 	cmt_unit_module(r, unit->name, number);
 	if (!r->units[facade]->is_registered)
 		cmt_walk(r, facade, NULL);
-	struct cmt_context context = cmt_context(r, facade, RETYPE_NONE);
+	struct cmt_context context = cmt_new_context(r, facade, RETYPE_NONE);
 	out->fields = cmt_module_fields(r, &context, r->units[facade]->facade, &out->field_count);
 	out->exported = out->field_count;
 }
@@ -175,7 +176,8 @@ static void make_extensions(struct cmt_reader *r)
 	struct retype_extension *extensions = cmt_alloc(r, count, sizeof(*extensions));
 	for (uint64_t i = 0; extensions && i < count; i++) {
 		struct cmt_exception e = r->exceptions[i];
-		struct cmt_context context = cmt_context(r, r->scopes[e.scope].unit, RETYPE_NONE);
+		struct cmt_context context =
+			cmt_new_context(r, r->scopes[e.scope].unit, RETYPE_NONE);
 		extensions[i].name = cmt_qualified(r, e.scope, RETYPE_NONE, e.name);
 		extensions[i].fields =
 			cmt_argument_fields(r, &context, e.arguments, &extensions[i].field_count);

@@ -200,7 +200,7 @@ static uint32_t scope_within(
 
 static void push_list(struct walk *w, struct snap_value value, enum node node, uint32_t scope)
 {
-	struct cmt_list list = cmt_list(w->m, value);
+	struct cmt_list list = cmt_read_list(w->m, value);
 	struct snap_value element;
 	uint64_t first = w->count;
 	while (w->r->status == HG_OK && cmt_next(&list, &element))
@@ -233,7 +233,7 @@ static void define_step(struct walk *w, const struct step *step)
 {
 	const struct snap_marshal *m = w->m;
 	if (step->node == STRUCTURE) {
-		struct cmt_list list = cmt_list(m, snap_marshal_field(m, step->value, 0));
+		struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, step->value, 0));
 		struct snap_value item;
 		while (w->r->status == HG_OK && cmt_next(&list, &item))
 			cmt_register_item(w->r, item, step->scope);

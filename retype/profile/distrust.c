@@ -19,7 +19,7 @@ struct distrust {
 /* "A__B" is "A.B" in the names of types (docs/exe-prof.md); exceptions keep "Stdlib" in front. */
 static uint64_t hash_unit(const char *name)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t hash = 0;
 	for (; *name; name++) {
 		bool is_separator = name[0] == '_' && name[1] == '_';
@@ -46,7 +46,7 @@ static enum hg_status add_unit_names(struct distrust *d, const char *name)
 /* Whether the path "A.B.t" leads through a unit that is not believed. */
 static bool is_within(const struct distrust *d, const char *path)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t hash = 0, none;
 	for (; *path && *path != '('; path++) {
 		if (*path == '.' && base_map_get(&d->names, hash, &none))

@@ -95,10 +95,11 @@ static enum hg_status read_hgprof_header(struct hgprof_reader *reader, struct hg
 	if (format != 1)
 		return hgprof_bad(reader, line, reader->bytes,
 			"format hgprof %u; this program reads hgprof 1", format);
-	if (!hgprof_word(line, &word) || word.length != 5 || memcmp(word.text, "ocaml", 5) != 0)
+	if (!hgprof_next_word(line, &word) || word.length != 5 ||
+		memcmp(word.text, "ocaml", 5) != 0)
 		return hgprof_bad(reader, line, line->next, "no version of OCaml");
 	BASE_TRY(hgprof_name(reader, line, &reader->types->ocaml_version));
-	if (!hgprof_word(line, &word) || word.length != 4 || memcmp(word.text, "word", 4) != 0)
+	if (!hgprof_next_word(line, &word) || word.length != 4 || memcmp(word.text, "word", 4) != 0)
 		return hgprof_bad(reader, line, line->next, "no size of words");
 	BASE_TRY(hgprof_number(reader, line, "size of words", UINT32_MAX, &word_size));
 	if (word_size != 64)

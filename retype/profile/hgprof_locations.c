@@ -144,7 +144,7 @@ static void read_kinds(struct retype_types *types, const struct kept *kept, stru
 	location->made_count = 0;
 	location->made = NULL;
 	enum hg_status status = hgprof_alloc(&reader, count, sizeof(*made), &made);
-	for (uint32_t i = 0; status == HG_OK && hgprof_word(&line, &word); i++) {
+	for (uint32_t i = 0; status == HG_OK && hgprof_next_word(&line, &word); i++) {
 		uint32_t number = 0;
 		if (hgprof_split(&word, &term)) {
 			const uint8_t *digits = term.text;

@@ -44,7 +44,7 @@ struct hgprof_line hgprof_line_of(
 
 /* Words */
 
-bool hgprof_word(struct hgprof_line *line, struct hgprof_word *word)
+bool hgprof_next_word(struct hgprof_line *line, struct hgprof_word *word)
 {
 	base_assert(line->next <= line->end);
 	while (line->next < line->end && *line->next == ' ')
@@ -64,7 +64,7 @@ uint32_t hgprof_count_words(const struct hgprof_line *line)
 	struct hgprof_line rest = *line;
 	struct hgprof_word word;
 	uint32_t count = 0;
-	while (hgprof_word(&rest, &word))
+	while (hgprof_next_word(&rest, &word))
 		count++;
 	return count;
 }
@@ -96,7 +96,7 @@ enum hg_status hgprof_number(const struct hgprof_reader *reader, struct hgprof_l
 	const char *what, uint32_t limit, uint32_t *number)
 {
 	struct hgprof_word word;
-	if (!hgprof_word(line, &word))
+	if (!hgprof_next_word(line, &word))
 		return hgprof_bad(reader, line, line->end, "ends where a %s is to be", what);
 	return hgprof_parse_number(reader, line, word, what, limit, number);
 }
@@ -152,7 +152,7 @@ enum hg_status hgprof_name(
 	const struct hgprof_reader *reader, struct hgprof_line *line, const char **name)
 {
 	struct hgprof_word word;
-	if (!hgprof_word(line, &word))
+	if (!hgprof_next_word(line, &word))
 		return hgprof_bad(reader, line, line->end, "ends where a name is to be");
 	return hgprof_unescape(reader, line, word, name);
 }
@@ -162,7 +162,7 @@ enum hg_status hgprof_ident(
 {
 	struct hgprof_word word;
 	struct hgprof_line rest = *line;
-	if (!hgprof_word(&rest, &word) || memchr(word.text, '%', word.length))
+	if (!hgprof_next_word(&rest, &word) || memchr(word.text, '%', word.length))
 		return hgprof_name(reader, line, name);
 	*line = rest;
 	return base_pool_string(&reader->types->pool, word.text, word.length, name, reader->error);

@@ -88,7 +88,7 @@ static inline bool hgprof_next_line(const struct hgprof_reader *reader, struct h
 }
 
 /* The next word; false at the end of the line. */
-bool hgprof_word(struct hgprof_line *line, struct hgprof_word *word);
+bool hgprof_next_word(struct hgprof_line *line, struct hgprof_word *word);
 /* How many words are left. */
 uint32_t hgprof_count_words(const struct hgprof_line *line);
 /* A number below a limit, which must be the whole word. */

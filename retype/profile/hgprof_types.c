@@ -36,7 +36,7 @@ static enum hg_status read_ids(struct hgprof_reader *reader, struct hgprof_line 
 {
 	struct hgprof_word word;
 	uint32_t id;
-	while (hgprof_word(line, &word)) {
+	while (hgprof_next_word(line, &word)) {
 		BASE_TRY(hgprof_parse_number(
 			reader, line, word, "term", (uint32_t)reader->terms.count, &id));
 		BASE_TRY(add_part_id(reader, &reader->lists, id));
@@ -49,7 +49,7 @@ static enum hg_status read_named(
 	struct hgprof_reader *reader, struct hgprof_line *line, bool may_be_constant)
 {
 	struct hgprof_word word, rest;
-	while (hgprof_word(line, &word)) {
+	while (hgprof_next_word(line, &word)) {
 		uint32_t id = RETYPE_NONE;
 		const char *name;
 		if (hgprof_split(&word, &rest))
@@ -77,7 +77,7 @@ static enum hg_status read_term(
 	const char *label;
 	reader->lists.id_count = reader->lists.name_count = 0;
 	*written = (struct written){RETYPE_UNKNOWN, 0};
-	if (!hgprof_word(&line, &kind) || kind.length != 1)
+	if (!hgprof_next_word(&line, &kind) || kind.length != 1)
 		return hgprof_bad(reader, &line, line.next, "a term of no kind");
 	switch (kind.text[0]) {
 	case '?':
@@ -242,8 +242,9 @@ static enum hg_status close_terms(struct hgprof_reader *reader)
 	BASE_TRY(hgprof_alloc(reader, count, sizeof(*reader->closed), &reader->closed));
 	for (uint64_t i = 0; i < count; i++) {
 		reader->closed[i] = retype_instance(reader->types, reader->open[i], NULL, 0);
-		base_assert(!retype_node(reader->types, reader->closed[i])->is_open);
-		base_assert(retype_node(reader->types, reader->closed[i])->depth <= RETYPE_DEEPEST);
+		base_assert(!retype_node_of(reader->types, reader->closed[i])->is_open);
+		base_assert(
+			retype_node_of(reader->types, reader->closed[i])->depth <= RETYPE_DEEPEST);
 	}
 	return reader->types->status;
 }
@@ -274,7 +275,7 @@ enum hg_status hgprof_fields(const struct hgprof_reader *reader, struct hgprof_l
 	struct hgprof_word word;
 	*count = hgprof_count_words(line);
 	BASE_TRY(hgprof_alloc(reader, *count, sizeof(*all), &all));
-	for (uint32_t i = 0; i < *count && hgprof_word(line, &word); i++)
+	for (uint32_t i = 0; i < *count && hgprof_next_word(line, &word); i++)
 		BASE_TRY(read_named_field(reader, line, word, closed, &all[i]));
 	*fields = all;
 	return HG_OK;
@@ -294,7 +295,7 @@ static enum hg_status read_numbers(
 {
 	struct hgprof_word word, part;
 	uint32_t instance = 0, *numbers[] = {&declared->parameters, &declared->origin, &instance};
-	if (!hgprof_word(line, &word))
+	if (!hgprof_next_word(line, &word))
 		return hgprof_bad(
 			reader, line, line->end, "ends where PARAMS/ORIGIN/SPEC is to be");
 	for (unsigned i = 0; i < 3; i++) {
@@ -319,7 +320,7 @@ static enum hg_status read_declared(
 {
 	BASE_TRY(hgprof_name(reader, line, &declared->name));
 	BASE_TRY(read_numbers(reader, line, declared));
-	if (!hgprof_word(line, &declared->kind))
+	if (!hgprof_next_word(line, &declared->kind))
 		return hgprof_bad(reader, line, line->end, "a declaration of no kind");
 	return HG_OK;
 }
@@ -394,7 +395,7 @@ static enum hg_status read_result(const struct hgprof_reader *reader, struct hgp
 	struct hgprof_word word;
 	struct retype_term *result;
 	uint32_t id;
-	while (hgprof_word(&rest, &word) && !is_word(word, ";"))
+	while (hgprof_next_word(&rest, &word) && !is_word(word, ";"))
 		constructor->result_count++;
 	BASE_TRY(hgprof_alloc(reader, constructor->result_count, sizeof(*result), &result));
 	for (uint32_t i = 0; i < constructor->result_count; i++) {
@@ -416,7 +417,7 @@ static enum hg_status read_unboxed(const struct hgprof_reader *reader, struct hg
 	BASE_TRY(hgprof_number(reader, line, "term", (uint32_t)reader->terms.count, &id));
 	declaration->form = RETYPE_UNBOXED;
 	declaration->inner = reader->open[id];
-	if (hgprof_word(line, &word) && is_word(word, "="))
+	if (hgprof_next_word(line, &word) && is_word(word, "="))
 		return read_result(reader, line, &declaration->unboxed);
 	return HG_OK;
 }
@@ -426,12 +427,12 @@ static enum hg_status read_constructor(const struct hgprof_reader *reader, struc
 {
 	struct hgprof_word kind, word;
 	BASE_TRY(hgprof_name(reader, line, &constructor->name));
-	if (!hgprof_word(line, &kind) || kind.length != 1 || !memchr("cbr", kind.text[0], 3))
+	if (!hgprof_next_word(line, &kind) || kind.length != 1 || !memchr("cbr", kind.text[0], 3))
 		return hgprof_bad(reader, line, line->next, "a constructor of no kind");
 	constructor->is_constant = kind.text[0] == 'c';
 	constructor->is_record = kind.text[0] == 'r';
 	struct hgprof_line rest = *line;
-	if (hgprof_word(&rest, &word) && is_word(word, "=")) {
+	if (hgprof_next_word(&rest, &word) && is_word(word, "=")) {
 		*line = rest;
 		BASE_TRY(read_result(reader, line, constructor));
 	}

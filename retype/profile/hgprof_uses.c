@@ -28,7 +28,7 @@ static enum hg_status read_unit(
 {
 	struct hgprof_word crc, state;
 	BASE_TRY(hgprof_name(reader, &line, &unit->name));
-	if (!hgprof_word(&line, &crc))
+	if (!hgprof_next_word(&line, &crc))
 		return hgprof_bad(reader, &line, line.end, "a unit without CRC");
 	if (crc.length == sizeof(unit->crc) - 1)
 		memcpy(unit->crc, crc.text, crc.length);
@@ -36,7 +36,7 @@ static enum hg_status read_unit(
 		return hgprof_bad(reader, &line, crc.text, "a CRC is 32 digits or '-'");
 	BASE_TRY(hgprof_name(reader, &line, &unit->source));
 	BASE_TRY(hgprof_name(reader, &line, &unit->builddir));
-	if (!hgprof_word(&line, &state))
+	if (!hgprof_next_word(&line, &state))
 		return hgprof_bad(reader, &line, line.end, "does not say what was found");
 	unit->from_interface = state.length != 3 || memcmp(state.text, "cmt", 3) != 0;
 	return HG_OK;
@@ -71,7 +71,7 @@ static enum hg_status read_unit_name(
 {
 	struct hgprof_word word, *last = &reader->last_unit;
 	const char *name;
-	if (!hgprof_word(line, &word))
+	if (!hgprof_next_word(line, &word))
 		return hgprof_bad(reader, line, line->end, "ends where a unit is to be");
 	if (word.length != last->length || memcmp(word.text, last->text, word.length) != 0) {
 		BASE_TRY(hgprof_unescape(reader, line, word, &name));
@@ -144,7 +144,7 @@ static enum hg_status read_class(struct hgprof_reader *reader, struct hgprof_lin
 	uint32_t count = 0;
 	BASE_TRY(hgprof_name(reader, line, &class->name));
 	rest = *line;
-	while (hgprof_word(&rest, &word) && (word.length != 1 || word.text[0] != ';'))
+	while (hgprof_next_word(&rest, &word) && (word.length != 1 || word.text[0] != ';'))
 		count++;
 	BASE_TRY(hgprof_alloc(reader, count, sizeof(*methods), &methods));
 	for (uint32_t i = 0; i < count; i++)
@@ -179,7 +179,7 @@ static enum hg_status read_parameters(const struct hgprof_reader *reader, struct
 	struct hgprof_word word, one;
 	struct retype_term *parameters;
 	uint32_t count = 1, term;
-	if (!hgprof_word(line, &word))
+	if (!hgprof_next_word(line, &word))
 		return hgprof_bad(reader, line, line->end, "a function without parameters");
 	if (word.length == 1 && word.text[0] == '-')
 		return HG_OK;
@@ -208,7 +208,7 @@ static enum hg_status read_hgprof_position(
 {
 	struct hgprof_line rest = *line;
 	struct hgprof_word word;
-	if (hgprof_word(&rest, &word) && word.length == 2 && memcmp(word.text, "-1", 2) == 0) {
+	if (hgprof_next_word(&rest, &word) && word.length == 2 && memcmp(word.text, "-1", 2) == 0) {
 		*line = rest;
 		*position = 0;
 		return HG_OK;

@@ -25,7 +25,7 @@ struct retype_fits {
 	struct retype_memo numbers; /* in 'results', by term, tag and size */
 	struct retype_fit *results;
 	uint64_t count, capacity;
-	unsigned sets_in_sets; /* how many sets retype_fit() is in */
+	unsigned sets_in_sets; /* how many sets retype_find_fit() is in */
 };
 
 struct shape {
@@ -67,7 +67,7 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 	struct retype_types *types = bindings->types;
 	if (room == 0)
 		return true;
-	struct retype_node p = *retype_node(types, pattern);
+	struct retype_node p = *retype_node_of(types, pattern);
 	if (p.kind == RETYPE_VARIABLE) {
 		base_assert(p.number < RETYPE_MOST_VARIABLES);
 		struct retype_term *variable = &bindings->variables[p.number];
@@ -78,8 +78,8 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 	}
 	pattern = retype_expand(types, pattern, RETYPE_BOTTOMLESS);
 	actual = retype_expand(types, actual, RETYPE_DEEPEST);
-	p = *retype_node(types, pattern);
-	struct retype_node a = *retype_node(types, actual);
+	p = *retype_node_of(types, pattern);
+	struct retype_node a = *retype_node_of(types, actual);
 	if (retype_is_abstract(types, pattern) || retype_is_abstract(types, actual) ||
 		a.kind == RETYPE_SET || a.kind == RETYPE_MANY || p.kind == RETYPE_OBJECT ||
 		a.kind == RETYPE_OBJECT)
@@ -132,7 +132,7 @@ static struct retype_fit close_fields(struct retype_types *types, const char *co
 {
 	bool is_open = false;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct retype_node *node = retype_node(types, fields[i].type);
+		const struct retype_node *node = retype_node_of(types, fields[i].type);
 		is_open |= node->is_open || node->depth > RETYPE_DEEPEST;
 	}
 	struct retype_fit fit = {.match = RETYPE_FIELDS,
@@ -147,7 +147,7 @@ static struct retype_fit close_fields(struct retype_types *types, const char *co
 	for (uint32_t i = 0; i < count; i++) {
 		closed[i] = fields[i];
 		closed[i].type = retype_apply(types, fields[i].type, arguments, RETYPE_DEEPEST);
-		base_assert(retype_node(types, closed[i].type)->depth <= RETYPE_DEEPEST);
+		base_assert(retype_node_of(types, closed[i].type)->depth <= RETYPE_DEEPEST);
 	}
 	fit.fields = closed;
 	return fit;
@@ -176,7 +176,7 @@ static const struct retype_field *argument_fields(
 
 static struct retype_fit fit_tuple(struct retype_types *types, struct retype_term term)
 {
-	uint32_t count = retype_node(types, term)->count;
+	uint32_t count = retype_node_of(types, term)->count;
 	const struct retype_field *fields = argument_fields(types, term, count);
 	if (!fields)
 		return untold;
@@ -253,7 +253,7 @@ static struct retype_fit fit_array(
 	if (shape.tag != SNAP_TAG_DOUBLE_ARRAY)
 		return misfit;
 	element = unwrap_unboxed(types, element);
-	const struct retype_node *node = retype_node(types, element);
+	const struct retype_node *node = retype_node_of(types, element);
 	bool may_be_float = retype_is_abstract(types, element) || node->kind == RETYPE_SET ||
 			    node->kind == RETYPE_MANY ||
 			    (node->kind == RETYPE_CONSTRUCTED && node->number == RETYPE_BASE_FLOAT);
@@ -300,7 +300,7 @@ static struct retype_fit fit_simple(
 static struct retype_fit fit_ephemeron(
 	struct retype_types *types, struct retype_term term, bool has_data, struct shape shape)
 {
-	uint32_t count = retype_node(types, term)->count,
+	uint32_t count = retype_node_of(types, term)->count,
 		 keys = has_data && count ? count - 1 : count;
 	struct retype_fit fit = fit_if(shape.tag == SNAP_TAG_ABSTRACT, RETYPE_LEAF);
 	if (fit.match == RETYPE_MISFIT || keys == 0)
@@ -351,7 +351,7 @@ static struct retype_fit fit_declared(
 static struct retype_fit fit_one(
 	struct retype_types *types, struct retype_term term, struct shape shape)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	switch (node->kind) {
 	case RETYPE_CONSTRUCTED:
 		return fit_declared(types, term, shape);
@@ -427,13 +427,13 @@ static struct retype_fit fit_set(
 	struct retype_fit all[RETYPE_MOST_ALTERNATIVES];
 	unsigned count = 0;
 	bool says_nothing = false;
-	uint32_t alternatives = retype_node(types, term)->count;
+	uint32_t alternatives = retype_node_of(types, term)->count;
 	if (types->fits->sets_in_sets == MOST_SETS_IN_SETS)
 		return untold;
 	types->fits->sets_in_sets++;
 	for (uint32_t i = 0; i < alternatives && count < RETYPE_MOST_ALTERNATIVES; i++) {
-		struct retype_fit fit =
-			retype_fit(types, retype_argument(types, term, i), shape.tag, shape.wosize);
+		struct retype_fit fit = retype_find_fit(
+			types, retype_argument(types, term, i), shape.tag, shape.wosize);
 		says_nothing |= fit.match == RETYPE_UNTOLD;
 		if (fit.match != RETYPE_MISFIT && fit.match != RETYPE_UNTOLD)
 			all[count++] = fit;
@@ -466,7 +466,7 @@ static enum hg_status keep_fit(
  * Kept is only what has fields, whose number is that of the block, so that strings and arrays of
  * all sizes do not fill the memo.
  */
-struct retype_fit retype_fit(
+struct retype_fit retype_find_fit(
 	struct retype_types *types, struct retype_term term, unsigned tag, uint64_t wosize)
 {
 	struct retype_fits *fits = types->fits;
@@ -478,7 +478,7 @@ struct retype_fit retype_fit(
 	}
 	struct shape shape = {tag & 255, wosize};
 	struct retype_term inner = unwrap_unboxed(types, term);
-	struct retype_fit fit = retype_node(types, inner)->kind == RETYPE_SET
+	struct retype_fit fit = retype_node_of(types, inner)->kind == RETYPE_SET
 					? fit_set(types, inner, shape)
 					: fit_one(types, inner, shape);
 	base_assert(fit.match != RETYPE_FIELDS || fit.fields || fit.field_count == 0);
@@ -493,13 +493,13 @@ struct retype_term retype_tagged(
 	struct retype_term argument = RETYPE_NOTHING;
 	const char *found = NULL;
 	term = unwrap_unboxed(types, term);
-	bool is_set = retype_node(types, term)->kind == RETYPE_SET;
-	uint32_t alternatives = is_set ? retype_node(types, term)->count : 1;
+	bool is_set = retype_node_of(types, term)->kind == RETYPE_SET;
+	uint32_t alternatives = is_set ? retype_node_of(types, term)->count : 1;
 	for (uint32_t i = 0; i < alternatives; i++) {
 		struct retype_term one = term;
 		if (is_set)
 			one = unwrap_unboxed(types, retype_argument(types, term, i));
-		struct retype_node node = *retype_node(types, one);
+		struct retype_node node = *retype_node_of(types, one);
 		for (uint32_t tag = 0; node.kind == RETYPE_POLY_VARIANT && tag < node.count;
 			tag++) {
 			if (retype_hash_name(node.names[tag]) != hash)

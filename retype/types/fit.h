@@ -31,7 +31,7 @@ struct retype_fit {
 
 /* Memoised by (term, tag, wosize).  Of a set: the first of its types that fits, with the fields of
  * all that do joined.  Aliases and unboxed types fit as what they are made of. */
-struct retype_fit retype_fit(
+struct retype_fit retype_find_fit(
 	struct retype_types *types, struct retype_term term, unsigned tag, uint64_t wosize);
 
 /* The type of the argument of a poly variant's tag, RETYPE_NOTHING if it is not known; and its name

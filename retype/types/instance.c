@@ -38,7 +38,7 @@ static struct retype_term rebuild_term(
 {
 	struct retype_types *types = s->types;
 	struct retype_nodes *nodes = types->nodes;
-	struct retype_node node = *retype_node(types, term);
+	struct retype_node node = *retype_node_of(types, term);
 	uint32_t below = node.kind == RETYPE_SET ? room : room - 1;
 	uint64_t before = nodes->scratch_count;
 	for (uint32_t i = 0; i < node.count; i++)
@@ -55,14 +55,14 @@ static struct retype_term instantiate(
 	const struct substitution *s, struct retype_term term, uint32_t room)
 {
 	struct retype_types *types = s->types;
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	if (room == 0)
 		return RETYPE_NOTHING;
 	if ((!node->is_open || s->keeps_variables) && node->depth <= room)
 		return term;
 	if (node->kind == RETYPE_VARIABLE)
 		return cut_term(types, retype_argument(types, s->arguments, node->number), room);
-	uint32_t deepest = (uint32_t)node->depth + retype_node(types, s->arguments)->depth;
+	uint32_t deepest = (uint32_t)node->depth + retype_node_of(types, s->arguments)->depth;
 	uint64_t depth = deepest <= room ? RETYPE_BOTTOMLESS : room;
 	uint64_t with = s->keeps_variables ? UINT32_MAX : s->arguments.n;
 	uint64_t key = (uint64_t)term.n << 32 | with;
@@ -70,7 +70,7 @@ static struct retype_term instantiate(
 	if (retype_memo_find(&types->instances->made, key, depth, &found))
 		return (struct retype_term){found};
 	struct retype_term made = rebuild_term(s, term, room);
-	base_assert(retype_node(types, made)->depth <= room);
+	base_assert(retype_node_of(types, made)->depth <= room);
 	if (types->status == HG_OK)
 		retype_keep_status(types,
 			retype_memo_set(&types->instances->made, key, depth, made.n, types->error));
@@ -81,7 +81,7 @@ struct retype_term retype_instance(struct retype_types *types, struct retype_ter
 	const struct retype_term *arguments, uint32_t count)
 {
 	struct substitution s = {types, RETYPE_NOTHING, false};
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	if (!node->is_open && node->depth <= RETYPE_DEEPEST)
 		return term;
 	if (count > 0)
@@ -92,7 +92,7 @@ struct retype_term retype_instance(struct retype_types *types, struct retype_ter
 struct retype_term retype_apply(struct retype_types *types, struct retype_term term,
 	struct retype_term applied, uint32_t room)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	if (!node->is_open && node->depth <= room)
 		return term;
 	struct substitution s = {types, applied, false};
@@ -117,7 +117,7 @@ struct retype_term retype_expand(struct retype_types *types, struct retype_term 
 
 bool retype_is_abstract(const struct retype_types *types, struct retype_term expanded)
 {
-	const struct retype_node *node = retype_node(types, expanded);
+	const struct retype_node *node = retype_node_of(types, expanded);
 	if (node->kind != RETYPE_CONSTRUCTED)
 		return node->kind == RETYPE_UNKNOWN || node->kind == RETYPE_VARIABLE;
 	const struct retype_declaration *declaration = retype_declared(types, expanded);

@@ -39,7 +39,7 @@ struct heads {
 
 static struct head head_of(const struct retype_types *types, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	struct head head = {(enum retype_kind)node->kind, node->number};
 	if (node->kind == RETYPE_TUPLE)
 		head.id = node->count;
@@ -181,7 +181,7 @@ static int compare_unsigned(uint64_t a, uint64_t b)
 static int compare_heads(
 	const struct retype_types *types, struct retype_term a, struct retype_term b)
 {
-	const struct retype_node *x = retype_node(types, a), *y = retype_node(types, b);
+	const struct retype_node *x = retype_node_of(types, a), *y = retype_node_of(types, b);
 	int order = 0;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
@@ -221,7 +221,7 @@ static struct retype_term join_within(struct retype_types *types, struct retype_
 static struct retype_term join_named(struct retype_types *types, struct retype_term a,
 	struct retype_term b, uint32_t room, bool *conflict)
 {
-	struct retype_node x = *retype_node(types, a), y = *retype_node(types, b);
+	struct retype_node x = *retype_node_of(types, a), y = *retype_node_of(types, b);
 	size_t most = (size_t)x.count + y.count;
 	const char **names = calloc(most + 1, sizeof(*names));
 	struct retype_term *terms = calloc(most + 1, sizeof(*terms)), made = RETYPE_NOTHING;
@@ -257,8 +257,8 @@ static struct retype_term join_arguments(struct retype_types *types, struct rety
 	struct retype_term b, uint32_t room, bool *conflict)
 {
 	struct retype_nodes *nodes = types->nodes;
-	struct retype_node x = *retype_node(types, a);
-	uint32_t count = retype_node(types, b)->count;
+	struct retype_node x = *retype_node_of(types, a);
+	uint32_t count = retype_node_of(types, b)->count;
 	if (retype_is(a, b))
 		return a;
 	if (x.kind == RETYPE_POLY_VARIANT || x.kind == RETYPE_OBJECT)
@@ -280,7 +280,7 @@ static struct retype_term join_arguments(struct retype_types *types, struct rety
 static void gather_heads(
 	const struct retype_types *types, struct retype_term term, struct heads *heads)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	*heads = (struct heads){.terms = {term}, .count = 1};
 	if (node->kind != RETYPE_SET)
 		return;
@@ -354,7 +354,7 @@ static struct retype_term join_heads(struct retype_types *types, struct retype_t
 /* Whether the depth of what comes of it may be more than that of the term itself. */
 static bool has_aliases(struct retype_types *types, struct retype_term term)
 {
-	struct retype_node node = *retype_node(types, term);
+	struct retype_node node = *retype_node_of(types, term);
 	if (node.aliases)
 		return node.aliases == RETYPE_WITH_ALIASES;
 	const struct retype_declaration *declaration = retype_declared(types, term);

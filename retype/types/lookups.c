@@ -19,7 +19,7 @@ struct retype_lookups {
 
 static uint64_t hash_unit_name(const char *name)
 {
-	return base_hash_bytes(base_secret(), name, strlen(name));
+	return base_hash_bytes(base_process_secret(), name, strlen(name));
 }
 
 enum { MOST_ALIKE = 64 };
@@ -67,7 +67,7 @@ static char next_of_symbol(const char **symbol)
 
 static uint64_t hash_symbol_part(uint64_t hash, const char *part, bool is_encoded)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	while (*part) {
 		char c = is_encoded ? next_of_symbol(&part) : *part++;
 		if (c != '_' && c != '.')
@@ -107,8 +107,8 @@ static const char *unit_name(const struct retype_types *types, uint32_t unit)
 static void index_function(struct retype_types *types, uint32_t number)
 {
 	const struct retype_function *function = &types->functions[number];
-	uint64_t hash =
-		hash_symbol_part(base_secret()->add, unit_name(types, function->unit), false);
+	uint64_t hash = hash_symbol_part(
+		base_process_secret()->add, unit_name(types, function->unit), false);
 	add_hashed(types, &types->lookups->functions,
 		hash_symbol_part(hash, function->ident, false), number);
 }
@@ -123,7 +123,7 @@ static int compare_hashes(const void *a, const void *b)
 
 static uint64_t hash_of_hashes(const int32_t *hashes, uint32_t count)
 {
-	return base_hash_bytes(base_secret(), hashes, count * sizeof(*hashes));
+	return base_hash_bytes(base_process_secret(), hashes, count * sizeof(*hashes));
 }
 
 /*
@@ -214,7 +214,7 @@ static void index_classes(struct retype_types *types)
 /* Extensions by what dots and underscores leave of their names: "A__B.E" is "A.B.E". */
 static uint64_t hash_extension(const char *name)
 {
-	return hash_symbol_part(base_secret()->add, name, false);
+	return hash_symbol_part(base_process_secret()->add, name, false);
 }
 
 static char next_of_name(const char **name)
@@ -330,7 +330,7 @@ const struct retype_function *retype_function_symbol(
 	const struct retype_types *types, const char *symbol)
 {
 	const struct retype_memo *memo = &lookups_of(types)->functions;
-	uint64_t hash = hash_symbol_part(base_secret()->add, symbol, true);
+	uint64_t hash = hash_symbol_part(base_process_secret()->add, symbol, true);
 	uint32_t number;
 	for (uint64_t nth = 0; retype_memo_find(memo, hash, nth, &number); nth++) {
 		base_assert(number < types->function_count);

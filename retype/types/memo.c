@@ -18,7 +18,7 @@ enum { FIRST_MEMO_SLOTS = 1024 };
 /* The slot of a pair, or the free one where it would be; at most half of them are taken. */
 static struct retype_memo_slot *memo_slot(const struct retype_memo *memo, uint64_t a, uint64_t b)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t at = base_hash_join(secret, base_fold(b ^ secret->add, secret->multiply), a);
 	for (at &= memo->mask; memo->slots[at].is_used; at = (at + 1) & memo->mask)
 		if (memo->slots[at].a == a && memo->slots[at].b == b)

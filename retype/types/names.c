@@ -42,7 +42,7 @@ static void put_term(struct writer *w, struct retype_term term, enum binding aro
 /* Terms with something between them; those that would be too long are "...". */
 static void put_all(struct writer *w, struct retype_term term, const char *between)
 {
-	uint32_t count = retype_node(w->types, term)->count;
+	uint32_t count = retype_node_of(w->types, term)->count;
 	for (uint32_t i = 0; i < count; i++) {
 		if (i > 0)
 			put_text(w, between);
@@ -67,7 +67,7 @@ static void put_variable(struct writer *w, uint32_t number)
 
 static void put_constructed(struct writer *w, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(w->types, term);
+	const struct retype_node *node = retype_node_of(w->types, term);
 	const struct retype_declaration *declaration = retype_declared(w->types, term);
 	if (node->count == 1) {
 		put_term(w, retype_argument(w->types, term, 0), BINDS_ARGUMENT);
@@ -83,7 +83,7 @@ static void put_constructed(struct writer *w, struct retype_term term)
 /* The parameter of "?label:" is an option, of which OCaml writes only the inside. */
 static void put_arrow(struct writer *w, struct retype_term term)
 {
-	const char *label = retype_node(w->types, term)->names[0];
+	const char *label = retype_node_of(w->types, term)->names[0];
 	struct retype_term parameter = retype_argument(w->types, term, 0);
 	const struct retype_declaration *declaration = retype_declared(w->types, parameter);
 	if (label[0] == '?' && declaration && strcmp(declaration->name, "option") == 0)
@@ -115,7 +115,7 @@ static uint32_t next_name(const struct retype_node *node, const char *last)
 
 static void put_named(struct writer *w, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(w->types, term);
+	const struct retype_node *node = retype_node_of(w->types, term);
 	bool is_object = node->kind == RETYPE_OBJECT;
 	const char *last = NULL;
 	put_text(w, is_object ? "<" : "[");
@@ -148,7 +148,7 @@ static void put_module(struct writer *w, uint32_t layout)
 
 static void put_shown(struct writer *w, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(w->types, term);
+	const struct retype_node *node = retype_node_of(w->types, term);
 	switch (node->kind) {
 	case RETYPE_MANY:
 		put_text(w, "(...)");
@@ -187,7 +187,7 @@ static void put_shown(struct writer *w, struct retype_term term)
 static void put_term(struct writer *w, struct retype_term term, enum binding around)
 {
 	base_assert(w->depth <= DEEPEST_NAME);
-	enum retype_kind kind = (enum retype_kind)retype_node(w->types, term)->kind;
+	enum retype_kind kind = (enum retype_kind)retype_node_of(w->types, term)->kind;
 	bool is_enclosed = (kind == RETYPE_ARROW && around > BINDS_ARROW) ||
 			   (kind == RETYPE_TUPLE && around > BINDS_TUPLE);
 	if (w->depth >= DEEPEST_NAME || w->length > LONGEST_NAME) {

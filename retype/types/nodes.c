@@ -23,7 +23,7 @@ static uint32_t name_count(enum retype_kind kind, uint32_t count)
 static uint32_t hash_parts(enum retype_kind kind, uint32_t number, const char *const *names,
 	const struct retype_term *arguments, uint32_t count)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t hash = base_hash(secret, (uint64_t)kind << 32 | number) + count;
 	for (uint32_t i = 0; i < count; i++)
 		hash = base_fold(hash ^ arguments[i].n, secret->multiply);
@@ -84,7 +84,7 @@ static void sum_up_arguments(const struct retype_types *types, struct retype_nod
 	node->is_open = node->kind == RETYPE_VARIABLE;
 	for (uint32_t i = 0; i < node->count; i++) {
 		/* Arguments are there before what has them, so that no term is a part of itself. */
-		const struct retype_node *argument = retype_node(types, arguments[i]);
+		const struct retype_node *argument = retype_node_of(types, arguments[i]);
 		node->is_open |= argument->is_open;
 		if (argument->depth > deepest)
 			deepest = argument->depth;
@@ -171,7 +171,7 @@ void retype_push(struct retype_types *types, struct retype_term term)
 const struct retype_declaration *retype_declared(
 	const struct retype_types *types, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	if (node->kind != RETYPE_CONSTRUCTED || node->number >= types->declaration_count)
 		return NULL;
 	return &types->declarations[node->number];

@@ -1,6 +1,6 @@
 /*
  * How terms are kept: hash-consed nodes, so that equal terms have equal numbers and a type is 4
- * bytes in every array.  For the files of the type table; others look at terms by retype_view().
+ * bytes in every array.  For the files of the type table; others look at terms by retype_view_of().
  */
 #ifndef RETYPE_TYPES_NODES_H
 #define RETYPE_TYPES_NODES_H
@@ -55,7 +55,7 @@ const struct retype_declaration *retype_declared(
 	const struct retype_types *types, struct retype_term term);
 
 /* Valid until the next term is made. */
-static inline const struct retype_node *retype_node(
+static inline const struct retype_node *retype_node_of(
 	const struct retype_types *types, struct retype_term term)
 {
 	base_assert(term.n < types->nodes->count);
@@ -66,7 +66,7 @@ static inline const struct retype_node *retype_node(
 static inline struct retype_term retype_argument(
 	const struct retype_types *types, struct retype_term term, uint32_t i)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	base_assert(node->first + node->count <= types->nodes->argument_count);
 	return i < node->count ? types->nodes->arguments[node->first + i] : RETYPE_NOTHING;
 }

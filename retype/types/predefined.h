@@ -8,7 +8,8 @@
 
 #include "retype/types/table.h"
 
-enum retype_base {
+/* Numbers of declarations. */
+enum {
 	RETYPE_BASE_INT,
 	RETYPE_BASE_CHAR,
 	RETYPE_BASE_BOOL,

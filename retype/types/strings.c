@@ -80,7 +80,7 @@ const char *retype_intern(struct retype_types *types, const void *bytes, size_t 
 	length = length ? strnlen(bytes, length) : 0;
 	if (length == 0 || length > UINT32_MAX)
 		return strings->empty;
-	uint32_t hash = (uint32_t)base_hash_bytes(base_secret(), bytes, length);
+	uint32_t hash = (uint32_t)base_hash_bytes(base_process_secret(), bytes, length);
 	const char *copy = string_slot(strings, bytes, length, hash)->text;
 	if (copy)
 		return copy;
@@ -96,7 +96,7 @@ const char *retype_interned(const struct retype_types *types, const char *string
 	size_t length = strlen(string);
 	if (length == 0)
 		return types->strings->empty;
-	uint32_t hash = (uint32_t)base_hash_bytes(base_secret(), string, length);
+	uint32_t hash = (uint32_t)base_hash_bytes(base_process_secret(), string, length);
 	return string_slot(types->strings, string, length, hash)->text;
 }
 

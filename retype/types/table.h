@@ -213,8 +213,8 @@ struct retype_types {
 /*
  * Adds to 'declarations' or 'layouts' and returns the number; RETYPE_NONE when memory is wanting.
  * What they point to must live as long as the table.  A declaration may be completed later, but
- * before the first retype_instance(), retype_join() or retype_fit().  To the other arrays readers
- * add as they like, in memory that they release themselves or in the pool.
+ * before the first retype_instance(), retype_join() or retype_find_fit().  To the other arrays
+ * readers add as they like, in memory that they release themselves or in the pool.
  */
 uint32_t retype_declare(struct retype_types *types, const struct retype_declaration *declaration);
 uint32_t retype_add_layout(struct retype_types *types, const struct retype_layout *layout);

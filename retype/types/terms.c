@@ -128,9 +128,9 @@ bool retype_is_closed(const struct retype_types *types, struct retype_term term)
 	return term.n < types->nodes->count && !types->nodes->all[term.n].is_open;
 }
 
-struct retype_view retype_view(const struct retype_types *types, struct retype_term term)
+struct retype_view retype_view_of(const struct retype_types *types, struct retype_term term)
 {
-	const struct retype_node *node = retype_node(types, term);
+	const struct retype_node *node = retype_node_of(types, term);
 	return (struct retype_view){
 		.kind = (enum retype_kind)node->kind,
 		.number = node->number,

@@ -59,6 +59,6 @@ int32_t retype_hash_name(const char *name);
 uint32_t retype_term_count(const struct retype_types *types);
 /* Whether the number is that of a term without variables, which alone are types of blocks. */
 bool retype_is_closed(const struct retype_types *types, struct retype_term term);
-struct retype_view retype_view(const struct retype_types *types, struct retype_term term);
+struct retype_view retype_view_of(const struct retype_types *types, struct retype_term term);
 
 #endif

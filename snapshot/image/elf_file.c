@@ -309,7 +309,8 @@ void snap_elf_close(struct snap_elf *elf)
 }
 
 /* Takes the symbols of a debug file if it belongs to this one. */
-static bool take_debug(struct snap_elf *elf, const char *path, const struct base_unpack *unpack)
+static bool take_debug(
+	struct snap_elf *elf, const char *path, const struct base_unpack_limits *unpack)
 {
 	struct base_file file;
 	struct snap_elf_view view;
@@ -337,8 +338,8 @@ static bool take_debug(struct snap_elf *elf, const char *path, const struct base
 	return true;
 }
 
-static bool BASE_PRINTF(3, 4)
-	try_debug(struct snap_elf *elf, const struct base_unpack *unpack, const char *format, ...)
+static bool BASE_PRINTF(3, 4) try_debug(
+	struct snap_elf *elf, const struct base_unpack_limits *unpack, const char *format, ...)
 {
 	char path[PATH_MAX];
 	va_list arguments;
@@ -348,7 +349,8 @@ static bool BASE_PRINTF(3, 4)
 	return length > 0 && (size_t)length < sizeof(path) && take_debug(elf, path, unpack);
 }
 
-void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct base_unpack *unpack)
+void snap_elf_add_debug(
+	struct snap_elf *elf, const char *folder, const struct base_unpack_limits *unpack)
 {
 	char id[SNAP_BUILD_ID_TEXT];
 	if (elf->debug_elf || elf->build_id.size < 2)
@@ -407,7 +409,7 @@ static struct snap_elf_symbol describe_elf_symbol(const struct snap_elf *elf, ui
 /* The slot of a name, or the free one where it belongs. */
 static uint32_t *find_name_slot(struct snap_elf *elf, const char *name, size_t length)
 {
-	uint64_t at = base_hash_bytes(base_secret(), name, length);
+	uint64_t at = base_hash_bytes(base_process_secret(), name, length);
 	for (;; at++, elf->probes++) {
 		uint32_t *slot = &elf->slots[at & elf->slot_mask];
 		if (*slot == 0 || strcmp(describe_elf_symbol(elf, *slot - 1).name, name) == 0)

@@ -117,7 +117,8 @@ void snap_elf_close(struct snap_elf *elf);
  * has the same build-id: /usr/lib/debug/.build-id/xx/yyy.debug, or the name in .gnu_debuglink in
  * 'folder', its .debug, and the folder of that name under /usr/lib/debug.
  */
-void snap_elf_add_debug(struct snap_elf *elf, const char *folder, const struct base_unpack *unpack);
+void snap_elf_add_debug(
+	struct snap_elf *elf, const char *folder, const struct base_unpack_limits *unpack);
 
 /* Whether any symbol is defined: false for a static and stripped program. */
 bool snap_elf_has_symbols(const struct snap_elf *elf);

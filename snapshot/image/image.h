@@ -72,7 +72,7 @@ struct snap_image_options {
 	const char *libraries; /* folder with files of the machine the core comes from, by full
 				  path below it or by name; or NULL */
 	bool partial;          /* accept a core that is cut short */
-	const struct base_unpack *unpack; /* of compressed files; or NULL */
+	const struct base_unpack_limits *unpack; /* of compressed files; or NULL */
 	bool no_host_files; /* only those named above and the copies that the core holds */
 };
 

@@ -94,7 +94,7 @@ static bool is_name(const char *name, const uint8_t *bytes, uint32_t length)
 static enum hg_status intern_file(
 	struct source_reader *l, const uint8_t *bytes, uint32_t length, const char **out)
 {
-	for (uint64_t key = base_hash_bytes(base_secret(), bytes, length);; key++) {
+	for (uint64_t key = base_hash_bytes(base_process_secret(), bytes, length);; key++) {
 		uint64_t number = l->name_count;
 		bool added;
 		BASE_TRY(base_map_add(&l->by_name, key, &number, &added, l->error));
@@ -109,7 +109,7 @@ static enum hg_status intern_file(
 
 static uint64_t hash_location(const struct snap_location *location)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t hash = base_hash(secret, (uintptr_t)location->file);
 	hash = base_hash_join(secret, hash, (uint32_t)location->line);
 	return base_hash_join(secret, hash, (uint64_t)location->start << 32 | location->end);

@@ -96,7 +96,7 @@ static void fit_blocks(struct retype_types *types, struct retype_term type)
 	static const unsigned tags[] = {0, 1, 246, 247, 248, 252};
 	for (size_t i = 0; i < sizeof(tags) / sizeof(tags[0]); i++)
 		for (uint64_t wosize = 1; wosize < 4; wosize++) {
-			struct retype_fit fit = retype_fit(types, type, tags[i], wosize);
+			struct retype_fit fit = retype_find_fit(types, type, tags[i], wosize);
 			check_fields(types, fit.fields, fit.field_count);
 		}
 }

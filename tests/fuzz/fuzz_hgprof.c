@@ -44,7 +44,7 @@ static void fit_all(struct retype_types *types, struct retype_term term)
 	char text[64];
 	for (unsigned i = 0; i < sizeof(tags) / sizeof(*tags); i++)
 		for (uint64_t wosize = 1; wosize < 5; wosize++) {
-			struct retype_fit fit = retype_fit(types, term, tags[i], wosize);
+			struct retype_fit fit = retype_find_fit(types, term, tags[i], wosize);
 			CHECK(fit.constructor);
 			CHECK(fit.field_count == 0 || is_field_match(fit.match));
 			CHECK(fit.field_count <= wosize);

@@ -28,7 +28,7 @@ static void look(struct stress_target *target, const uint64_t *before, struct vi
 			view->stands = true;
 	for (size_t i = 0; i < target->thread_count; i++) {
 		struct stress_thread *thread = &target->threads[i];
-		struct stress_status status = stress_status(target->process, thread->id);
+		struct stress_status status = stress_read_status(target->process, thread->id);
 		if (status.state == 0 || strchr("TtZX", status.state) || status.tracer != 0)
 			view->stopped = true;
 		thread->is_back = thread->is_back || status.blocked == thread->blocked;
@@ -39,7 +39,7 @@ static void look(struct stress_target *target, const uint64_t *before, struct vi
 	}
 	/* The most work, so only when the rest is as it should be. */
 	if (!view->stands && !view->stopped && !view->other_mask)
-		view->copies = stress_copies(target->process, false);
+		view->copies = stress_find_copies(target->process, false);
 }
 
 static bool is_fine(const struct view *view)
@@ -62,9 +62,9 @@ static bool judge_dead(struct stress_target *target, pid_t process, struct stres
 		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	row->killed++;
 	/* Those that die with their tracer are given time to. */
-	for (int i = 0; i < 500 && stress_copies(process, false).live > 0; i++)
+	for (int i = 0; i < 500 && stress_find_copies(process, false).live > 0; i++)
 		stress_nap(NAP_US);
-	row->copies += stress_copies(process, true).live;
+	row->copies += stress_find_copies(process, true).live;
 	return replace(target);
 }
 
@@ -84,7 +84,7 @@ static bool judge_unwell(
 {
 	struct view view;
 	look(target, before, &view);
-	view.copies = stress_copies(target->process, false);
+	view.copies = stress_find_copies(target->process, false);
 	row->stuck += view.stands || view.stopped;
 	row->mask += view.other_mask != NULL && target->record->mask_changed == 0;
 	row->copies += view.copies.live;
@@ -131,7 +131,7 @@ bool stress_judge(struct stress_target *target, struct stress_row *row)
 static bool is_watched_on(pid_t target)
 {
 	uint64_t until = stress_microseconds() + UINT64_C(1000) * stress_setting.patience_ms;
-	while (stress_copies(target, false).capturers > 0) {
+	while (stress_find_copies(target, false).capturers > 0) {
 		if (stress_microseconds() > until)
 			return true;
 		stress_nap(NAP_US);

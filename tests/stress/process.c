@@ -31,7 +31,7 @@ void stress_nap(unsigned microseconds)
 	nanosleep(&time, NULL);
 }
 
-struct stress_status stress_status(pid_t process, pid_t thread)
+struct stress_status stress_read_status(pid_t process, pid_t thread)
 {
 	struct stress_status status = {0};
 	char path[96], line[256];
@@ -96,7 +96,7 @@ static void look_at(pid_t process, void *data)
 	struct search *search = data;
 	if (process == search->target)
 		return;
-	struct stress_status status = stress_status(process, process);
+	struct stress_status status = stress_read_status(process, process);
 	bool is_zombie = status.state == 'Z' || status.state == 'X';
 	bool is_child = status.parent == search->target;
 	bool is_ours = status.parent == getpid() && !is_zombie && runs_capturer(process);
@@ -113,7 +113,7 @@ static void look_at(pid_t process, void *data)
 	}
 }
 
-struct stress_copies stress_copies(pid_t target, bool end_them)
+struct stress_copies stress_find_copies(pid_t target, bool end_them)
 {
 	struct search search = {.target = target, .end_them = end_them};
 	each_number("/proc", look_at, &search);

@@ -61,7 +61,7 @@ extern struct stress_setting stress_setting;
 
 /* process.c */
 
-struct stress_status stress_status(pid_t process, pid_t thread);
+struct stress_status stress_read_status(pid_t process, pid_t thread);
 
 /* Calls back for each thread. */
 void stress_each_thread(pid_t process, void (*each)(pid_t thread, void *data), void *data);
@@ -74,7 +74,7 @@ struct stress_copies {
 	unsigned live, zombies;
 	unsigned capturers; /* children of ours that are no copies, but capturers */
 };
-struct stress_copies stress_copies(pid_t target, bool end_them);
+struct stress_copies stress_find_copies(pid_t target, bool end_them);
 
 /* Waits for whoever became a child of ours; the target and the capturer are left alone. */
 void stress_reap_strangers(pid_t target, pid_t capturer);

@@ -68,7 +68,7 @@ static void add_thread(pid_t id, void *data)
 /* The C library blocks these two itself while a thread is made, and programs cannot. */
 static bool is_being_made(pid_t process, pid_t thread)
 {
-	return (stress_status(process, thread).blocked & UINT64_C(3) << 31) != 0;
+	return (stress_read_status(process, thread).blocked & UINT64_C(3) << 31) != 0;
 }
 
 /* What is blocked now and then only, as by a handler that runs, does not count. */
@@ -82,7 +82,7 @@ static void note_threads(struct stress_target *target)
 	for (int look = 0; look < MASK_LOOKS; look++) {
 		for (size_t i = 0; i < target->thread_count; i++) {
 			struct stress_thread *thread = &target->threads[i];
-			thread->blocked &= stress_status(target->process, thread->id).blocked;
+			thread->blocked &= stress_read_status(target->process, thread->id).blocked;
 		}
 		stress_nap(NAP_US);
 	}
@@ -121,7 +121,7 @@ void stress_start(struct stress_target *target)
 
 bool stress_is_traced(const struct stress_target *target)
 {
-	return stress_status(target->process, target->process).tracer > 0;
+	return stress_read_status(target->process, target->process).tracer > 0;
 }
 
 bool stress_has_ended(struct stress_target *target)
@@ -150,13 +150,13 @@ void stress_kill(struct stress_target *target)
 {
 	pid_t process = target->process;
 	if (process != 0) {
-		stress_copies(process, true);
+		stress_find_copies(process, true);
 		kill(process, SIGKILL);
 		while (!stress_has_ended(target)) {
 			stress_release_forks(target);
 			stress_nap(NAP_US);
 		}
-		stress_copies(process, true);
+		stress_find_copies(process, true);
 	}
 	if (target->fork_events >= 0)
 		close(target->fork_events);

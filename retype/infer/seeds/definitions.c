@@ -32,7 +32,7 @@ static size_t without_number(const char *name)
 
 static uint64_t key_of_definition(const struct definition *definition)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	return base_hash_join(secret, definition->unit,
 		base_hash_bytes(secret, definition->name, definition->length));
 }

@@ -11,7 +11,7 @@
 /* Keys of the maps; 64 bits of a hash do not collide. */
 static uint64_t function_key(const char *file, uint32_t line, uint32_t start, uint32_t end)
 {
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	uint64_t location = base_hash_join(secret, base_hash(secret, line), start);
 	location = base_hash_join(secret, location, end);
 	return base_hash_join(secret, location, base_hash_bytes(secret, file, strlen(file)));
@@ -20,7 +20,7 @@ static uint64_t function_key(const char *file, uint32_t line, uint32_t start, ui
 static uint64_t line_key(const char *file, uint32_t line)
 {
 	const char *name = base_file_name(file);
-	const struct base_secret *secret = base_secret();
+	const struct base_secret *secret = base_process_secret();
 	return base_hash_join(secret, line, base_hash_bytes(secret, name, strlen(name)));
 }
 

@@ -59,7 +59,7 @@ static void name_object(void *context, uint32_t rank, const struct snap_cell *ce
 	struct infer_seeder *seeder = n->seeder;
 	struct retype_term type = {n->work->blocks[rank].type};
 	uint64_t known;
-	if (retype_view(seeder->in->types, type).kind != RETYPE_OBJECT)
+	if (retype_view_of(seeder->in->types, type).kind != RETYPE_OBJECT)
 		return;
 	const struct retype_class *class = infer_class(seeder->blocks, cell);
 	if (!class || seeder->failure->status != HG_OK)

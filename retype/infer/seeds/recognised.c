@@ -90,7 +90,7 @@ static bool leads_to(
 		return true;
 	if (to.is_infix)
 		type = infer_any_function(seeder->in);
-	struct infer_shape shape = infer_shape(seeder->heap, to.rank, to.header);
+	struct infer_shape shape = infer_read_shape(seeder->heap, to.rank, to.header);
 	*fits = !infer_is_misfit(seeder->fits, type, shape.tag, shape.wosize);
 	return true;
 }

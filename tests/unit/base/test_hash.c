@@ -104,8 +104,9 @@ static void bytes(void **state)
 		for (size_t at = 0; at <= length; at++) {
 			if (at < length)
 				text[at] = 1;
-			uint64_t hash = base_hash_bytes(base_secret(), text, length);
-			assert_int_equal(base_hash_bytes(base_secret(), text, length), hash);
+			uint64_t hash = base_hash_bytes(base_process_secret(), text, length);
+			assert_int_equal(
+				base_hash_bytes(base_process_secret(), text, length), hash);
 			assert_int_equal(base_map_note(&seen, hash, &added, &error), HG_OK);
 			assert_true(added);
 			if (at < length)

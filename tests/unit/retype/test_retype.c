@@ -160,7 +160,7 @@ static void heap_load(struct heap *h)
 	input.path = h->dump.path;
 	assert_int_equal(hg_session_open(NULL, &h->session), HG_OK);
 	assert_int_equal(snap_open(&h->snap, h->session, &input, &h->error), HG_OK);
-	assert_int_equal(snap_rank(&h->snap, &h->error), HG_OK);
+	assert_int_equal(snap_rank_blocks(&h->snap, &h->error), HG_OK);
 	for (unsigned line = 1; line < LINES; line++) {
 		struct snap_location at = {.file = "test.ml", .line = (int32_t)line, .end = 5};
 		assert_int_equal(

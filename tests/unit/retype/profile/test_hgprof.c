@@ -98,7 +98,7 @@ static void units_and_their_globals(void **state)
 		assert_string_equal(name_of(&p, global(&p, expected[i][0])->type), expected[i][1]);
 	assert_int_equal(retype_unit_named(&p.types, "Smal"), RETYPE_NONE);
 	/* Predefined types are those of the table. */
-	struct retype_view view = retype_view(&p.types, global(&p, "tree")->type);
+	struct retype_view view = retype_view_of(&p.types, global(&p, "tree")->type);
 	assert_true(retype_is(view.arguments[0], retype_base(&p.types, "string")));
 	profile_close(&p);
 }
@@ -109,7 +109,7 @@ static void declarations_become_layouts(void **state)
 	(void)state;
 	open_small(&p);
 	struct retype_types *types = &p.types;
-	struct retype_fit fit = retype_fit(types, global(&p, "tree")->type, 0, 3);
+	struct retype_fit fit = retype_find_fit(types, global(&p, "tree")->type, 0, 3);
 	assert_int_equal(fit.match, RETYPE_FIELDS);
 	assert_string_equal(fit.constructor, "Node");
 	assert_string_equal(fit.fields[1].name, "value");
@@ -117,7 +117,7 @@ static void declarations_become_layouts(void **state)
 	assert_true(fit.fields[2].is_mutable);
 	assert_false(fit.fields[0].is_mutable);
 	struct retype_term strings = global(&p, "strings")->type;
-	fit = retype_fit(types, strings, 0, 2);
+	fit = retype_find_fit(types, strings, 0, 2);
 	assert_string_equal(name_of(&p, fit.fields[0].type), "string");
 	/* What a functor's body makes is what its instance is, when that is known. */
 	struct retype_term body = NOTHING;
@@ -127,15 +127,15 @@ static void declarations_become_layouts(void **state)
 	assert_false(retype_is(body, NOTHING));
 	assert_true(retype_is(retype_join(types, body, strings, NULL), strings));
 	struct retype_term shapes = global(&p, "shapes")->type;
-	fit = retype_fit(types, shapes, 0, 2);
-	assert_int_equal(retype_fit(types, fit.fields[0].type, 0, 2).match, RETYPE_TAGGED);
+	fit = retype_find_fit(types, shapes, 0, 2);
+	assert_int_equal(retype_find_fit(types, fit.fields[0].type, 0, 2).match, RETYPE_TAGGED);
 	assert_string_equal(name_of(&p, retype_tagged(types, fit.fields[0].type,
 						retype_hash_name("Square"), NULL)),
 		"int * int");
-	struct retype_term table = retype_fit(types, global(&p, "table")->type, 0, 9).inner;
-	struct retype_term point = retype_fit(types, table, 0, 2).fields[1].type;
-	point = retype_fit(types, point, 0, 1).fields[0].type;
-	assert_int_equal(retype_fit(types, point, 254, 2).match, RETYPE_LEAF);
+	struct retype_term table = retype_find_fit(types, global(&p, "table")->type, 0, 9).inner;
+	struct retype_term point = retype_find_fit(types, table, 0, 2).fields[1].type;
+	point = retype_find_fit(types, point, 0, 1).fields[0].type;
+	assert_int_equal(retype_find_fit(types, point, 254, 2).match, RETYPE_LEAF);
 	profile_close(&p);
 }
 
@@ -381,9 +381,9 @@ static void forms_of_declarations(void **state)
 	assert_int_equal(d[4].form, RETYPE_ABSTRACT);
 	assert_true(d[5].unboxed.is_gadt);
 	struct retype_term file = retype_constructed(types, first + 2, NULL, 0);
-	assert_int_equal(retype_fit(types, file, 0, 1).match, RETYPE_MISFIT);
+	assert_int_equal(retype_find_fit(types, file, 0, 1).match, RETYPE_MISFIT);
 	struct retype_term unboxed = retype_constructed(types, first + 1, NULL, 0);
-	struct retype_fit fit = retype_fit(types, unboxed, 0, 2);
+	struct retype_fit fit = retype_find_fit(types, unboxed, 0, 2);
 	assert_int_equal(fit.match, RETYPE_FIELDS);
 	assert_string_equal(name_of(&p, fit.fields[0].type), "string");
 	profile_close(&p);
@@ -538,7 +538,7 @@ static void deep_terms(void **state)
 		profile_open(&p, text, length);
 		assert_int_equal(p.status, HG_OK);
 		const struct retype_field *deep = &p.types.units[0].fields[0];
-		assert_int_equal(retype_fit(&p.types, deep->type, 0, 1).match, RETYPE_FIELDS);
+		assert_int_equal(retype_find_fit(&p.types, deep->type, 0, 1).match, RETYPE_FIELDS);
 		profile_close(&p);
 		free(text);
 	}

@@ -7,7 +7,7 @@ enum { TAG_DOUBLE = 253, TAG_DOUBLE_ARRAY, TAG_CUSTOM };
 static struct retype_fit check_fit(struct table *t, struct retype_term term, unsigned tag,
 	uint64_t wosize, enum retype_match match)
 {
-	struct retype_fit fit = retype_fit(&t->types, term, tag, wosize);
+	struct retype_fit fit = retype_find_fit(&t->types, term, tag, wosize);
 	if (fit.match != match) {
 		char name[256];
 		retype_name(&t->types, term, name, sizeof(name));
@@ -109,7 +109,7 @@ static void constructors_are_numbered_apart(void **state)
 	check_field(&t, fit, 0, "", "int");
 	check_field(&t, fit, 1, "", "int list");
 	const struct retype_field *fields = fit.fields;
-	assert_ptr_equal(retype_fit(&t.types, ints, 0, 2).fields, fields);
+	assert_ptr_equal(retype_find_fit(&t.types, ints, 0, 2).fields, fields);
 	table_close(&t);
 }
 

@@ -20,7 +20,7 @@ static void equal_terms_are_one(void **state)
 		retype_poly_variant(&t.types, ordered, expected, 2));
 	check_same(&t, retype_object(&t.types, tags, arguments, 3),
 		retype_object(&t.types, ordered, expected, 2));
-	struct retype_view view = retype_view(&t.types, pair(&t, string, NOTHING));
+	struct retype_view view = retype_view_of(&t.types, pair(&t, string, NOTHING));
 	assert_int_equal(view.kind, RETYPE_TUPLE);
 	assert_int_equal(view.count, 2);
 	assert_true(retype_is(view.arguments[0], string));
@@ -28,10 +28,10 @@ static void equal_terms_are_one(void **state)
 	struct retype_term term = pair(&t, string, base(&t, "int"));
 	for (unsigned i = 0; i < 5000; i++) {
 		struct retype_term inner = term;
-		view = retype_view(&t.types, inner);
+		view = retype_view_of(&t.types, inner);
 		term = retype_tuple(
 			&t.types, (struct retype_term[]){inner, view.arguments[i % 2]}, 2);
-		view = retype_view(&t.types, term);
+		view = retype_view_of(&t.types, term);
 		retype_constructed(&t.types, t.list, view.arguments, 2);
 	}
 	table_close(&t);
@@ -113,7 +113,7 @@ static unsigned depth_of(struct table *t, struct retype_term term)
 {
 	unsigned depth = 0;
 	while (!retype_is(term, NOTHING)) {
-		struct retype_view view = retype_view(&t->types, term);
+		struct retype_view view = retype_view_of(&t->types, term);
 		depth += view.kind != RETYPE_SET;
 		term = view.count ? view.arguments[view.count - 1] : NOTHING;
 	}
@@ -137,7 +137,7 @@ static void instances(void **state)
 	check_same(&t, retype_instance(&t.types, string, arguments, 2), string);
 	check_same(&t, retype_instance(&t.types, var(&t, 1), arguments, 2), integer);
 	/* A view's arguments can be passed as they are. */
-	struct retype_view view = retype_view(&t.types, pair(&t, string, integer));
+	struct retype_view view = retype_view_of(&t.types, pair(&t, string, integer));
 	check_name(&t, retype_instance(&t.types, open, view.arguments, view.count),
 		"string list * (int -> string)");
 	struct retype_term deep = list_of(&t, var(&t, 0)), closed = string;
@@ -492,7 +492,7 @@ static void sets_have_no_depth(void **state)
 	term = retype_instance(&t.types, term, NULL, 0);
 	assert_int_equal(depth_of(&t, term), RETYPE_DEEPEST);
 	for (unsigned i = 0; i < RETYPE_DEEPEST - 2; i++)
-		term = retype_view(&t.types, term).arguments[1];
+		term = retype_view_of(&t.types, term).arguments[1];
 	check_name(&t, term, "_ * (_ list | string)");
 	table_close(&t);
 }
@@ -525,8 +525,8 @@ static void odd_declarations(void **state)
 	for (unsigned i = 0; i < 9 * 9 * 9; i++)
 		check_laws(&t, terms[i % 9], terms[i / 9 % 9], terms[i / 81]);
 	for (unsigned i = 0; i < 9; i++)
-		retype_fit(&t.types, terms[i], 0, 2);
-	assert_int_equal(retype_fit(&t.types, terms[3], 0, 2).match, RETYPE_UNTOLD);
+		retype_find_fit(&t.types, terms[i], 0, 2);
+	assert_int_equal(retype_find_fit(&t.types, terms[3], 0, 2).match, RETYPE_UNTOLD);
 	table_close(&t);
 }
 

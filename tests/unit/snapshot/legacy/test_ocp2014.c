@@ -390,7 +390,7 @@ static void longest_block(void **state)
 	struct snap *snap = open_dump();
 	assert_int_equal(walk_all(snap), 1);
 	check_block(0, HEAP, UINT32_MAX, 252, 5);
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	assert_int_equal(snap_resolve_node(snap, HEAP + 8), 0);
 	snap_release(snap);
 }
@@ -445,7 +445,7 @@ static void every_kind_of_field(void **state)
 	static const enum snap_outcome outcomes[] = {
 		SNAP_OUTSIDE, SNAP_OUTSIDE, SNAP_CODE, SNAP_CODE, SNAP_BLOCK, SNAP_BLOCK};
 	struct snap_header_address header;
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(seen[0].fields[i], 1);
 	for (unsigned i = 10; i < 16; i++) {
@@ -510,7 +510,7 @@ static void free_memory(void **state)
 		assert_int_equal(cell.address.a, addresses[(i + BLOCKS / 2) % BLOCKS]);
 	}
 	snap_walk_release(&walk);
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	snap_release(snap);
 }
 
@@ -699,7 +699,7 @@ static void no_graph(void **state)
 		assert_int_equal(seen[i].cell.field_count, 0);
 	assert_int_equal(snap->field_count, 0);
 	assert_int_equal(snap->word_count, 3 + 2 + 100001);
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	assert_int_equal(snap_resolve_node(snap, HEAP + 40 + 1608 + 8), 2);
 	const uint8_t *bytes;
 	bool cut;
@@ -735,7 +735,7 @@ static void strings(void **state)
 	put_no_roots(d, HEAP + 8);
 	put_info(d, 1, 0, 0);
 	struct snap *snap = open_dump();
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	check_content(snap, 0, 100, "longtext", true);
 	check_content(snap, 0, 3, "lon", true);
 	check_content(snap, 2, 100, "hello", false);
@@ -1046,7 +1046,7 @@ static void use(struct snap *snap)
 	uint64_t fields = 0;
 	const uint8_t *bytes;
 	bool cut;
-	if (snap_rank(snap, &world.error) != HG_OK)
+	if (snap_rank_blocks(snap, &world.error) != HG_OK)
 		return;
 	walk_all(snap);
 	for (uint32_t i = 0; i < snap->block_count; i++) {
@@ -1270,7 +1270,7 @@ static void real_dump(unsigned number)
 		fail_msg("%s", world.error.message);
 	struct snap *snap = &world.snap;
 	check_totals(snap);
-	assert_int_equal(snap_rank(snap, &world.error), HG_OK);
+	assert_int_equal(snap_rank_blocks(snap, &world.error), HG_OK);
 	count_all(snap, &n);
 	for (unsigned tag = 0; tag < 256; tag++) {
 		snprintf(key, sizeof(key), "tag\t%u", tag);
