@@ -67,23 +67,6 @@ static enum hg_format format_of(const struct snap *snap)
 	return (enum hg_format)index;
 }
 
-/* The words of a core's note; those of other programs and later versions are not known. */
-static enum hg_moment moment_named(const char *word)
-{
-	for (unsigned i = HG_MOMENT_CLEAN; i < HG_MOMENTS; i++)
-		if (strcmp(word, hg_moment_name((enum hg_moment)i)) == 0)
-			return (enum hg_moment)i;
-	return HG_MOMENT_UNKNOWN;
-}
-
-static enum hg_capture_method method_named(const char *word)
-{
-	for (unsigned i = HG_CAPTURE_ANY + 1; i < HG_CAPTURE_METHODS; i++)
-		if (strcmp(word, hg_capture_method_name((enum hg_capture_method)i)) == 0)
-			return (enum hg_capture_method)i;
-	return HG_CAPTURE_ANY;
-}
-
 static const char *sentence_of(enum hg_moment moment)
 {
 	return moment == HG_MOMENT_COMPACTION         ? "a compaction"
@@ -141,8 +124,8 @@ static void fill_info(struct hg_snapshot *snapshot)
 		.root_kinds = HG_ROOT_KINDS,
 		.roots = snapshot->root_counts,
 		.moment = snap->moment,
-		.capture_moment = moment_named(snap->capture_consistency),
-		.capture_method = method_named(snap->method),
+		.capture_moment = snap->capture_moment,
+		.capture_method = snap->capture_method,
 		.type_state = snapshot->analysed ? snapshot->retype.state : HG_TYPES_UNREAD,
 	};
 	if (snap->sampling_rate > 0)

@@ -174,8 +174,10 @@ struct snap {
 
 	const char *program, *trigger, *ocaml_version;
 	const char *executable;                   /* of a core: where it is, or was; "" */
-	const char *method, *capture_consistency; /* of cores that heapgraph wrote; "" */
-	uint64_t time;                            /* ns since 1970; HG_UNKNOWN */
+	const char *method, *capture_consistency; /* words of cores that heapgraph wrote; "" */
+	enum hg_capture_method capture_method;    /* what these words say, if they are known */
+	enum hg_moment capture_moment;
+	uint64_t time; /* ns since 1970; HG_UNKNOWN */
 	const char *profile, *profile_note;
 	enum hg_moment moment; /* of the process, as its memory tells */
 	const char *notes[16]; /* what could not be read, a line each */

@@ -4,24 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-const char *hg_capture_method_name(enum hg_capture_method method)
-{
-	static const char *const names[HG_CAPTURE_METHODS] = {
-		[HG_CAPTURE_FORK] = "fork", [HG_CAPTURE_VMREAD] = "vmread"};
-	return (unsigned)method < HG_CAPTURE_METHODS ? names[method] : NULL;
-}
-
-const char *hg_moment_name(enum hg_moment moment)
-{
-	static const char *const names[HG_MOMENTS] = {[HG_MOMENT_UNKNOWN] = "unknown",
-		[HG_MOMENT_CLEAN] = "clean",
-		[HG_MOMENT_MINOR_COLLECTION] = "minor-collection",
-		[HG_MOMENT_COMPACTION] = "compaction",
-		[HG_MOMENT_FILLING] = "filling",
-		[HG_MOMENT_INSIDE] = "inside"};
-	return (unsigned)moment < HG_MOMENTS ? names[moment] : "?";
-}
-
 enum hg_status snap_capture_check(struct snap_capture *capture, struct hg_error *error)
 {
 	capture->is_cancelled |= snap_signal_waits();

@@ -77,6 +77,8 @@ static enum hg_status describe_core(struct elfcore *core, struct hg_error *error
 		snap->trigger = capture->trigger;
 		snap->method = capture->method;
 		snap->capture_consistency = capture->consistency;
+		snap->capture_method = capture->capture_method;
+		snap->capture_moment = capture->moment;
 		snap->time = capture->time;
 		snap->index = capture->index;
 	} else if (snap_name_part_is(&name, 0, "heap") && snap_name_part_is(&name, 1, "dump")) {

@@ -1,4 +1,7 @@
-/* The note of a core of ours: lines KEY=VALUE, of which those with an unknown key are skipped. */
+/*
+ * The note of a core of ours: lines KEY=VALUE, of which those with an unknown key are skipped; and
+ * the words in it, which writers ask for by the same functions as readers.
+ */
 #include "snapshot/image/capture_note.h"
 
 #include "base/grow.h"
@@ -6,6 +9,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+const char *hg_capture_method_name(enum hg_capture_method method)
+{
+	static const char *const names[HG_CAPTURE_METHODS] = {
+		[HG_CAPTURE_FORK] = "fork", [HG_CAPTURE_VMREAD] = "vmread"};
+	return (unsigned)method < HG_CAPTURE_METHODS ? names[method] : NULL;
+}
+
+const char *hg_moment_name(enum hg_moment moment)
+{
+	static const char *const names[HG_MOMENTS] = {[HG_MOMENT_UNKNOWN] = "unknown",
+		[HG_MOMENT_CLEAN] = "clean",
+		[HG_MOMENT_MINOR_COLLECTION] = "minor-collection",
+		[HG_MOMENT_COMPACTION] = "compaction",
+		[HG_MOMENT_FILLING] = "filling",
+		[HG_MOMENT_INSIDE] = "inside"};
+	return (unsigned)moment < HG_MOMENTS ? names[moment] : "?";
+}
 
 /* Where the lines are read from and to. */
 struct note_source {
@@ -163,6 +184,22 @@ static enum hg_status read_note_line(
 	return HG_OK;
 }
 
+static enum hg_capture_method method_named(const char *word)
+{
+	for (unsigned i = HG_CAPTURE_ANY + 1; i < HG_CAPTURE_METHODS; i++)
+		if (strcmp(word, hg_capture_method_name((enum hg_capture_method)i)) == 0)
+			return (enum hg_capture_method)i;
+	return HG_CAPTURE_ANY;
+}
+
+static enum hg_moment moment_named(const char *word)
+{
+	for (unsigned i = HG_MOMENT_CLEAN; i < HG_MOMENTS; i++)
+		if (strcmp(word, hg_moment_name((enum hg_moment)i)) == 0)
+			return (enum hg_moment)i;
+	return HG_MOMENT_UNKNOWN;
+}
+
 static int compare_copies(const void *left, const void *right)
 {
 	const struct snap_capture_file *a = left, *b = right;
@@ -200,6 +237,8 @@ enum hg_status snap_capture_note_read(struct snap_capture_note *capture,
 			"was written by a heapgraph with format %llu, "
 			"this one reads %d",
 			(unsigned long long)capture->version, SNAP_CORE_VERSION);
+	capture->capture_method = method_named(capture->method);
+	capture->moment = moment_named(capture->consistency);
 	if (capture->file_count)
 		qsort(capture->files, capture->file_count, sizeof(*capture->files), compare_copies);
 	return HG_OK;

@@ -17,8 +17,10 @@ struct snap_capture_file {
 struct snap_capture_note {
 	bool is_ours;
 	uint64_t version, index, time; /* time in ns since 1970; HG_UNKNOWN if they are not told */
-	const char *trigger, *method, *consistency, *ocaml_version;
-	struct snap_capture_file *files; /* by path */
+	const char *trigger, *method, *consistency, *ocaml_version; /* as they stand there */
+	enum hg_capture_method capture_method; /* that 'method' names; HG_CAPTURE_ANY: unknown */
+	enum hg_moment moment;                 /* that 'consistency' names */
+	struct snap_capture_file *files;       /* by path */
 	uint64_t file_count, file_capacity;
 	uint64_t file_bytes; /* of all, which lie side by side */
 	bool is_cut;         /* some were left out, as the core ends before them */

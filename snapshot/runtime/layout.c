@@ -188,16 +188,6 @@ static const struct {
 	{"caml_obj_with_tag", SNAP_MOMENT_FILLING, false},
 };
 
-const char *snap_moment_name(enum snap_moment moment)
-{
-	static const char *const names[SNAP_MOMENTS] = {[SNAP_MOMENT_NONE] = "clean",
-		[SNAP_MOMENT_MINOR_COLLECTION] = "minor-collection",
-		[SNAP_MOMENT_COMPACTION] = "compaction",
-		[SNAP_MOMENT_FILLING] = "filling"};
-	base_assert((unsigned)moment < SNAP_MOMENTS);
-	return names[moment];
-}
-
 enum snap_moment snap_moment_of_function(const char *name, bool *is_ahead)
 {
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)

@@ -272,12 +272,8 @@ enum snap_moment {
 	SNAP_MOMENT_NONE,
 	SNAP_MOMENT_MINOR_COLLECTION,
 	SNAP_MOMENT_COMPACTION,
-	SNAP_MOMENT_FILLING, /* of a block that a local root holds already */
-	SNAP_MOMENTS
+	SNAP_MOMENT_FILLING /* of a block that a local root holds already */
 };
-
-/* As captures note it: "clean", "minor-collection", "compaction", "filling". */
-const char *snap_moment_name(enum snap_moment moment);
 
 /*
  * What a function of the runtime is part of.  *is_ahead: nothing has been moved yet, as when a
