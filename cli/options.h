@@ -39,7 +39,7 @@ struct cli_values {
 	uint64_t format; /* index for rep_writer_at() */
 	const char *output;
 	uint64_t limit;
-	uint64_t sort; /* index into the verb's names of columns */
+	uint64_t sort; /* index into the columns of the verb, for cli_sort() */
 
 	/* of single verbs */
 	uint64_t by; /* enum hg_key */

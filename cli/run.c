@@ -106,6 +106,12 @@ uint64_t cli_limit(const struct cli_run *run, uint64_t text_default)
 	return cli_number(run->values.limit, cli_for_people(run) ? text_default : 0);
 }
 
+enum rep_sort cli_sort(const struct cli_run *run, const struct cli_column *columns)
+{
+	uint64_t chosen = run->values.sort;
+	return chosen == CLI_UNSET ? REP_SORT_DEFAULT : columns[chosen].sort;
+}
+
 const struct rep_writer *cli_writer(const struct cli_run *run)
 {
 	return rep_writer_at((unsigned)cli_number(run->values.format, 0));

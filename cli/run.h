@@ -97,6 +97,13 @@ void cli_close(struct cli_run *run, struct hg_snapshot *next);
 enum hg_status cli_library_failed(struct cli_run *run, enum hg_status status);
 enum hg_status cli_usage_error(struct cli_run *run, const char *format, ...) BASE_PRINTF(2, 3);
 
+/* What --sort takes: a table of the verb, whose names are the choice; no name ends it. */
+struct cli_column {
+	const char *name;
+	enum rep_sort sort;
+};
+enum rep_sort cli_sort(const struct cli_run *run, const struct cli_column *columns);
+
 /* --limit with its default: 'text_default' rows of text, everything for machines. */
 uint64_t cli_limit(const struct cli_run *run, uint64_t text_default);
 /* The writer that --format names, and whether it writes for people. */

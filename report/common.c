@@ -376,13 +376,13 @@ bool rep_keep_largest(const uint64_t *amounts, size_t count, uint64_t limit, boo
 }
 
 void rep_more_rows(
-	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *option)
+	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *options)
 {
 	if (hidden == 0 || !emitter->writer->for_people)
 		return;
 	struct rep_text count = {0};
 	rep_text_count(&count, hidden);
-	rep_prose(emitter, REP_DIM, "  (%s more %s; %s 0 shows all)\n", rep_text_string(&count),
-		what, option);
+	rep_prose(emitter, REP_DIM, "  (%s more %s; %s shows all)\n", rep_text_string(&count), what,
+		options);
 	rep_text_release(&count);
 }

@@ -99,8 +99,8 @@ void rep_ranked_free(struct rep_ranked *rows, size_t count);
  */
 bool rep_keep_largest(const uint64_t *amounts, size_t count, uint64_t limit, bool *kept);
 
-/* Text: that 'hidden' of the rows were not shown, and the option that shows them. */
+/* Text: that 'hidden' of the rows were not shown, and the options that show them. */
 void rep_more_rows(
-	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *option);
+	struct rep_emitter *emitter, uint64_t hidden, const char *what, const char *options);
 
 #endif

@@ -163,8 +163,8 @@ static void write_diff(struct rep_context *context, const struct comparison *com
 	rep_begin(context, "diff", comparison->old_snapshot);
 	write_diff_head(context, comparison);
 	write_diff_rows(context, comparison, ranked, shown);
-	rep_more_rows(
-		context->emitter, count - shown, rep_key_plural(comparison->diff->key), "--limit");
+	rep_more_rows(context->emitter, count - shown, rep_key_plural(comparison->diff->key),
+		"--limit 0");
 	rep_document_end(context->emitter);
 }
 

@@ -186,8 +186,20 @@ static void write_fields(struct rep_context *context, const struct answer *answe
 		write_field(context, answer, object->fields[i]);
 	rep_table_end(emitter);
 	if (!object->block->is_root && object->block->words > object->fields_count)
-		rep_more_rows(
-			emitter, object->block->words - object->fields_count, "words", "--fields");
+		rep_more_rows(emitter, object->block->words - object->fields_count, "words",
+			"--fields 0");
+}
+
+/* A row of dominator_columns. */
+static void write_dominator(struct rep_context *context, hg_node node)
+{
+	struct hg_block block = *hg_describe_block(context->snapshot, node);
+	rep_cell_node(context, node);
+	rep_cell_location(context, block.location);
+	rep_cell_number(context->emitter, block.retained_bytes);
+	rep_cell_type(context, block.type);
+	rep_cell_label(context, &block);
+	rep_row_end(context->emitter);
 }
 
 /* What a block holds besides its fields: a continuation its fiber, a key its ephemerons' data. */
@@ -198,15 +210,8 @@ static void write_holds(struct rep_context *context, const struct hg_object *obj
 		return;
 	rep_headline(emitter, "Holds besides its fields");
 	rep_table_begin(emitter, "holds", dominator_columns, 5);
-	for (size_t i = 0; i < object->holds_count; i++) {
-		struct hg_block block = *hg_describe_block(context->snapshot, object->holds[i]);
-		rep_cell_node(context, block.node);
-		rep_cell_location(context, block.location);
-		rep_cell_number(emitter, block.retained_bytes);
-		rep_cell_type(context, block.type);
-		rep_cell_label(context, &block);
-		rep_row_end(emitter);
-	}
+	for (size_t i = 0; i < object->holds_count; i++)
+		write_dominator(context, object->holds[i]);
 	rep_table_end(emitter);
 }
 
@@ -242,7 +247,7 @@ static void write_referrers(struct rep_context *context, const struct hg_object 
 	}
 	rep_table_end(emitter);
 	rep_more_rows(emitter, object->referrers_total - object->referrers_count, "referrers",
-		"--referrers");
+		"--referrers 0");
 }
 
 /* Chains of dominators may be millions long: people see both ends. */
@@ -274,7 +279,6 @@ static void write_object_dominators(struct rep_context *context, const struct hg
 	rep_headline(emitter, "Kept alive by, from the nearest: freed with any one of these");
 	rep_table_begin(emitter, "dominators", dominator_columns, 5);
 	for (size_t i = 0; i < object->dominators_count; i++) {
-		struct hg_block block;
 		if (emitter->writer->for_people && object->dominators[i] == top &&
 			object->dominators_count > 1)
 			continue;
@@ -282,13 +286,7 @@ static void write_object_dominators(struct rep_context *context, const struct hg
 			leave_out_dominators(emitter, rest - i);
 			i = rest;
 		}
-		block = *hg_describe_block(context->snapshot, object->dominators[i]);
-		rep_cell_node(context, block.node);
-		rep_cell_location(context, block.location);
-		rep_cell_number(emitter, block.retained_bytes);
-		rep_cell_type(context, block.type);
-		rep_cell_label(context, &block);
-		rep_row_end(emitter);
+		write_dominator(context, object->dominators[i]);
 	}
 	rep_table_end(emitter);
 }

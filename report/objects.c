@@ -180,7 +180,7 @@ static void write_objects(struct objects_writer *writer, struct hg_objects *obje
 	uint64_t shown =
 		order ? write_sorted(writer, order) : write_in_order(writer, objects, limit);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, writer->blocks - shown, "blocks", "--limit");
+	rep_more_rows(emitter, writer->blocks - shown, "blocks", "--limit 0");
 	rep_document_end(emitter);
 }
 

@@ -148,7 +148,7 @@ static void write_roots(struct rep_context *context, const struct roots_answer *
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
 		write_root_slot(context, answer, answer->slots->rows[answer->ranked[i].position]);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, count - shown, "roots", "--limit");
+	rep_more_rows(emitter, count - shown, "roots", "--limit 0");
 	rep_document_end(emitter);
 }
 

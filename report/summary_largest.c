@@ -69,26 +69,15 @@ static void dominator_row(
 	struct rep_context *context, const struct hg_tree_row *row, uint64_t total)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
 	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
-	rep_name_type(&type, context->snapshot, block.type);
-	rep_name_node(&name, context->snapshot, row->node);
-	rep_name_location(&location, context->snapshot, block.location);
-	if (row->depth > 1)
-		rep_text_put(&label, "  ");
-	rep_name_label(&label, context->snapshot, &block);
-	rep_cell_string(emitter, rep_text_string(&name));
-	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_node(context, row->node);
+	rep_cell_location(context, block.location);
 	rep_cell_number(emitter, row->children);
 	rep_cell_number(emitter, block.retained_bytes);
 	rep_cell_share(emitter, block.retained_bytes, total);
-	rep_cell_string(emitter, rep_text_string(&type));
-	rep_cell_string(emitter, rep_text_string(&label));
+	rep_cell_type(context, block.type);
+	rep_cell_label(context, &block);
 	rep_row_end(emitter);
-	rep_text_release(&type);
-	rep_text_release(&name);
-	rep_text_release(&location);
-	rep_text_release(&label);
 }
 
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary)
@@ -232,21 +221,16 @@ static void suspect_text(
 
 static void suspect_row(struct rep_context *context, const struct hg_suspect *suspect)
 {
-	struct rep_text location = {0}, type = {0};
 	rep_cell_node(context, suspect->node);
 	rep_cell_node(context, suspect->accumulation);
 	rep_cell_number(context->emitter, suspect->retained_bytes);
 	rep_cell_number(context->emitter, suspect->chain);
 	rep_cell_number(context->emitter, suspect->children);
-	rep_name_location(&location, context->snapshot, suspect->location);
-	rep_cell_string(context->emitter, rep_text_string(&location));
+	rep_cell_location(context, suspect->location);
 	rep_cell_number(context->emitter, suspect->location_bytes);
-	rep_name_type(&type, context->snapshot, suspect->type);
-	rep_cell_string(context->emitter, rep_text_string(&type));
+	rep_cell_type(context, suspect->type);
 	rep_cell_number(context->emitter, suspect->type_bytes);
 	rep_row_end(context->emitter);
-	rep_text_release(&type);
-	rep_text_release(&location);
 }
 
 void rep_summary_suspects(struct rep_context *context, const struct summary *summary)

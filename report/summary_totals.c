@@ -215,12 +215,6 @@ void rep_summary_warning(struct rep_emitter *emitter, const struct summary *summ
 	rep_text_release(&line);
 }
 
-static void put_known_total(struct rep_emitter *emitter, const char *key, uint64_t number)
-{
-	if (number != HG_UNKNOWN)
-		rep_value_number(emitter, key, NULL, REP_COUNT, number);
-}
-
 void rep_summary_values(struct rep_emitter *emitter, const struct summary *summary)
 {
 	const struct hg_totals *totals = summary->totals;
@@ -275,7 +269,7 @@ void rep_summary_values(struct rep_emitter *emitter, const struct summary *summa
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-		put_known_total(emitter, values[i].key, values[i].number);
+		rep_value_known(emitter, values[i].key, NULL, REP_COUNT, values[i].number);
 	rep_section_end(emitter);
 }
 

@@ -153,8 +153,8 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 		write_top_hint(context, top->key, totals);
 		write_top_values(context->emitter, top, totals);
 		write_class_rows(context, top, ranked, shown, totals);
-		rep_more_rows(
-			context->emitter, top->count - shown, rep_key_plural(top->key), "--limit");
+		rep_more_rows(context->emitter, top->count - shown, rep_key_plural(top->key),
+			"--limit 0");
 		rep_document_end(context->emitter);
 		rep_ranked_free(ranked, top->count);
 	}

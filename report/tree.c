@@ -192,20 +192,17 @@ static void write_tree_row(
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_tree_row *row = pruned->tree->rows[position];
-	struct rep_text name = {0}, type = {0}, location = {0}, label = {0};
+	struct rep_text label = {0};
 	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
-	rep_name_type(&type, context->snapshot, block.type);
-	rep_name_node(&name, context->snapshot, row->node);
-	rep_name_location(&location, context->snapshot, block.location);
 	if (emitter->writer->for_people) {
 		indent_label(&label, row->depth);
 		rep_name_label(&label, context->snapshot, &block);
 		label_chain(&label, pruned, position);
 	}
 	rep_cell_number(emitter, row->depth);
-	rep_cell_string(emitter, rep_text_string(&name));
-	rep_cell_string(emitter, rep_text_string(&type));
-	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_node(context, row->node);
+	rep_cell_type(context, block.type);
+	rep_cell_location(context, block.location);
 	rep_cell_number(emitter, block.bytes);
 	rep_cell_number(emitter, block.retained_bytes);
 	rep_cell_share(emitter, block.retained_bytes, pruned->totals->retained_bytes);
@@ -215,10 +212,6 @@ static void write_tree_row(
 	rep_cell_number(emitter, row->hidden_bytes);
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
-	emitter->failed |= name.failed || type.failed || location.failed || label.failed;
-	rep_text_release(&name);
-	rep_text_release(&type);
-	rep_text_release(&location);
 	rep_text_release(&label);
 }
 

@@ -398,7 +398,8 @@ enum hg_status rep_trend_write(struct rep_trend *trend, struct rep_context *cont
 		write_curves(emitter, trend, ranked, shown);
 	else
 		write_points(emitter, trend, ranked, shown);
-	rep_more_rows(emitter, trend->series_count - shown, rep_key_plural(trend->key), "--limit");
+	rep_more_rows(
+		emitter, trend->series_count - shown, rep_key_plural(trend->key), "--limit 0");
 	rep_document_end(emitter);
 	rep_ranked_free(ranked, trend->series_count);
 	return HG_OK;

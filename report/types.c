@@ -90,7 +90,7 @@ static void write_types(struct rep_context *context, const struct hg_types *type
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
-	rep_more_rows(emitter, types->count - shown, "types", "--limit");
+	rep_more_rows(emitter, types->count - shown, "types", "--limit 0");
 	rep_document_end(emitter);
 }
 
@@ -139,7 +139,7 @@ enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
 		clash_row(context, clashes->rows[i]);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, clashes->count - shown, "kinds of clashes", "--limit");
+	rep_more_rows(emitter, clashes->count - shown, "kinds of clashes", "--limit 0");
 	if (clashes->clashes != totals->shape_clashes)
 		rep_prose(emitter, REP_PLAIN, "not all clashes were noted: these are the first\n");
 	rep_document_end(emitter);

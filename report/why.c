@@ -54,29 +54,21 @@ static void write_step(
 	struct rep_context *context, const struct hg_step *step, const struct hg_step *holder)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0}, through = {0}, type = {0};
+	struct rep_text through = {0};
 	struct hg_block block = *hg_describe_block(context->snapshot, step->node);
-	rep_name_node(&name, context->snapshot, step->node);
-	rep_name_location(&location, context->snapshot, block.location);
-	rep_name_label(&label, context->snapshot, &block);
-	rep_name_type(&type, context->snapshot, block.type);
 	if (holder && step->field != HG_UNKNOWN)
 		rep_name_field(&through, context->snapshot, holder->node, step->field);
-	rep_cell_string(emitter, rep_text_string(&name));
+	rep_cell_node(context, step->node);
 	rep_cell_known(emitter, step->field);
-	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_location(context, block.location);
 	tag_cell(emitter, &block);
 	rep_cell_number(emitter, block.retained_bytes);
 	rep_cell_string(emitter, rep_text_string(&through));
-	rep_cell_string(emitter, rep_text_string(&type));
+	rep_cell_type(context, block.type);
 	rep_cell_string(emitter, rep_text_string(&through));
-	rep_cell_string(emitter, rep_text_string(&label));
+	rep_cell_label(context, &block);
 	rep_row_end(emitter);
-	rep_text_release(&name);
-	rep_text_release(&location);
-	rep_text_release(&label);
 	rep_text_release(&through);
-	rep_text_release(&type);
 }
 
 enum { FIRST_STEPS = 10, LAST_STEPS = 10 };
@@ -150,26 +142,20 @@ static void write_path(
 	struct rep_context *context, const struct answer *answer, const struct hg_path_row *row)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_text name = {0}, location = {0}, label = {0}, type = {0};
+	struct rep_text label = {0};
 	struct hg_block block = *hg_describe_block(context->snapshot, row->node);
-	rep_name_node(&name, context->snapshot, row->node);
-	rep_name_location(&location, context->snapshot, row->location);
-	rep_name_type(&type, context->snapshot, row->type);
 	path_label(&label, context, row, &block);
 	rep_cell_number(emitter, row->depth);
-	rep_cell_string(emitter, rep_text_string(&name));
+	rep_cell_node(context, row->node);
 	tag_cell(emitter, &block);
-	rep_cell_string(emitter, rep_text_string(&location));
+	rep_cell_location(context, row->location);
 	rep_cell_number(emitter, row->nodes);
 	rep_cell_number(emitter, row->targets);
 	rep_cell_number(emitter, row->bytes);
 	rep_cell_share(emitter, row->targets, answer->why->reached);
-	rep_cell_string(emitter, rep_text_string(&type));
+	rep_cell_type(context, row->type);
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_row_end(emitter);
-	rep_text_release(&type);
-	rep_text_release(&name);
-	rep_text_release(&location);
 	rep_text_release(&label);
 }
 
@@ -185,7 +171,7 @@ static void write_paths(struct rep_context *context, const struct answer *answer
 		if (answer->kept[i])
 			write_path(context, answer, why->rows[i]);
 	rep_table_end(emitter);
-	rep_more_rows(emitter, why->rows_count - answer->kept_count, "steps", "--limit");
+	rep_more_rows(emitter, why->rows_count - answer->kept_count, "steps", "--limit 0");
 }
 
 static void write_selection_text(struct rep_emitter *emitter, const struct answer *answer)

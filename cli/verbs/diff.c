@@ -3,19 +3,17 @@
 
 #include <string.h>
 
-static const struct {
-	const char *name;
-	enum rep_sort sort;
-} columns[] = {
+static const struct cli_column columns[] = {
 	{"bytes_delta", REP_SORT_BYTES},
 	{"blocks_delta", REP_SORT_BLOCKS},
 	{"retained_delta", REP_SORT_RETAINED},
 	{"name", REP_SORT_NAME},
+	{0},
 };
 
 static const char *diff_column_name(unsigned index)
 {
-	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+	return columns[index].name;
 }
 
 /* Comparing two programs is legal, and mostly a mistake. */
@@ -39,13 +37,11 @@ static enum hg_status run_diff(struct cli_run *run)
 	struct hg_snapshot *old_snapshot = run->context.snapshot;
 	run->context.snapshot = NULL;
 	enum hg_status status = cli_open(run, run->operands[1], true);
-	enum rep_sort sort =
-		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
 	if (status == HG_OK)
 		note_programs(old_snapshot, run->context.snapshot);
 	if (status == HG_OK)
-		status = rep_diff(&run->context, old_snapshot, cli_key(run, old_snapshot), sort,
-			cli_limit(run, 20));
+		status = rep_diff(&run->context, old_snapshot, cli_key(run, old_snapshot),
+			cli_sort(run, columns), cli_limit(run, 20));
 	hg_snapshot_close(old_snapshot);
 	return status;
 }

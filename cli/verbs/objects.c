@@ -1,28 +1,24 @@
 /* The verb objects. */
 #include "cli/verbs.h"
 
-static const struct {
-	const char *name;
-	enum rep_sort sort;
-} columns[] = {
+static const struct cli_column columns[] = {
 	{"address", REP_SORT_ADDRESS},
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
 	{"words", REP_SORT_WORDS},
 	{"tag", REP_SORT_TAG},
+	{0},
 };
 
 static const char *objects_column_name(unsigned index)
 {
-	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+	return columns[index].name;
 }
 
 static enum hg_status run_objects(struct cli_run *run)
 {
 	BASE_TRY(cli_begin_with_snapshot(run));
-	enum rep_sort sort =
-		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
-	return rep_objects(&run->context, sort, cli_limit(run, 20));
+	return rep_objects(&run->context, cli_sort(run, columns), cli_limit(run, 20));
 }
 
 static const struct cli_option own[] = {

@@ -2,27 +2,24 @@
 #include "cli/verbs.h"
 
 /* The names of the columns; those of the key all mean the name of the row. */
-static const struct {
-	const char *name;
-	enum rep_sort sort;
-} columns[] = {
+static const struct cli_column columns[] = {
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
 	{"name", REP_SORT_NAME},
 	{"kind", REP_SORT_NAME},
+	{0},
 };
 
 static const char *roots_column_name(unsigned index)
 {
-	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+	return columns[index].name;
 }
 
 static enum hg_status run_roots(struct cli_run *run)
 {
 	BASE_TRY(cli_begin_with_snapshot(run));
-	enum rep_sort sort =
-		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
-	return rep_roots(&run->context, run->values.type, sort, cli_limit(run, 20));
+	return rep_roots(
+		&run->context, run->values.type, cli_sort(run, columns), cli_limit(run, 20));
 }
 
 static const struct cli_option own[] = {

@@ -2,10 +2,7 @@
 #include "cli/verbs.h"
 
 /* The names of the columns; those of keys all mean the name of the row. */
-static const struct {
-	const char *name;
-	enum rep_sort sort;
-} columns[] = {
+static const struct cli_column columns[] = {
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
 	{"blocks", REP_SORT_BLOCKS},
@@ -15,21 +12,20 @@ static const struct {
 	{"module", REP_SORT_NAME},
 	{"tag", REP_SORT_NAME},
 	{"kind", REP_SORT_NAME},
+	{0},
 };
 
 static const char *top_column_name(unsigned index)
 {
-	return index < sizeof(columns) / sizeof(columns[0]) ? columns[index].name : NULL;
+	return columns[index].name;
 }
 
 static enum hg_status run_top(struct cli_run *run)
 {
 	BASE_TRY(cli_begin_with_snapshot(run));
-	enum rep_sort sort =
-		run->values.sort == CLI_UNSET ? REP_SORT_DEFAULT : columns[run->values.sort].sort;
 	struct rep_top_request request = {.key = cli_key(run, NULL),
 		.type = run->values.type,
-		.sort = sort,
+		.sort = cli_sort(run, columns),
 		.limit = cli_limit(run, 20)};
 	return rep_top(&run->context, &request);
 }
