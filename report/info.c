@@ -27,7 +27,7 @@ static void capture_lines(struct rep_emitter *emitter, const struct hg_info *inf
 		rep_value_number(emitter, "time_ns", NULL, REP_NUMBER, info->time_ns);
 		if (gmtime_r(&seconds, &parts))
 			strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &parts);
-		rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "time", when);
+		rep_value_string(emitter, NULL, "time", REP_WORD, when);
 	}
 	if (*info->method)
 		rep_value_string(emitter, "capture_method", "method", REP_WORD, info->method);
@@ -41,8 +41,8 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 	if (*info->program)
 		rep_value_string(emitter, "program", "program", REP_PATH, info->program);
 	rep_value_bool(emitter, "native", NULL, info->native);
-	rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "code",
-		info->native ? "native code" : "bytecode");
+	rep_value_string(
+		emitter, NULL, "code", REP_WORD, info->native ? "native code" : "bytecode");
 	if (*info->ocaml_version)
 		rep_value_string(
 			emitter, "ocaml_version", "OCaml version", REP_WORD, info->ocaml_version);
@@ -61,13 +61,16 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 static void header_lines(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	unsigned bits = info->word_size * 8;
+	struct rep_text parts = {0};
 	rep_value_number(emitter, "word_size", NULL, REP_BYTES, info->word_size);
 	rep_value_number(emitter, "reserved_bits", NULL, REP_NUMBER, info->reserved_bits);
-	rep_prose(emitter, REP_PLAIN, "  %-20s %u bits: ", "header", bits);
+	rep_text_printf(&parts, "%u bits: ", bits);
 	if (info->reserved_bits)
-		rep_prose(emitter, REP_PLAIN, "%u reserved, ", info->reserved_bits);
-	rep_prose(emitter, REP_PLAIN, "%u size in words, 2 colour, 8 tag\n",
+		rep_text_printf(&parts, "%u reserved, ", info->reserved_bits);
+	rep_text_printf(&parts, "%u size in words, 2 colour, 8 tag",
 		bits > 10 + info->reserved_bits ? bits - 10 - info->reserved_bits : 0);
+	rep_value_string(emitter, NULL, "header", REP_WORD, rep_text_string(&parts));
+	rep_text_release(&parts);
 }
 
 static void heap_lines(struct rep_emitter *emitter, const struct hg_info *info)
@@ -103,7 +106,7 @@ static void sample_lines(struct rep_emitter *emitter, const struct hg_info *info
 		info->samples_with_stack);
 	rep_value_known(emitter, "sampling_rate_ppb", NULL, REP_NUMBER, info->sampling_rate_ppb);
 	rep_sampling_rate(&rate, info);
-	rep_prose(emitter, REP_PLAIN, "  %-20s %s\n", "sampled", rep_text_string(&rate));
+	rep_value_string(emitter, NULL, "sampled", REP_WORD, rep_text_string(&rate));
 	rep_text_release(&rate);
 }
 

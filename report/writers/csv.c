@@ -53,13 +53,13 @@ static void flush_csv(struct rep_emitter *emitter, struct rep_text *text)
 	rep_text_clear(text);
 }
 
-/* Values of the document itself are left out: there is no line for them. */
+/* Values of the document itself are left out: there is no line for them; and those for people. */
 static void put_csv_value(struct rep_emitter *emitter, const char *key, const char *label,
 	const struct rep_value *value)
 {
 	struct csv_state *state = emitter->state;
 	(void)label;
-	if (!emitter->section)
+	if (!emitter->section || !key)
 		return;
 	if (!state->has_header)
 		rep_text_put(&state->text, "section,name,value\n");

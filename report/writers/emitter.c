@@ -10,7 +10,7 @@
 bool rep_emitter_init(
 	struct rep_emitter *emitter, FILE *stream, const struct rep_writer *writer, bool colour)
 {
-	void *state = calloc(1, writer->state_size);
+	void *state = calloc(1, writer->state_size ? writer->state_size : 1);
 	*emitter = (struct rep_emitter){0};
 	if (!state)
 		return false;
@@ -21,7 +21,7 @@ bool rep_emitter_init(
 
 void rep_emitter_release(struct rep_emitter *emitter)
 {
-	if (emitter->state)
+	if (emitter->state && emitter->writer->release)
 		emitter->writer->release(emitter->state);
 	free(emitter->state);
 	*emitter = (struct rep_emitter){0};

@@ -60,7 +60,7 @@ void rep_section_end(struct rep_emitter *emitter);
 
 /*
  * Values of a section, or outside of all sections of the document itself, which CSV has no room
- * for.  Text has only those with a label.
+ * for.  As with columns, text has only those with a label, programs get only those with a key.
  */
 void rep_value_string(struct rep_emitter *emitter, const char *key, const char *label,
 	enum rep_kind kind, const char *string);

@@ -78,6 +78,8 @@ static void put_json_value(struct rep_emitter *emitter, const char *key, const c
 	const struct rep_value *value)
 {
 	(void)label;
+	if (!key)
+		return;
 	rep_json_key(emitter->state, key);
 	spell_json(emitter->state, value);
 }

@@ -88,9 +88,9 @@ struct rep_writer {
 	bool tells_all;
 
 	size_t state_size; /* of emitter->state, which begins as zeros */
-	void (*release)(void *state);
 
 	/* Each of these may be NULL: the format has no such thing. */
+	void (*release)(void *state); /* of what the state owns, not of itself */
 	void (*document_begin)(struct rep_emitter *emitter, const char *verb);
 	void (*document_end)(struct rep_emitter *emitter);
 	void (*section_begin)(struct rep_emitter *emitter, const char *key, const char *title);
@@ -100,7 +100,10 @@ struct rep_writer {
 	void (*row_begin)(struct rep_emitter *emitter);
 	void (*table_end)(struct rep_emitter *emitter);
 
-	/* All formats have these; the columns are emitter->columns. */
+	/*
+	 * All formats have these.  Of key and label one may be NULL: the value is for people only,
+	 * or for programs only.  The columns are emitter->columns.
+	 */
 	void (*value)(struct rep_emitter *emitter, const char *key, const char *label,
 		const struct rep_value *value);
 	void (*table_begin)(struct rep_emitter *emitter, const char *key);

@@ -221,7 +221,8 @@ static void json_has_one_row_a_line(void **state)
 
 static void sections_are_objects_lines_and_rows(void **state)
 {
-	static const char text[] = "\nTitle\n  label                a\\x09b\n";
+	static const char text[] =
+		"\nTitle\n  label                a\\x09b\n  people               only\n";
 	static const char csv[] =
 		"section,name,value\nsection,key,a\tb\nsection,hidden,7\nsection,flag,1\n";
 	static const char json[] = "\n  \"section\": {\n    \"key\": \"a\\u0009b\",\n"
@@ -230,18 +231,61 @@ static void sections_are_objects_lines_and_rows(void **state)
 	(void)state;
 	for (unsigned format = 0; rep_writer_at(format); format++) {
 		struct capture capture;
+		/* A new format says here what it makes of a section. */
+		assert_true(format < sizeof(wanted) / sizeof(wanted[0]));
 		begin(&capture, rep_writer_at(format));
 		rep_document_begin(&capture.emitter, "test");
 		rep_section_begin(&capture.emitter, "section", "Title");
 		rep_value_string(&capture.emitter, "key", "label", REP_NAME, "a\tb");
 		rep_value_number(&capture.emitter, "hidden", NULL, REP_COUNT, 7);
 		rep_value_bool(&capture.emitter, "flag", NULL, true);
+		rep_value_string(&capture.emitter, NULL, "people", REP_WORD, "only");
 		rep_section_end(&capture.emitter);
 		rep_document_end(&capture.emitter);
 		char *written = end(&capture);
 		assert_non_null(strstr(written, wanted[format]));
 		free(written);
 	}
+}
+
+static void put_nothing(struct rep_emitter *emitter, const char *key, const char *label,
+	const struct rep_value *value)
+{
+	(void)emitter, (void)key, (void)label, (void)value;
+}
+
+static void begin_nothing(struct rep_emitter *emitter, const char *key)
+{
+	(void)emitter, (void)key;
+}
+
+static void count_cell(
+	struct rep_emitter *emitter, const struct rep_column *column, const struct rep_value *value)
+{
+	(void)column, (void)value;
+	putc('.', emitter->stream);
+}
+
+static void end_counted_row(struct rep_emitter *emitter)
+{
+	putc('\n', emitter->stream);
+}
+
+/* Only what all formats have: no state, no prose, nothing around the rows. */
+static void a_writer_may_be_four_functions(void **state)
+{
+	static const struct rep_writer counting = {.name = "counting",
+		.value = put_nothing,
+		.table_begin = begin_nothing,
+		.cell = count_cell,
+		.row_end = end_counted_row};
+	struct capture capture;
+	(void)state;
+	begin(&capture, &counting);
+	write_table(&capture.emitter);
+	char *text = end(&capture);
+	assert_string_equal(text, ".......\n.......\n");
+	free(text);
 }
 
 static void empty_tables_are_valid(void **state)
@@ -259,7 +303,7 @@ static void empty_tables_are_valid(void **state)
 	free(text);
 }
 
-/* More rows than are held back: widths are settled by the first ones, nothing is lost. */
+/* More rows than are held back: the first ones decide on the widths, nothing is lost. */
 static void long_tables_stream(void **state)
 {
 	static const struct rep_column narrow[] = {{"n", "n", REP_COUNT, 0}};
@@ -350,6 +394,7 @@ int main(void)
 		cmocka_unit_test(csv_has_its_columns_only),
 		cmocka_unit_test(json_has_one_row_a_line),
 		cmocka_unit_test(sections_are_objects_lines_and_rows),
+		cmocka_unit_test(a_writer_may_be_four_functions),
 		cmocka_unit_test(empty_tables_are_valid),
 		cmocka_unit_test(long_tables_stream),
 		cmocka_unit_test(long_names_keep_their_end),
