@@ -142,12 +142,19 @@ static void write_roots(struct rep_context *context, const struct roots_answer *
 	struct rep_column columns[REP_KEY_COLUMNS + MEASURES];
 	size_t count = answer->slots->count;
 	size_t shown = limit && limit < count ? (size_t)limit : count;
+	bool any_shared = false;
 	rep_begin(context, "roots", NULL);
 	write_roots_head(context, answer, type);
 	rep_table_begin(emitter, "rows", columns, fill_roots_columns(answer, columns));
-	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
-		write_root_slot(context, answer, answer->slots->rows[answer->ranked[i].position]);
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
+		const struct hg_root_slot *slot = answer->slots->rows[answer->ranked[i].position];
+		write_root_slot(context, answer, slot);
+		any_shared |= slot->reachable && slot->targets && !slot->retained_bytes;
+	}
 	rep_table_end(emitter);
+	if (any_shared)
+		rep_prose(emitter, REP_PLAIN,
+			"  0 B are retained where another root leads to the same block, too\n");
 	rep_more_rows(emitter, count - shown, "roots", "--limit 0");
 	rep_document_end(emitter);
 }

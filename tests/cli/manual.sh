@@ -30,7 +30,7 @@ done
 for option in -heap -heaps -loc -prof -v; do
 	check "the page has the historical $option" grep -q "^ *$option" "$work/page"
 done
-for code in 0 1 2 3 4 5 70; do
+for code in 0 1 2 3 4 5 70 130; do
 	check "the page has exit code $code" grep -q "^ *$code  *[a-z]" "$work/page"
 done
 
@@ -42,14 +42,21 @@ done
 
 # Every CSV header of the contract stands in the page.
 tr -s ' \n' '  ' <"$work/page" >"$work/line"
-for verb in objects tree why; do
-	operand=
-	[ $verb != why ] || operand=loc:x
-	# shellcheck disable=SC2086 # words
-	run $verb $operand --format csv $tiny
-	check "the page has the columns of $verb" \
-		grep -qF "$(head -n 1 "$work/out" | sed 's/,/, /g')" "$work/line"
+# in_page VERB ARGUMENT...: the header of its CSV, "the key" for the column of the key.
+in_page() {
+	local verb=$1
+	run "$@" --format csv
+	check "the page has the columns of $verb" grep -qF \
+		" $verb $(head -n 1 "$work/out" | sed 's/\<location,blocks/the key,blocks/; s/,/, /g')" \
+		"$work/line"
+}
+for verb in objects roots tree types; do
+	in_page $verb $tiny
 done
+in_page why loc:x $tiny
+in_page object "$("$hg" objects --format csv $tiny | sed -n '2s/,.*//p')" $tiny
+in_page top --by location $tiny
+in_page diff --by location $tiny $tiny
 
 # completes WORD...: what bash offers for the last word.
 completes() {
