@@ -195,7 +195,10 @@ bool snap_image_symbol_at(
 bool snap_image_line(
 	struct snap_image *image, uint64_t address, const char **source, uint32_t *line);
 
-/* Between the files of this module: image_open.c reads the core, image_files.c finds its files. */
+/*
+ * Between the files of this module: image_open.c reads the core, image_files.c finds its files,
+ * image_pieces.c makes one address space of both.
+ */
 
 static inline bool snap_map_holds(const struct snap_file_map *map, uint64_t address)
 {
@@ -205,11 +208,20 @@ static inline bool snap_map_holds(const struct snap_file_map *map, uint64_t addr
 /* Bytes that the core itself holds, up to the end of their segment; NULL and 0 if it has none. */
 const uint8_t *snap_core_bytes(const struct snap_image *image, uint64_t address, uint64_t *size);
 
+/*
+ * Whether a page of the core is all zeros.  A capture from a forked child may write so the pages of
+ * files that the child has not read, and which its page tables therefore lack.
+ */
+bool snap_core_is_hole(const struct snap_image *image, uint64_t address);
+
 /* Puts mappings in order of addresses; fails when they overlap. */
 enum hg_status snap_sort_maps(struct snap_image *image, struct hg_error *error);
 
 /* After the core has been read: finds and opens the files it maps, and lays out the pieces. */
 enum hg_status snap_image_find_files(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error);
+
+/* After the files have been found: the segments and the pieces. */
+enum hg_status snap_image_lay_out(struct snap_image *image, struct hg_error *error);
 
 #endif
