@@ -1,6 +1,7 @@
 /* Where types come from, and what is said of them if they are missing or of another program. */
 #include "retype/retype.h"
 
+#include "base/assert.h"
 #include "retype/infer/seeds/seeds.h"
 #include "retype/legacy/cmt400.h"
 #include "retype/profile/agree.h"
@@ -12,12 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How notes begin if there are no types. */
-#define NONE "none: "
-
-static enum hg_status set_note(struct retype *retype, const char *text, struct hg_error *error)
+static enum hg_status set_reason(struct retype *retype, const char *text, struct hg_error *error)
 {
-	return base_pool_string(&retype->types.pool, text, strlen(text), &retype->note, error);
+	return base_pool_string(&retype->types.pool, text, strlen(text), &retype->reason, error);
+}
+
+/* What is said of types that are missing or odd: how that begins, and why. */
+static enum hg_status make_note(struct retype *retype, struct hg_error *error)
+{
+	static const char *const beginnings[] = {[HG_TYPES_ABSENT] = "none: ",
+		[HG_TYPES_REFUSED] = "none: ",
+		[HG_TYPES_STALE] = "stale: ",
+		[HG_TYPES_FRESH] = ""};
+	if (!retype->reason[0])
+		return HG_OK;
+	base_assert(retype->state != HG_TYPES_UNREAD);
+	const char *beginning = beginnings[retype->state];
+	size_t size = strlen(beginning) + strlen(retype->reason) + 1;
+	void *text;
+	BASE_TRY(base_pool_alloc(&retype->types.pool, size, 1, &text, error));
+	snprintf(text, size, "%s%s", beginning, retype->reason);
+	retype->note = text;
+	return HG_OK;
 }
 
 /* What is read of the types so far is of no use. */
@@ -27,7 +44,7 @@ static enum hg_status forget_types(struct retype *retype, struct hg_error *error
 	base_file_close(&retype->file);
 	retype->file = (struct base_file){0};
 	retype->has_types = false;
-	retype->path = retype->note = "";
+	retype->path = retype->reason = "";
 	return retype_types_init(&retype->types, error);
 }
 
@@ -35,16 +52,16 @@ static enum hg_status forget_types(struct retype *retype, struct hg_error *error
 static enum hg_status read_types(
 	struct retype *retype, const struct snap *snap, struct hg_error *error)
 {
-	char note[512];
+	char reason[512];
 	if (!retype_is_hgprof(retype->file.bytes, retype->file.size))
 		return base_fail(error, HG_ERROR_INPUT, 0,
 			"is no profile of types: those begin with 'hgprof 1'");
 	BASE_TRY(retype_hgprof_read(&retype->types, retype->file.bytes, retype->file.size, error));
-	BASE_TRY(retype_check_program(&retype->types, snap, note, sizeof(note), error));
+	BASE_TRY(retype_check_program(&retype->types, snap, reason, sizeof(reason), error));
 	BASE_TRY(retype_distrust(&retype->types));
 	retype->has_types = true;
-	retype->state = *note ? HG_TYPES_STALE : HG_TYPES_FRESH;
-	return set_note(retype, note, error);
+	retype->state = *reason ? HG_TYPES_STALE : HG_TYPES_FRESH;
+	return set_reason(retype, reason, error);
 }
 
 static enum hg_status open_named_profile(struct retype *retype, struct snap *snap,
@@ -67,7 +84,7 @@ static enum hg_status open_found_profile(struct retype *retype, struct snap *sna
 	char text[sizeof(error->message) + 4200];
 	struct hg_error trouble;
 	BASE_TRY(retype_find_profile(snap, &retype->types.pool, &retype->file, &retype->path,
-		&retype->note, &retype->state, error));
+		&retype->state, &retype->reason, error));
 	if (!retype->path[0])
 		return HG_OK;
 	base_error_clear(&trouble);
@@ -78,10 +95,10 @@ static enum hg_status open_found_profile(struct retype *retype, struct snap *sna
 		*error = trouble;
 		return status;
 	}
-	snprintf(text, sizeof(text), NONE "%s %s", retype->path, trouble.message);
+	snprintf(text, sizeof(text), "%s %s", retype->path, trouble.message);
 	BASE_TRY(forget_types(retype, error));
 	retype->state = HG_TYPES_REFUSED;
-	return set_note(retype, text, error);
+	return set_reason(retype, text, error);
 }
 
 /* Of dumps of 4.00.1: what the compiler left beside the program. */
@@ -95,11 +112,11 @@ static enum hg_status open_typed_trees(struct retype *retype, struct snap *snap,
 	if (retype->has_types)
 		return HG_OK;
 	retype->path = "";
-	return set_note(retype,
-		snap->locations.entries == 0 ? NONE "no locations, which lead to types"
-					     : NONE
-			"no .cmt of the program beside the snapshot or below the current "
-			"folder; name theirs with -I",
+	return set_reason(retype,
+		snap->locations.entries == 0
+			? "no locations, which lead to types"
+			: "no .cmt of the program beside the snapshot or below the current "
+			  "folder; name theirs with -I",
 		error);
 }
 
@@ -162,12 +179,14 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	while (!producer->is_for(snap, options))
 		producer++;
 	BASE_TRY(producer->open(retype, snap, options, error));
+	BASE_TRY(make_note(retype, error));
 	if (options->required && retype->state != HG_TYPES_FRESH) {
-		const char *why = retype->note;
-		const char *reason =
-			strncmp(why, NONE, strlen(NONE)) == 0 ? why + strlen(NONE) : why;
-		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no %stypes: %s",
-			retype->has_types ? "reliable " : "", reason);
+		if (retype->has_types)
+			base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no reliable types: %s",
+				retype->note);
+		else
+			base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "has no types: %s",
+				retype->reason);
 		base_error_file(error, snap->path);
 		return HG_ERROR_INPUT;
 	}
@@ -188,7 +207,7 @@ static void name_tags(struct retype *retype)
 enum hg_status retype_open(struct retype *retype, struct snap *snap,
 	const struct retype_options *options, struct hg_error *error)
 {
-	*retype = (struct retype){.path = "", .note = ""};
+	*retype = (struct retype){.path = "", .reason = "", .note = ""};
 	enum hg_status status = open_types(retype, snap, options, error);
 	if (status == HG_OK) {
 		name_tags(retype);
@@ -205,7 +224,7 @@ void retype_release(struct retype *retype)
 	free(retype->clashes);
 	base_file_close(&retype->file);
 	base_arena_release(&retype->arena);
-	*retype = (struct retype){.path = "", .note = ""};
+	*retype = (struct retype){.path = "", .reason = "", .note = ""};
 }
 
 enum hg_status retype_run(struct retype *retype, struct snap *snap,

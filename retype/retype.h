@@ -15,7 +15,8 @@ struct retype {
 	bool has_types; /* there is a type table; else only tags tell */
 	enum hg_type_state state;
 	const char *path;      /* of the profile; "" none */
-	const char *note;      /* why there is none, or what is odd about it; "" */
+	const char *reason;    /* of the state, where it needs one; "" */
+	const char *note;      /* the state and its reason, as they are shown; "" */
 	struct base_file file; /* of the profile */
 	struct base_arena arena;
 	struct retype_block *blocks; /* by rank; NULL without types */

@@ -198,7 +198,7 @@ void snap_release(struct snap *snap);
 
 /* Why there is no profile, of locations or of types, when only files that were named are used. */
 #define SNAP_NO_PROFILE_LOOKED_FOR                                                                 \
-	"none: no profile is looked for with --no-host-files; name one with --prof"
+	"no profile is looked for with --no-host-files; name one with --prof"
 
 /* HG_ERROR_INPUT if the file was cut or written to since it was opened. */
 enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error);

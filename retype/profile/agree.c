@@ -71,12 +71,12 @@ static void count_unit(struct retype_unit *unit, const struct snap_unit *block,
 	}
 }
 
-enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *note,
+enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *odd,
 	size_t size, struct hg_error *error)
 {
 	struct tally tally = {0};
 	uint64_t compared = 0;
-	note[0] = '\0';
+	odd[0] = '\0';
 	for (uint64_t i = 0; i < snap->unit_count; i++) {
 		uint32_t number = retype_unit_named(types, snap->units[i].name);
 		if (number == RETYPE_NONE || !types->units[number].fields)
@@ -99,14 +99,12 @@ enum hg_status retype_check_program(struct retype_types *types, const struct sna
 			"is of another program: it has none of the snapshot's %llu units",
 			(unsigned long long)snap->unit_count);
 	if (tally.stale)
-		snprintf(note, size,
-			"stale: unit %s%s of the program %s another interface; %s types are not "
-			"used",
+		snprintf(odd, size,
+			"unit %s%s of the program %s another interface; %s types are not used",
 			tally.first_stale, tally.stale > 1 ? " and others" : "",
 			tally.stale > 1 ? "have" : "has", tally.stale > 1 ? "their" : "its");
 	else if (tally.rebuilt)
-		snprintf(note, size,
-			"stale: unit %s%s of the program %s other values; only %s used",
+		snprintf(odd, size, "unit %s%s of the program %s other values; only %s used",
 			tally.first_rebuilt, tally.rebuilt > 1 ? " and others" : "",
 			tally.rebuilt > 1 ? "have" : "has",
 			tally.rebuilt > 1 ? "interfaces are" : "its interface is");

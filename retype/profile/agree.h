@@ -10,9 +10,9 @@
 
 /*
  * Notes which units agree.  HG_ERROR_INPUT if most units of the program that the profile has are
- * other ones.  What is odd about the others goes into 'note', "" if nothing is.
+ * other ones.  What is odd about the others goes into 'odd', "" if nothing is.
  */
-enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *note,
+enum hg_status retype_check_program(struct retype_types *types, const struct snap *snap, char *odd,
 	size_t size, struct hg_error *error);
 
 #endif

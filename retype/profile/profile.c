@@ -1,10 +1,10 @@
 /*
- * A profile that nobody named is looked for in a few places, by a few names; what looks like one
- * and is none is remembered, so that the note can say so.
+ * A profile that nobody named is looked for in a few folders, by a few names; what looks like one
+ * and is none is remembered, so that the reason can say so.
  */
-#include "base/folder.h"
 #include "retype/profile/profile.h"
 
+#include "base/folder.h"
 #include "retype/profile/hgprof.h"
 
 #include <limits.h>
@@ -71,17 +71,17 @@ static bool try_folder(struct attempt *attempt, const char *folder, const char *
 }
 
 enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *pool,
-	struct base_file *file, const char **path, const char **note, enum hg_type_state *state,
+	struct base_file *file, const char **path, enum hg_type_state *state, const char **reason,
 	struct hg_error *error)
 {
 	char folders[3][PATH_MAX], found[PATH_MAX], text[PATH_MAX + 1024];
 	struct attempt attempt = {.snap = snap};
 	const char *program = base_file_name(snap->program);
 	unsigned count = 0;
-	*path = *note = "";
+	*path = *reason = "";
 	*state = HG_TYPES_ABSENT;
 	if (snap->session->no_host_files) {
-		*note = SNAP_NO_PROFILE_LOOKED_FOR;
+		*reason = SNAP_NO_PROFILE_LOOKED_FOR;
 		return HG_OK;
 	}
 	base_file_folder(snap->path, folders[count++], PATH_MAX);
@@ -99,18 +99,16 @@ enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *po
 	if (attempt.error.status != HG_OK || attempt.other[0])
 		*state = HG_TYPES_REFUSED;
 	if (attempt.error.status != HG_OK)
-		length = snprintf(text, sizeof(text), "none: %s %s", attempt.error.file,
-			attempt.error.message);
+		length = snprintf(
+			text, sizeof(text), "%s %s", attempt.error.file, attempt.error.message);
 	else if (attempt.other[0])
 		length = snprintf(text, sizeof(text),
-			"none: %s is not of heapgraph-prof; name one that is with --prof",
-			attempt.other);
+			"%s is not of heapgraph-prof; name one that is with --prof", attempt.other);
 	else
 		length = snprintf(text, sizeof(text),
-			"none: no exe.prof%s%.200s%s beside the snapshot%s or in the current "
-			"folder; make "
-			"it with heapgraph-prof, name it with --prof",
+			"no exe.prof%s%.200s%s beside the snapshot%s or in the current folder; "
+			"make it with heapgraph-prof, name it with --prof",
 			*program ? " or " : "", program, *program ? ".prof" : "",
 			snap->executable[0] ? ", beside the program" : "");
-	return base_pool_string(pool, text, (uint64_t)length, note, error);
+	return base_pool_string(pool, text, (uint64_t)length, reason, error);
 }

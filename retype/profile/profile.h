@@ -11,10 +11,11 @@
 /*
  * exe.prof or PROGRAM.prof, compressed (.zst) or not, beside the snapshot, beside the program or in
  * the current folder; the first that is in format hgprof.  It is open then, *path in the pool; else
- * *path is "", *note says where it was looked for, and *state whether something was found.
+ * *path is "", *state tells whether something was found, and *reason what, or where it was looked
+ * for.
  */
 enum hg_status retype_find_profile(const struct snap *snap, struct base_pool *pool,
-	struct base_file *file, const char **path, const char **note, enum hg_type_state *state,
+	struct base_file *file, const char **path, enum hg_type_state *state, const char **reason,
 	struct hg_error *error);
 
 /* Opens the file that was named. */

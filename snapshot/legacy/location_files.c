@@ -125,19 +125,43 @@ static void wanted_name(const struct snap *snap, struct search *search)
 	}
 }
 
-static enum hg_status note(struct snap *snap, struct hg_error *error, const char *format, ...)
-	BASE_PRINTF(3, 4);
-
-static enum hg_status note(struct snap *snap, struct hg_error *error, const char *format, ...)
+static enum hg_status keep_note(struct snap *snap, struct hg_error *error, const char *beginning,
+	const char *format, va_list arguments)
 {
 	char text[2 * PATH_MAX];
+	size_t begun = strlen(beginning);
+	memcpy(text, beginning, begun);
+	int length = vsnprintf(text + begun, sizeof(text) - begun, format, arguments);
+	size_t size = length < 0 ? begun : begun + (size_t)length;
+	if (size >= sizeof(text))
+		size = sizeof(text) - 1;
+	return base_pool_string(&snap->pool, text, size, &snap->profile_note, error);
+}
+
+static enum hg_status note_none(struct snap *snap, struct hg_error *error, const char *format, ...)
+	BASE_PRINTF(3, 4);
+
+/* Why there is no source. */
+static enum hg_status note_none(struct snap *snap, struct hg_error *error, const char *format, ...)
+{
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(text, sizeof(text), format, arguments);
+	enum hg_status status = keep_note(snap, error, "none: ", format, arguments);
 	va_end(arguments);
-	if (length < 0 || (size_t)length >= sizeof(text))
-		length = (int)sizeof(text) - 1;
-	return base_pool_string(&snap->pool, text, (uint64_t)length, &snap->profile_note, error);
+	return status;
+}
+
+static enum hg_status note_odd(struct snap *snap, struct hg_error *error, const char *format, ...)
+	BASE_PRINTF(3, 4);
+
+/* What is odd about the source. */
+static enum hg_status note_odd(struct snap *snap, struct hg_error *error, const char *format, ...)
+{
+	va_list arguments;
+	va_start(arguments, format);
+	enum hg_status status = keep_note(snap, error, "", format, arguments);
+	va_end(arguments);
+	return status;
 }
 
 /*
@@ -151,7 +175,7 @@ static enum hg_status discover(
 	char folder[PATH_MAX];
 	path[0] = '\0';
 	if (snap->session->no_host_files)
-		return note(snap, error, SNAP_NO_PROFILE_LOOKED_FOR);
+		return note_none(snap, error, "%s", SNAP_NO_PROFILE_LOOKED_FOR);
 	base_file_folder(snap->path, folder, PATH_MAX);
 	wanted_name(snap, &search);
 	BASE_TRY(look_in(&search, folder, 0, error));
@@ -165,14 +189,15 @@ static enum hg_status discover(
 	}
 	if (search.others == 1) {
 		memcpy(path, search.other, PATH_MAX);
-		return note(snap, error, "the only one found; the program is '%s'", snap->program);
+		return note_odd(
+			snap, error, "the only one found; the program is '%s'", snap->program);
 	}
 	if (search.others)
-		return note(snap, error,
-			"none: no %s, but several other %s files; name one with --prof",
-			search.wanted, search.suffix);
-	return note(snap, error,
-		"none: no %s beside the snapshot or in the current folder; name one with --prof",
+		return note_none(snap, error,
+			"no %s, but several other %s files; name one with --prof", search.wanted,
+			search.suffix);
+	return note_none(snap, error,
+		"no %s beside the snapshot or in the current folder; name one with --prof",
 		search.wanted);
 }
 
@@ -235,8 +260,8 @@ static enum hg_status drop_foreign(struct snap *snap, const char *path, struct h
 	if (!tally.strangers)
 		return HG_OK;
 	BASE_TRY(forget(snap, error));
-	return note(snap, error,
-		"none: %s is of another program: of %llu blocks it lacks the ids of %llu; name one "
+	return note_none(snap, error,
+		"%s is of another program: of %llu blocks it lacks the ids of %llu; name one "
 		"with --prof",
 		path, (unsigned long long)tally.blocks, (unsigned long long)tally.strangers);
 }
@@ -265,5 +290,5 @@ enum hg_status snap_load_location_file(struct snap *snap, const char *named, str
 	}
 	/* A file nobody named must not keep the snapshot from being read. */
 	BASE_TRY(forget(snap, error));
-	return note(snap, error, "none: %s is unusable: %s", path, trouble.message);
+	return note_none(snap, error, "%s is unusable: %s", path, trouble.message);
 }

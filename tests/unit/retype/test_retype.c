@@ -708,16 +708,20 @@ static void distrusts_stale_units(void **state)
 		assert_non_null(retype_extension_named(types, "Test.E"));
 		assert_int_equal(types->class_count, is_stale ? 0 : 1);
 		assert_int_equal(types->value_count, 1);
-		assert_int_equal(strstr(retype.note, "Lib__Other") != NULL, is_stale);
+		assert_int_equal(retype.state, is_stale ? HG_TYPES_STALE : HG_TYPES_FRESH);
+		assert_int_equal(strncmp(retype.reason, "unit Lib__Other of", 18) == 0, is_stale);
+		assert_int_equal(strncmp(retype.note, "stale: unit Lib__Other", 22) == 0, is_stale);
+		assert_int_equal(retype.note[0] == '\0', !is_stale);
 		retype_release(&retype);
 	}
 	options.required = true;
 	assert_int_equal(retype_open(&retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
-	assert_non_null(strstr(h.error.message, "Lib__Other"));
+	assert_memory_equal(
+		h.error.message, "has no reliable types: stale: unit Lib__Other of", 48);
 	heap_release(&h);
 }
 
-/* Without a profile only tags tell, and the note says why. */
+/* Without a profile only tags tell, and the state, its reason and the note say why. */
 static void does_without_profile(void **state)
 {
 	(void)state;
@@ -730,13 +734,16 @@ static void does_without_profile(void **state)
 	assert_int_equal(retype_open(&h.retype, &h.snap, &options, &h.error), HG_OK);
 	assert_int_equal(retype_run(&h.retype, &h.snap, &options, &h.error), HG_OK);
 	assert_false(h.retype.has_types);
-	assert_int_equal(strncmp(h.retype.note, "none: ", 6), 0);
+	assert_int_equal(h.retype.state, HG_TYPES_ABSENT);
+	assert_string_equal(h.retype.reason, "no locations, which lead to types");
+	assert_string_equal(h.retype.note, "none: no locations, which lead to types");
 	assert_type(&h, text, "string", HG_EXACT);
 	assert_type(&h, pair, "", HG_UNKNOWN_ORIGIN);
 	assert_int_equal(typed_words(&h), 2);
 	retype_release(&h.retype);
 	options.required = true;
 	assert_int_equal(retype_open(&h.retype, &h.snap, &options, &h.error), HG_ERROR_INPUT);
+	assert_string_equal(h.error.message, "has no types: no locations, which lead to types");
 	heap_release(&h);
 }
 
