@@ -9,9 +9,7 @@
 #include "retype/infer/blocks.h"
 #include "retype/infer/sweep.h"
 
-/*
- * What families are given: what they read, and what takes the seeds.
- */
+/* What families are given: what they read, and what takes the seeds. */
 struct infer_seeder {
 	const struct infer_input *in;
 	struct infer_heap *heap;
@@ -31,17 +29,14 @@ struct infer_seeder {
 };
 
 /* A family goes through what it knows and calls infer_seed(), the same each time it is asked. */
-struct infer_family {
-	const char *name;
-	enum hg_status (*propose)(struct infer_seeder *seeder);
-};
+typedef enum hg_status infer_family_fn(struct infer_seeder *seeder);
 
 enum { INFER_MOST_FAMILIES = 5 };
 
 /* Seeds of one sureness. */
 struct infer_stratum {
 	enum hg_confidence sure;
-	const struct infer_family *families[INFER_MOST_FAMILIES]; /* NULL after the last one */
+	infer_family_fn *families[INFER_MOST_FAMILIES]; /* NULL after the last one */
 };
 
 /*

@@ -25,7 +25,7 @@ static enum hg_status ask_families(struct infer_seeder *seeder, const struct inf
 {
 	for (unsigned i = 0; i < INFER_MOST_FAMILIES && stratum->families[i]; i++) {
 		seeder->family = i;
-		BASE_TRY(stratum->families[i]->propose(seeder));
+		BASE_TRY(stratum->families[i](seeder));
 		BASE_TRY(seeder->failure->status);
 	}
 	return seeder->in->types->status;

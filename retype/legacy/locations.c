@@ -381,7 +381,8 @@ static void make_location(struct cmt_reader *r, struct cmt_context *context, uin
 			is_known |= retype_is(made[j].type, type) &&
 				    strcmp(made[j].kind, r->found[i].kind) == 0;
 		if (!is_known)
-			made[count++] = (struct retype_made){r->found[i].kind, type};
+			made[count++] = (struct retype_made){
+				r->found[i].kind, type, retype_maker_of(r->found[i].kind)};
 	}
 	*out = (struct retype_location){.file = wanted->file,
 		.line = wanted->line,

@@ -152,6 +152,7 @@ static void read_kinds(struct retype_types *types, const struct kept *kept, stru
 		}
 		if (hgprof_unescape(&reader, &line, word, &made[i].kind) != HG_OK)
 			made[i].kind = retype_intern(types, word.text, word.length);
+		made[i].maker = retype_maker_of(made[i].kind);
 		base_assert(number < kept->term_count);
 		made[i].type = kept->closed[number];
 		location->made_count = i + 1;

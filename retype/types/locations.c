@@ -225,6 +225,17 @@ const struct retype_location *retype_locations_at(const struct retype_types *typ
 	return first;
 }
 
+enum retype_maker retype_maker_of(const char *kind)
+{
+	static const char primitive[] = "prim.";
+	if (strcmp(kind, "call") == 0)
+		return RETYPE_MADE_BY_CALL;
+	if (strncmp(kind, primitive, strlen(primitive)) != 0)
+		return RETYPE_MADE_HERE;
+	bool reads = strstr(kind, "input_value") || strstr(kind, "unmarshal");
+	return reads ? RETYPE_MADE_BY_READER : RETYPE_MADE_BY_PRIMITIVE;
+}
+
 const struct retype_made *retype_location_made(
 	struct retype_types *types, const struct retype_location *location, uint32_t *count)
 {

@@ -19,6 +19,9 @@ const struct retype_location *retype_locations_at(const struct retype_types *typ
 const struct retype_made *retype_location_made(
 	struct retype_types *types, const struct retype_location *location, uint32_t *count);
 
+/* What the word of a kind says of it, for readers. */
+enum retype_maker retype_maker_of(const char *kind);
+
 /* Sorts the locations and indexes them now and not with the first question. */
 void retype_locations_index(struct retype_types *types);
 

@@ -152,10 +152,19 @@ struct retype_location {
 	};
 };
 
+/* Who makes a block at a location, and how many others at once. */
+enum retype_maker {
+	RETYPE_MADE_HERE,         /* the expression itself, this block */
+	RETYPE_MADE_BY_CALL,      /* the function that it calls */
+	RETYPE_MADE_BY_PRIMITIVE, /* a primitive, with what the block holds */
+	RETYPE_MADE_BY_READER,    /* the same, as many as are read: input_value */
+};
+
 /* One kind of block that a location makes. */
 struct retype_made {
 	const char *kind; /* "con.Some", "tuple", ... */
 	struct retype_term type;
+	enum retype_maker maker; /* as the kind tells */
 };
 
 struct retype_extension {

@@ -240,7 +240,7 @@ static bool has_flambda(const struct infer_seeder *seeder)
 	return false;
 }
 
-static enum hg_status seed_closures(struct infer_seeder *seeder)
+enum hg_status seeds_closures(struct infer_seeder *seeder)
 {
 	struct closures c = {.seeder = seeder, .is_flambda = has_flambda(seeder)};
 	if (seeder->in->types->function_count == 0 || !seeder->in->snap->has_closinfo)
@@ -251,5 +251,3 @@ static enum hg_status seed_closures(struct infer_seeder *seeder)
 	seeds_functions_release(&c.functions);
 	return status;
 }
-
-const struct infer_family seeds_closures = {"captured variables", seed_closures};

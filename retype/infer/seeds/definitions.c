@@ -110,7 +110,7 @@ static void seed_definition(struct definitions *d, uint64_t number)
 		seeder->in->types->values[value - 1].type);
 }
 
-static enum hg_status seed_definitions(struct infer_seeder *seeder)
+enum hg_status seeds_definitions(struct infer_seeder *seeder)
 {
 	struct definitions d = {.seeder = seeder};
 	if (!seeder->in->snap->process || seeder->in->types->value_count == 0)
@@ -122,5 +122,3 @@ static enum hg_status seed_definitions(struct infer_seeder *seeder)
 	base_map_release(&d.blocks);
 	return status;
 }
-
-const struct infer_family seeds_definitions = {"definitions", seed_definitions};

@@ -52,7 +52,7 @@ static void seed_custom(void *context, uint32_t rank, const struct snap_cell *ce
 				retype_base(d->seeder->in->types, customs[i].base));
 }
 
-static enum hg_status seed_customs(struct infer_seeder *seeder)
+enum hg_status seeds_customs(struct infer_seeder *seeder)
 {
 	if (!seeder->in->snap->process)
 		return HG_OK;
@@ -60,7 +60,7 @@ static enum hg_status seed_customs(struct infer_seeder *seeder)
 	return infer_sweep_untyped(seeder->sweeper, SNAP_TAG_CUSTOM, seed_custom, &d);
 }
 
-static enum hg_status seed_exceptions(struct infer_seeder *seeder)
+enum hg_status seeds_exceptions(struct infer_seeder *seeder)
 {
 	struct described d = {seeder, retype_base(seeder->in->types, "exn")};
 	if (!d.type.n || seeder->in->types->extension_count == 0)
@@ -68,13 +68,9 @@ static enum hg_status seed_exceptions(struct infer_seeder *seeder)
 	return infer_sweep_untyped(seeder->sweeper, 0, seed_exception, &d);
 }
 
-static enum hg_status seed_slots(struct infer_seeder *seeder)
+enum hg_status seeds_slots(struct infer_seeder *seeder)
 {
 	struct described d = {seeder, retype_base(seeder->in->types, "extcon")};
 	return d.type.n ? infer_sweep_untyped(seeder->sweeper, SNAP_TAG_OBJECT, seed_slot, &d)
 			: HG_OK;
 }
-
-const struct infer_family seeds_exceptions = {"exceptions", seed_exceptions};
-const struct infer_family seeds_slots = {"extension constructors", seed_slots};
-const struct infer_family seeds_customs = {"boxed integers", seed_customs};

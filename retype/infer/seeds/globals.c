@@ -77,7 +77,7 @@ static void seed_named_unit(
 	seed_unit_fields(seeder, block, number, sure, unit->fields, count);
 }
 
-static enum hg_status seed_globals(struct infer_seeder *seeder)
+enum hg_status seeds_globals(struct infer_seeder *seeder)
 {
 	const struct snap *snap = seeder->in->snap;
 	if (!snap->process)
@@ -89,5 +89,3 @@ static enum hg_status seed_globals(struct infer_seeder *seeder)
 	}
 	return HG_OK;
 }
-
-const struct infer_family seeds_globals = {"globals", seed_globals};

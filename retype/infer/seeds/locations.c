@@ -10,13 +10,18 @@
 
 #include "base/assert.h"
 
-#include <string.h>
-
 /* Of how many blocks the type of a location is. */
 enum makes {
 	MAKES_EACH,  /* of each */
 	MAKES_FIRST, /* of the one that holds the others, if there are any */
 	MAKES_VALUE, /* the same, and there are as many as anybody likes */
+};
+
+static const enum makes makes_of[] = {
+	[RETYPE_MADE_HERE] = MAKES_EACH,
+	[RETYPE_MADE_BY_CALL] = MAKES_FIRST,
+	[RETYPE_MADE_BY_PRIMITIVE] = MAKES_FIRST,
+	[RETYPE_MADE_BY_READER] = MAKES_VALUE,
 };
 
 /* What a location says of blocks of one shape. */
@@ -31,21 +36,6 @@ struct locations {
 	struct base_map verdicts;
 	uint64_t *held; /* bits by rank: in a block from a location that makes many; or NULL */
 };
-
-static bool is_call(const char *kind)
-{
-	return strcmp(kind, "call") == 0;
-}
-
-static enum makes makes_of(const char *kind)
-{
-	if (is_call(kind))
-		return MAKES_FIRST;
-	if (strncmp(kind, "prim.", 5) != 0)
-		return MAKES_EACH;
-	bool reads = strstr(kind, "input_value") || strstr(kind, "unmarshal");
-	return reads ? MAKES_VALUE : MAKES_FIRST;
-}
 
 /* Takes one of the types that a location makes, if a block of this shape can be of it. */
 static void consider_made(struct infer_seeder *seeder, const struct retype_made *made, unsigned tag,
@@ -67,8 +57,8 @@ static void consider_made(struct infer_seeder *seeder, const struct retype_made 
 		out->type = retype_join(seeder->in->types, out->type, type, NULL);
 		out->sure = HG_INFERRED;
 	}
-	enum makes makes = makes_of(made->kind);
-	if (is_call(made->kind) || makes == MAKES_VALUE)
+	enum makes makes = makes_of[made->maker];
+	if (made->maker == RETYPE_MADE_BY_CALL || makes == MAKES_VALUE)
 		out->sure = HG_INFERRED;
 	if (makes > out->makes)
 		out->makes = makes;
@@ -88,7 +78,7 @@ static struct verdict judge_location(
 			const struct retype_made *made =
 				retype_location_made(seeder->in->types, &location[i], &count);
 			for (uint32_t j = 0; j < count; j++)
-				if (is_call(made[j].kind) == (calls == 1))
+				if ((made[j].maker == RETYPE_MADE_BY_CALL) == (calls == 1))
 					consider_made(
 						seeder, &made[j], tag, wosize, &verdict, &untold);
 		}
@@ -197,7 +187,7 @@ static void seed_sampled(struct locations *l)
 	}
 }
 
-static enum hg_status seed_locations(struct infer_seeder *seeder)
+enum hg_status seeds_locations(struct infer_seeder *seeder)
 {
 	struct locations l = {.seeder = seeder};
 	const struct snap *snap = seeder->in->snap;
@@ -213,5 +203,3 @@ static enum hg_status seed_locations(struct infer_seeder *seeder)
 	base_arena_free(seeder->arena, l.held);
 	return status != HG_OK ? status : seeder->failure->status;
 }
-
-const struct infer_family seeds_locations = {"locations", seed_locations};

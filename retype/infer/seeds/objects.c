@@ -23,7 +23,7 @@ static void seed_object(void *context, uint32_t rank, const struct snap_cell *ce
 			rank, cell->address, type_of_class(seeder->in->types, class));
 }
 
-static enum hg_status seed_objects(struct infer_seeder *seeder)
+enum hg_status seeds_objects(struct infer_seeder *seeder)
 {
 	if (seeder->in->types->class_count == 0)
 		return HG_OK;
@@ -85,5 +85,3 @@ enum hg_status seeds_name_objects(struct infer_seeder *seeder, struct infer_work
 	base_map_release(&n.names);
 	return status != HG_OK ? status : seeder->failure->status;
 }
-
-const struct infer_family seeds_objects = {"objects", seed_objects};

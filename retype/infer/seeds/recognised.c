@@ -291,7 +291,7 @@ static enum hg_status seed_initialised(struct infer_seeder *seeder)
 	return seeder->failure->status;
 }
 
-static enum hg_status seed_recognised(struct infer_seeder *seeder)
+enum hg_status seeds_recognised(struct infer_seeder *seeder)
 {
 	uint32_t count = seeder->in->types->unit_count;
 	struct search s = {.seeder = seeder};
@@ -313,5 +313,3 @@ static enum hg_status seed_recognised(struct infer_seeder *seeder)
 		return seed_initialised(seeder);
 	return seeder->failure->status;
 }
-
-const struct infer_family seeds_recognised = {"recognised units", seed_recognised};

@@ -9,13 +9,13 @@
 #include "retype/infer/seed.h"
 
 /* Fields of units: by the name of the unit, by single definitions' blocks, by what they hold. */
-extern const struct infer_family seeds_globals, seeds_definitions, seeds_recognised;
+infer_family_fn seeds_globals, seeds_definitions, seeds_recognised;
 /* Blocks whose allocation's location is known. */
-extern const struct infer_family seeds_locations;
+infer_family_fn seeds_locations;
 /* What closures have captured; objects by their methods. */
-extern const struct infer_family seeds_closures, seeds_objects;
+infer_family_fn seeds_closures, seeds_objects;
 /* Blocks that say what they are. */
-extern const struct infer_family seeds_exceptions, seeds_slots, seeds_customs;
+infer_family_fn seeds_exceptions, seeds_slots, seeds_customs;
 
 /* Gives objects that are known by their methods the name of their class. */
 enum hg_status seeds_name_objects(struct infer_seeder *seeder, struct infer_work *work);

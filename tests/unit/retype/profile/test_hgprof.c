@@ -183,7 +183,24 @@ static void check_made(struct profile *p, const struct retype_location *place, u
 	assert_in_range(i, 0, count - 1);
 	assert_string_equal(made[i].kind, kind);
 	assert_string_equal(name_of(p, made[i].type), type);
+	assert_int_equal(made[i].maker, retype_maker_of(kind));
 	assert_ptr_equal(retype_location_made(&p->types, place, &count), made);
+}
+
+/* Of the words of the format only these say that a block is not made by the expression itself. */
+static void makers(void **state)
+{
+	(void)state;
+	assert_int_equal(retype_maker_of("tuple"), RETYPE_MADE_HERE);
+	assert_int_equal(retype_maker_of("con.call"), RETYPE_MADE_HERE);
+	assert_int_equal(retype_maker_of(""), RETYPE_MADE_HERE);
+	assert_int_equal(retype_maker_of("con.prim.input_value"), RETYPE_MADE_HERE);
+	assert_int_equal(retype_maker_of("call"), RETYPE_MADE_BY_CALL);
+	assert_int_equal(retype_maker_of("prim.caml_make_vect"), RETYPE_MADE_BY_PRIMITIVE);
+	assert_int_equal(retype_maker_of("prim.caml_input_value"), RETYPE_MADE_BY_READER);
+	assert_int_equal(
+		retype_maker_of("prim.caml_input_value_from_bytes"), RETYPE_MADE_BY_READER);
+	assert_int_equal(retype_maker_of("prim.unmarshal"), RETYPE_MADE_BY_READER);
 }
 
 static void places(void **state)
@@ -552,6 +569,7 @@ int main(void)
 		cmocka_unit_test(extensions_functions_and_values),
 		cmocka_unit_test(places),
 		cmocka_unit_test(places_with_large_numbers),
+		cmocka_unit_test(makers),
 		cmocka_unit_test(symbols_of_all_kinds),
 		cmocka_unit_test(classes_by_their_methods),
 		cmocka_unit_test(namesakes_have_what_all_have),
