@@ -22,7 +22,6 @@ void infer_blame_release(struct infer_blame *b)
 	free(b->queue);
 	b->seeds = b->queue = NULL;
 	b->seed_count = b->seed_capacity = b->queue_count = b->queue_capacity = 0;
-	b->gave_up = false;
 }
 
 bool infer_is_guilty(const struct infer_blame *b, uint32_t origin)
@@ -164,9 +163,10 @@ static int compare_origins(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly)
+enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly, bool *gave_up)
 {
 	const struct infer_failure *failure = b->failure;
+	b->gave_up = false;
 	BASE_TRY(base_arena_zalloc(b->arena, b->undo->block_count, sizeof(*b->origins),
 		(void **)&b->origins, failure->error));
 	if (b->seed_count)
@@ -183,5 +183,6 @@ enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly)
 	base_arena_free(b->arena, b->origins);
 	b->origins = NULL;
 	b->seed_count = 0;
+	*gave_up |= b->gave_up;
 	return failure->status;
 }

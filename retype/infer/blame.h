@@ -26,7 +26,7 @@ struct infer_blame {
 	uint64_t queue_count, queue_capacity;
 	uint32_t *origins; /* by rank: the first that leads there; 0 none */
 	uint32_t origin;   /* the one that is being followed */
-	bool gave_up;      /* somebody was found guilty for being led to what a guilty one is */
+	bool gave_up;      /* somebody is guilty only for leading to what a guilty one leads to */
 };
 
 /* A zeroed blame may be released; between strata nobody is guilty. */
@@ -46,8 +46,8 @@ void infer_gather_seed(struct infer_blame *blame, uint32_t origin, uint32_t rank
 /*
  * Adds the origins that led to clashes and conflicts to the guilty ones, and forgets the seeds.  If
  * too many runs have found somebody guilty ('strictly'): who leads to what a guilty one leads to is
- * guilty, too.
+ * guilty, too; *gave_up is set if that was so, never cleared.
  */
-enum hg_status infer_find_guilty(struct infer_blame *blame, bool strictly);
+enum hg_status infer_find_guilty(struct infer_blame *blame, bool strictly, bool *gave_up);
 
 #endif

@@ -18,10 +18,11 @@ struct infer_seeder {
 	struct infer_sweeper *sweeper;
 	struct infer_failure *failure;
 	struct base_arena *arena;
-	enum hg_confidence sure; /* of the stratum */
-	bool refuses_misfits;    /* as it is no fault of the program if a seed is not exact */
-	unsigned family;         /* that is proposing */
 	const struct infer_blame *blame; /* who is guilty proposes nothing */
+	/* Of the stratum that is being run (strata.c): */
+	enum hg_confidence sure;
+	bool refuses_misfits; /* as it is no fault of the program if a seed is not exact */
+	unsigned family;      /* that is proposing */
 	/* Takes a seed.  Origins are those of all families, none is 0. */
 	void (*take)(void *taker, uint32_t origin, uint32_t rank, struct snap_header_address header,
 		struct retype_term type);

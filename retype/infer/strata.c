@@ -40,14 +40,14 @@ static enum hg_status propose_seeds(struct infer_strata *s, const struct infer_s
 }
 
 /* Finds out which origins were wrong; *more if there are any. */
-static enum hg_status find_guilty(
-	struct infer_strata *s, const struct infer_stratum *stratum, bool strictly, bool *more)
+static enum hg_status find_guilty(struct infer_strata *s, const struct infer_stratum *stratum,
+	bool strictly, bool *gave_up, bool *more)
 {
 	uint64_t known = s->blame->guilty.count;
 	s->seeder->take = take_suspect;
 	s->seeder->taker = s->blame;
 	BASE_TRY(ask_families(s->seeder, stratum));
-	BASE_TRY(infer_find_guilty(s->blame, strictly));
+	BASE_TRY(infer_find_guilty(s->blame, strictly, gave_up));
 	base_assert(s->blame->guilty.count >= known);
 	*more = s->blame->guilty.count > known;
 	return HG_OK;
@@ -55,38 +55,36 @@ static enum hg_status find_guilty(
 
 /* What a run has counted is taken back with its changes. */
 static void undo_run(
-	struct infer_strata *s, const struct retype_counts *before, uint64_t clash_count)
+	struct infer_strata *s, const struct retype_counts *before, struct infer_clashes clashes)
 {
-	struct infer_result *result = s->propagation->work->result;
-	base_assert(result->clash_count >= clash_count);
+	struct infer_work *work = s->propagation->work;
+	struct retype_counts *counts = &work->result->counts;
 	infer_undo_changes(s->undo);
 	infer_forget_lies(s->propagation->disputes);
-	result->counts.shape_clashes = before->shape_clashes;
-	result->clash_count = clash_count;
-	result->counts.seeds = before->seeds;
-	result->counts.undone_seeds = before->undone_seeds + s->blame->guilty.count;
+	infer_take_back_clashes(work, clashes);
+	counts->seeds = before->seeds;
+	counts->undone_seeds = before->undone_seeds + s->blame->guilty.count;
 }
 
 static enum hg_status run_undoable(struct infer_strata *s, const struct infer_stratum *stratum)
 {
 	enum { RUNS = MOST_RUNS + MOST_STRICT_RUNS };
-	const struct infer_result *result = s->propagation->work->result;
-	const struct retype_counts before = result->counts;
-	const uint64_t clash_count = result->clash_count;
+	const struct infer_work *work = s->propagation->work;
+	const struct retype_counts before = work->result->counts;
+	const struct infer_clashes clashes = infer_clashes_so_far(work);
 	for (unsigned run = 0; run < RUNS; run++) {
-		bool more = false, strictly = run + 1 >= MOST_RUNS;
-		s->blame->gave_up = run + 1 == RUNS;
+		bool more = false, strictly = run + 1 >= MOST_RUNS, gave_up = run + 1 == RUNS;
 		BASE_TRY(propose_seeds(s, stratum));
-		if (result->counts.shape_clashes != before.shape_clashes ||
+		if (infer_clashes_so_far(work).counted != clashes.counted ||
 			infer_any_conflict(s->blame))
-			BASE_TRY(find_guilty(s, stratum, strictly, &more));
+			BASE_TRY(find_guilty(s, stratum, strictly, &gave_up, &more));
 		if (!more) {
 			infer_accept_changes(s->undo, stratum->sure);
 			return HG_OK;
 		}
-		if (s->blame->gave_up)
+		if (gave_up)
 			BASE_TRY(infer_give_up_changes(s->undo, s->blame->failure->error));
-		undo_run(s, &before, clash_count);
+		undo_run(s, &before, clashes);
 	}
 	return HG_OK;
 }
@@ -97,7 +95,7 @@ static enum hg_status run_stratum(
 	enum hg_status status;
 	s->seeder->sure = stratum->sure;
 	s->seeder->refuses_misfits = undoable;
-	s->propagation->work->undo = undoable ? s->undo : NULL;
+	infer_note_changes(s->propagation->work, undoable ? s->undo : NULL);
 	status = undoable ? run_undoable(s, stratum) : propose_seeds(s, stratum);
 	base_assert(status != HG_OK || s->undo->changed_count == 0);
 	base_assert(undoable || s->blame->guilty.count == 0);

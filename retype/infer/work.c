@@ -40,6 +40,12 @@ void infer_work_release(struct infer_work *work)
 	base_map_release(&work->round_types);
 }
 
+void infer_note_changes(struct infer_work *work, struct infer_undo *undo)
+{
+	base_assert(work->next.count == 0);
+	work->undo = undo;
+}
+
 /* Rounds */
 
 static int compare_ranks(const void *a, const void *b)
@@ -184,4 +190,17 @@ void infer_clash(struct infer_work *work, uint32_t rank, struct retype_term type
 	if (failure->status == HG_OK)
 		result->clashes[result->clash_count++] =
 			(struct retype_clash){rank, type.n, holder, count};
+}
+
+struct infer_clashes infer_clashes_so_far(const struct infer_work *work)
+{
+	return (struct infer_clashes){
+		work->result->counts.shape_clashes, work->result->clash_count};
+}
+
+void infer_take_back_clashes(struct infer_work *work, struct infer_clashes before)
+{
+	base_assert(work->result->clash_count >= before.noted);
+	work->result->counts.shape_clashes = before.counted;
+	work->result->clash_count = before.noted;
 }

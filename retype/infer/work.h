@@ -48,6 +48,9 @@ enum hg_status infer_work_init(struct infer_work *work, const struct infer_input
 	struct infer_failure *failure, struct base_arena *arena);
 void infer_work_release(struct infer_work *work);
 
+/* Notes changes from now on so that they can be undone; NULL: they are exact. */
+void infer_note_changes(struct infer_work *work, struct infer_undo *undo);
+
 /* Begins the next round with the blocks that wait for it; false if there are none. */
 bool infer_next_round(struct infer_work *work);
 /* Ends a round that was dense. */
@@ -113,5 +116,12 @@ const struct infer_fit *infer_weigh_proposal(struct infer_work *work, uint32_t r
 /* Counts and notes that a block is no value of a type, as 'count' fields say. */
 void infer_clash(struct infer_work *work, uint32_t rank, struct retype_term type, uint32_t holder,
 	unsigned count);
+
+/* Clashes so far, and taking back those after. */
+struct infer_clashes {
+	uint64_t counted, noted;
+};
+struct infer_clashes infer_clashes_so_far(const struct infer_work *work);
+void infer_take_back_clashes(struct infer_work *work, struct infer_clashes before);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * The folders that are searched, in their order, and the notes about files that cannot be read.
  */
-#include "base/folder.h"
 #include "retype/legacy/files.h"
+
+#include "base/folder.h"
 
 #include <ctype.h>
 #include <limits.h>

@@ -337,7 +337,9 @@ static struct retype_term term_of_found(
 		cmt_term(r, context, snap_marshal_field(m, found->expression, EXPRESSION_TYPE));
 	if (found->thunk)
 		return retype_arrow(r->types, "", retype_base(r->types, "unit"), type);
-	if (strcmp(found->kind, "boxfloat") == 0)
+	/* Of fields only those of records of floats are found, which box what they read. */
+	struct snap_value desc = snap_marshal_field(m, found->expression, EXPRESSION_DESC);
+	if (snap_marshal_tag(m, desc) == EXP_FIELD)
 		return retype_base(r->types, "float");
 	return type;
 }

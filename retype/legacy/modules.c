@@ -105,7 +105,7 @@ const char *cmt_qualified(struct cmt_reader *r, uint32_t scope, uint32_t binding
 			s->functor_stamp ? binding_of(r, bindings, s->unit, s->functor_stamp)
 					 : NULL;
 		if (binding && binding->module.name) {
-			if (b.text[b.at] != '(')
+			if (b.at == MOST_NAME || b.text[b.at] != '(')
 				put_before(&b, ".");
 			put_before(&b, ")");
 			put_before(&b, binding->module.name);
@@ -160,8 +160,9 @@ static uint32_t bind_parameter(struct cmt_reader *r, struct cmt_binding binding)
 			return number;
 	}
 	number = (uint32_t)r->binding_count;
-	r->status = base_grow(&r->bindings, r->binding_count, &r->binding_capacity,
-		sizeof(*r->bindings), r->error);
+	if (r->status == HG_OK)
+		r->status = base_grow(&r->bindings, r->binding_count, &r->binding_capacity,
+			sizeof(*r->bindings), r->error);
 	if (r->status == HG_OK)
 		r->status = base_map_set(&r->bound, key, number, r->error);
 	if (r->status != HG_OK)
@@ -214,8 +215,8 @@ static uint32_t packed_unit(struct cmt_reader *r, uint32_t pack, const char *nam
 		const char *slash = file ? strrchr(file, '/') : NULL;
 		const char *stem = slash ? slash + 1 : file;
 		size_t length = stem ? strcspn(stem, ".") : 0;
-		if (length && strncmp(stem + 1, name + 1, length - 1) == 0 &&
-			strlen(name) == length)
+		if (length && strlen(name) == length &&
+			strncmp(stem + 1, name + 1, length - 1) == 0)
 			return cmt_unit_named(r, name, RETYPE_NONE);
 	}
 	return RETYPE_NONE;

@@ -5,6 +5,7 @@
 #include "retype/profile/hgprof_reader.h"
 
 #include "base/assert.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

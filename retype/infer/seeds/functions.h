@@ -4,8 +4,8 @@
 #ifndef RETYPE_INFER_SEEDS_FUNCTIONS_H
 #define RETYPE_INFER_SEEDS_FUNCTIONS_H
 
-#include "retype/infer/input.h"
 #include "base/hash.h"
+#include "retype/infer/input.h"
 
 struct seeds_functions {
 	const struct infer_input *in;
