@@ -145,6 +145,8 @@ void base_arena_release(struct base_arena *arena)
 		return;
 	while (arena->arrays)
 		base_arena_free(arena, arena->arrays->data);
+	/* What the phase was charged, by whichever call, has come back with its arrays. */
+	base_assert(arena->charged == 0);
 	backend_release(arena);
 	*arena = (struct base_arena){0};
 }
@@ -160,9 +162,18 @@ static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg
 			"phase '%s' needs %llu bytes, more than the memory limit of %llu",
 			arena->phase, (unsigned long long)used, (unsigned long long)budget->limit);
 	budget->used = used;
+	arena->charged += bytes;
+	base_assert(arena->charged <= used);
 	if (used > budget->peak)
 		budget->peak = used;
 	return HG_OK;
+}
+
+static void give_back_charge(struct base_arena *arena, uint64_t bytes)
+{
+	base_assert(arena->charged >= bytes && arena->budget->used >= arena->charged);
+	arena->charged -= bytes;
+	arena->budget->used -= bytes;
 }
 
 static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size, bool zero,
@@ -179,7 +190,7 @@ static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t
 	void *data = array ? backend_alloc(arena, (size_t)bytes, zero) : NULL;
 	if (!data) {
 		free(array);
-		arena->budget->used -= charge_bytes;
+		give_back_charge(arena, charge_bytes);
 		return base_no_memory(error, bytes);
 	}
 	*array = (struct base_array){arena->arrays, data, (size_t)bytes, charge_bytes};
@@ -219,6 +230,7 @@ enum hg_status base_arena_touch(
 	for (struct base_array *array = arena->arrays; array; array = array->next) {
 		if (array->data != data || bytes <= array->charged)
 			continue;
+		base_assert(bytes <= array->bytes);
 		BASE_TRY(charge(arena, bytes - array->charged, error));
 		array->charged = bytes;
 	}
@@ -232,8 +244,7 @@ void base_arena_free(struct base_arena *arena, void *data)
 		if (array->data != data)
 			continue;
 		*link = array->next;
-		base_assert(arena->budget->used >= array->charged);
-		arena->budget->used -= array->charged;
+		give_back_charge(arena, array->charged);
 		backend_free(arena, array);
 		free(array);
 		return;
@@ -241,7 +252,7 @@ void base_arena_free(struct base_arena *arena, void *data)
 }
 
 /* Pages wholly inside; the address space stays. */
-static void give_back(char *start, size_t bytes)
+static void give_back_pages(char *start, size_t bytes)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)start + page - 1) & ~(page - 1);
@@ -255,11 +266,11 @@ void base_arena_shrink(struct base_arena *arena, void *data, uint64_t bytes)
 	for (struct base_array *array = arena->arrays; array; array = array->next) {
 		if (array->data != data || bytes >= array->bytes)
 			continue;
-		give_back((char *)data + bytes, array->bytes - bytes);
-		arena->budget->used -= array->charged;
-		array->charged = array->charged < bytes ? array->charged : bytes;
-		base_assert(array->charged <= bytes);
-		arena->budget->used += array->charged;
+		give_back_pages((char *)data + bytes, array->bytes - bytes);
+		if (array->charged > bytes) {
+			give_back_charge(arena, array->charged - bytes);
+			array->charged = bytes;
+		}
 		array->bytes = (size_t)bytes;
 		return;
 	}

@@ -25,6 +25,7 @@ struct base_arena {
 	struct base_budget *budget;
 	const char *phase; /* for messages */
 	struct base_array *arrays;
+	uint64_t charged; /* bytes of the budget that its arrays have */
 	unsigned jemalloc_index;
 };
 

@@ -8,12 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static enum hg_status system_error(
-	struct hg_error *error, enum hg_status status, const char *path, const char *what)
-{
-	return base_system_failure(error, status, path, what);
-}
-
 static const char *kind_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
@@ -38,7 +32,7 @@ enum hg_status base_file_kind(const char *path, const char **kind, struct hg_err
 {
 	struct stat about;
 	if (stat(path, &about))
-		return system_error(error, HG_ERROR_INPUT, path, "cannot be read");
+		return base_system_failure(error, HG_ERROR_INPUT, path, "cannot be read");
 	*kind = kind_name(about.st_mode);
 	return HG_OK;
 }
@@ -48,7 +42,7 @@ static enum hg_status map(
 {
 	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
 	if (bytes == MAP_FAILED)
-		return system_error(error, HG_ERROR_INPUT, path, "cannot be mapped");
+		return base_system_failure(error, HG_ERROR_INPUT, path, "cannot be mapped");
 	/* Until here it stays what it was, compressed, and is closed as that. */
 	file->bytes = size ? bytes : (const uint8_t *)"";
 	file->size = size;
@@ -74,15 +68,15 @@ enum hg_status base_file_descriptor(
 	int examined = open(path, O_PATH | O_CLOEXEC);
 	*fd = -1;
 	if (examined < 0)
-		return system_error(error, HG_ERROR_INPUT, path, "cannot be opened");
+		return base_system_failure(error, HG_ERROR_INPUT, path, "cannot be opened");
 	enum hg_status status = HG_OK;
 	if (fstat(examined, about))
-		status = system_error(error, HG_ERROR_INPUT, path, "cannot be examined");
+		status = base_system_failure(error, HG_ERROR_INPUT, path, "cannot be examined");
 	else if (kind_name(about->st_mode))
 		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is %s, not a regular file",
 			kind_name(about->st_mode));
 	else if ((*fd = open_examined(examined, path)) < 0)
-		status = system_error(error, HG_ERROR_INPUT, path, "cannot be opened");
+		status = base_system_failure(error, HG_ERROR_INPUT, path, "cannot be opened");
 	close(examined);
 	if (status != HG_OK)
 		base_error_file(error, path);

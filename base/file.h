@@ -48,7 +48,7 @@ enum hg_status base_file_check(
 enum hg_status base_file_descriptor(
 	const char *path, int *fd, struct stat *about, struct hg_error *error);
 
-/* Advice for the pages of the mapping: about to be read from start to end, or at random. */
+/* Advice for the pages of the mapping: they are about to be read from start to end. */
 void base_file_sequential(const struct base_file *file);
 
 /* What a path names, for messages: "a directory", "a FIFO", ...; NULL for a regular file. */

@@ -10,6 +10,7 @@
 
 struct hg_session {
 	struct base_budget budget;
+	unsigned snapshots;               /* open; without one, nothing of the budget is used */
 	struct base_unpack_limits unpack; /* of all compressed files of input */
 	bool no_host_files; /* only files that the caller named, and what is in them, are used */
 	unsigned threads;   /* at least 1 */

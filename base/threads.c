@@ -1,7 +1,8 @@
 /* Slices of a pass over the heap, one thread each; a thread that there is not is done without. */
 #include "base/threads.h"
 
-#include <assert.h>
+#include "base/assert.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -23,7 +24,7 @@ static void *run_slice(void *argument)
 void base_run_slices(unsigned slices, base_slice_fn *run, void *context)
 {
 	struct slice all[BASE_MOST_SLICES];
-	assert(slices <= BASE_MOST_SLICES);
+	base_assert(slices <= BASE_MOST_SLICES);
 	for (unsigned i = 0; i < slices; i++)
 		all[i] = (struct slice){run, context, i, slices, 0, false};
 	for (unsigned i = 1; i < slices; i++)

@@ -122,6 +122,9 @@ const struct hg_block *hg_objects_next(struct hg_objects *objects)
 		return NULL;
 	const struct snap *snap = &objects->snapshot->snap;
 	struct snap_cell cell;
+	/* There are more of them only in a file that has changed since. */
+	if (objects->rank >= snap->block_count)
+		return NULL;
 	while (!snap_scan_next(&objects->scan, &cell)) {
 		if (!snap_walk_next(&objects->walk, &objects->run))
 			return NULL;

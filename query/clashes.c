@@ -74,6 +74,16 @@ static enum hg_status describe_clash(
 	return HG_OK;
 }
 
+static uint64_t sum_of_clashes(const struct hg_clash *rows, uint64_t count)
+{
+	uint64_t clashes = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		base_assert(i == 0 || compare_clash_counts(&rows[i - 1], &rows[i]) < 0);
+		clashes += rows[i].clashes;
+	}
+	return clashes;
+}
+
 static void merge_clashes(struct hg_clash *rows, uint64_t count, struct hg_clashes *out)
 {
 	if (count)
@@ -87,6 +97,7 @@ static void merge_clashes(struct hg_clash *rows, uint64_t count, struct hg_clash
 	}
 	if (out->count)
 		qsort(rows, out->count, sizeof(*rows), compare_clash_counts);
+	base_assert(sum_of_clashes(rows, out->count) == out->clashes);
 }
 
 static enum hg_status list_clashes(struct hg_snapshot *snapshot, struct hg_clashes *out)

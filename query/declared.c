@@ -75,7 +75,7 @@ static enum hg_status count_declared_blocks(struct hg_snapshot *snapshot, const 
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;
-		while (snap_scan_next(&scan, &cell)) {
+		while (rank < snapshot->snap.block_count && snap_scan_next(&scan, &cell)) {
 			enum hg_confidence confidence;
 			struct retype_term type =
 				query_type(snapshot, rank++, cell.tag, &confidence);
@@ -123,12 +123,22 @@ static enum hg_status sort_declared_rows(
 	}
 	if (status == HG_OK && count)
 		qsort(named, count, sizeof(*named), compare_bytes);
+	for (size_t i = 1; i < count && status == HG_OK; i++)
+		base_assert(compare_bytes(&named[i - 1], &named[i]) < 0);
 	for (size_t i = 0; i < count; i++) {
 		rows[i] = named[i].row;
 		free(named[i].name);
 	}
 	free(named);
 	return status;
+}
+
+static uint64_t sum_of_declared(const struct hg_declared *rows, size_t count)
+{
+	uint64_t bytes = 0;
+	for (size_t i = 0; i < count; i++)
+		bytes += rows[i].bytes;
+	return bytes;
 }
 
 /* The rows that are to be shown, in their order; 'rows' has room for all there are. */
@@ -148,6 +158,7 @@ static enum hg_status fill_declared_rows(
 		if (rows[i].blocks || (unused && declared))
 			rows[out->count++] = rows[i];
 	}
+	base_assert(sum_of_declared(rows, out->count) == out->bytes);
 	return status == HG_OK ? sort_declared_rows(snapshot, rows, out->count) : status;
 }
 

@@ -138,7 +138,7 @@ static enum hg_status find_referrers(struct referrers *r)
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		while (status == HG_OK && snap_scan_next(&scan, &cell))
+		while (status == HG_OK && rank < snap->block_count && snap_scan_next(&scan, &cell))
 			status = scan_cell(r, rank++, &cell);
 	}
 	snap_walk_release(&walk);
@@ -169,6 +169,7 @@ static enum hg_status list_dominators(struct hg_snapshot *snapshot, struct hg_ob
 	query_keep(out, out->dominators);
 	for (struct graph_position p = position; p.n != 0; p = g->idom[p.n])
 		out->dominators[out->dominators_count++] = query_node(snapshot, g->idom[p.n]);
+	base_assert(count == 0 || out->dominators[count - 1] == snap_virtual_root(&snapshot->snap));
 	return HG_OK;
 }
 
@@ -193,6 +194,8 @@ static enum hg_status describe_whole(struct hg_snapshot *snapshot, hg_node node,
 		free(r.rows);
 		return status;
 	}
+	base_assert(out->referrers_count <= out->referrers_total);
+	base_assert(!max_referrers || out->referrers_count <= max_referrers);
 	BASE_TRY(query_keep_rows(
 		snapshot, out, r.rows, out->referrers_count, sizeof(*r.rows), &out->referrers));
 	return list_dominators(snapshot, out);

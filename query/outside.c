@@ -96,13 +96,23 @@ static int compare_pointers(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+static uint64_t sum_of_pointers(const struct hg_outside_row *rows, uint64_t count)
+{
+	uint64_t pointers = 0;
+	for (uint64_t i = 0; i < count; i++) {
+		base_assert(i == 0 || compare_pointers(&rows[i - 1], &rows[i]) < 0);
+		pointers += rows[i].pointers;
+	}
+	return pointers;
+}
+
 static enum hg_status give_outside(struct outside *o, struct hg_outside *out)
 {
 	out->count = o->row_count;
 	out->pointers = o->pointers;
-	base_assert(o->pointers >= o->row_count);
 	if (o->row_count)
 		qsort(o->rows, o->row_count, sizeof(*o->rows), compare_pointers);
+	base_assert(sum_of_pointers(o->rows, o->row_count) == out->pointers);
 	return query_keep_rows(
 		o->snapshot, out, o->rows, o->row_count, sizeof(*o->rows), &out->rows);
 }

@@ -87,6 +87,7 @@ static struct candidate take_largest(struct painter *p)
 static enum hg_status add_edge(struct painter *p, uint32_t from, uint32_t to,
 	enum hg_picture_edge_kind kind, uint64_t field)
 {
+	base_assert(from < p->node_count && to < p->node_count);
 	BASE_TRY(query_grow(
 		p->snapshot, &p->edges, p->edge_count, &p->edge_capacity, sizeof(*p->edges)));
 	p->edges[p->edge_count++] = (struct hg_picture_edge){from, to, kind, field};
@@ -108,10 +109,11 @@ static enum hg_status draw_node(struct painter *p, struct candidate c)
 	struct hg_block block;
 	struct query_children children;
 	uint32_t self = (uint32_t)p->node_count;
-	query_block(p->snapshot, query_node(p->snapshot, c.position), &block);
+	hg_node node = query_node(p->snapshot, c.position);
+	query_block(p->snapshot, node, &block);
 	base_assert(self < p->max_nodes && c.position.n < g->live_count);
 	p->positions[self] = c.position;
-	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = block.node,
+	BASE_TRY(add_node(p, &(struct hg_picture_node){.node = node,
 				     .bytes = block.bytes,
 				     .retained_bytes = graph_retained(g, c.position),
 				     .location = block.location,
@@ -195,6 +197,7 @@ static enum hg_status fold_children(struct painter *p, uint32_t self, uint32_t n
 	group.location = find_main_key(locations, tallied, group.retained_bytes);
 	group.type = find_main_key(types, tallied, group.retained_bytes);
 	free(locations);
+	base_assert(group.retained_bytes <= graph_retained(g, top));
 	if (group.folded == 0)
 		return HG_OK;
 	uint32_t at = (uint32_t)p->node_count;
@@ -226,7 +229,6 @@ static enum hg_status draw_reference(
 {
 	if (!to || to->met || to->at == from)
 		return HG_OK;
-	base_assert(to->at < p->node_count && from < p->node_count);
 	to->met = true;
 	bool holds = parents[to->at] == from;
 	return add_edge(p, from, to->at, holds ? HG_EDGE_HOLDS : HG_EDGE_REFERS, field);

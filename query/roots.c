@@ -35,10 +35,11 @@ struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t
 {
 	const struct snap *snap = &snapshot->snap;
 	const struct graph *g = &snapshot->graph;
+	base_assert(number < snap->root_count);
 	struct hg_root_slot slot = {.node = snap_root_node(snap, number)};
 	slot.target = snap_resolve_node(snap, snap->roots[number].value);
+	base_assert(slot.node < g->node_count);
 	/* Else it is a fiber that only garbage holds. */
-	base_assert(number < snap->root_count && slot.node < g->node_count);
 	slot.reachable = graph_reaches(g->position[slot.node]);
 	add_root_target(snapshot, slot.target, &slot);
 	if (slot.reachable) {
@@ -82,6 +83,9 @@ static enum hg_status collect_root_slots(
 	}
 	if (out->count)
 		qsort(rows, out->count, sizeof(*rows), compare_root_slots);
+	base_assert(out->with_target <= out->count);
+	for (size_t i = 1; i < out->count; i++)
+		base_assert(compare_root_slots(&rows[i - 1], &rows[i]) < 0);
 	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 }
 

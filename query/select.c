@@ -171,6 +171,7 @@ static enum hg_status match_locations(
 static enum hg_status select_matched(struct selecting *s, const bool *matched, bool by_type)
 {
 	struct snap *snap = &s->snapshot->snap;
+	const uint64_t count = snap->block_count;
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
@@ -180,7 +181,7 @@ static enum hg_status select_matched(struct selecting *s, const bool *matched, b
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++) {
+		for (; status == HG_OK && rank < count && snap_scan_next(&scan, &cell); rank++) {
 			enum hg_confidence confidence;
 			uint32_t key =
 				by_type ? query_type(s->snapshot, rank, cell.tag, &confidence).n
@@ -237,6 +238,7 @@ static enum hg_status sum_selected_retained(struct hg_snapshot *snapshot, struct
 		out->retained_bytes += graph_retained(g, positions[i]);
 		base_assert(out->retained_bytes <= g->bytes[g->live_count]);
 		end = (uint64_t)positions[i].n + g->extent[positions[i].n];
+		base_assert(end <= g->live_count);
 	}
 	free(positions);
 	return HG_OK;

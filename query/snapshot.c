@@ -52,6 +52,7 @@ static void describe_chunks(const struct snap *snap, struct hg_info *out)
 	for (uint64_t i = 0; i < snap->chunk_count; i++) {
 		if (snap->chunks[i].segment != HG_SEGMENT_HEAP)
 			continue;
+		base_assert(snap->chunks[i].start < snap->chunks[i].end);
 		out->chunks++;
 		out->chunk_bytes += snap->chunks[i].end - snap->chunks[i].start;
 	}
@@ -136,6 +137,14 @@ static void fill_info(struct hg_snapshot *snapshot)
 		snapshot->root_counts[snap->roots[i].kind]++;
 }
 
+/* Whatever the analysis and the questions took of the budget has come back. */
+static void leave_session(struct hg_session *session)
+{
+	base_assert(session->snapshots > 0);
+	session->snapshots--;
+	base_assert(session->snapshots > 0 || session->budget.used == 0);
+}
+
 const struct hg_info *hg_snapshot_info(const struct hg_snapshot *snapshot)
 {
 	return snapshot ? &snapshot->info : NULL;
@@ -161,6 +170,7 @@ enum hg_status hg_snapshot_open(
 	if (!snapshot)
 		return base_no_memory(&session->error, sizeof(*snapshot));
 	snapshot->session = session;
+	session->snapshots++;
 	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
 	if (status == HG_OK) {
 		status = keep_options(snapshot, &in);
@@ -171,6 +181,7 @@ enum hg_status hg_snapshot_open(
 		fill_info(snapshot);
 		*out = snapshot;
 	} else {
+		leave_session(session);
 		free(snapshot);
 	}
 	return status;
@@ -220,6 +231,7 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);
 	snap_release(&snapshot->snap);
+	leave_session(snapshot->session);
 	free(snapshot);
 }
 
@@ -376,14 +388,13 @@ static enum hg_status count_all_blocks(struct hg_snapshot *snapshot, struct hg_t
 	while (snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		while (snap_scan_next(&scan, &cell)) {
+		while (rank < snap->block_count && snap_scan_next(&scan, &cell)) {
 			uint64_t bytes = snap_block_bytes(cell.wosize);
 			enum hg_confidence confidence;
 			if (retype_of(&snapshot->retype, rank, cell.tag, &confidence).n) {
 				out->typed_blocks++;
 				out->typed_bytes += bytes;
 			}
-			base_assert(rank < snap->block_count);
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			enum hg_segment segment =
 				count_segment(snap, cell.address.a, bytes, &chunk, out);
@@ -398,6 +409,8 @@ static enum hg_status count_all_blocks(struct hg_snapshot *snapshot, struct hg_t
 		}
 	}
 	snap_walk_release(&walk);
+	base_assert(out->reachable_blocks + out->unreachable_blocks == rank);
+	base_assert(out->typed_blocks <= rank && out->recovered_blocks <= out->located_blocks);
 	return HG_OK;
 }
 
@@ -416,6 +429,7 @@ static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_total
 	out->infix_pointers = outcomes[SNAP_INFIX];
 	out->code_pointers = outcomes[SNAP_CODE];
 	out->outside_pointers = outcomes[SNAP_OUTSIDE];
+	base_assert(g->dangling_reached <= outcomes[SNAP_DANGLING]);
 	out->dangling_pointers = g->dangling_reached;
 	out->unreachable_dangling_pointers = outcomes[SNAP_DANGLING] - g->dangling_reached;
 	out->immediates = g->census.immediates;

@@ -47,6 +47,9 @@ static enum hg_status main_parts(
 	}
 	if (status == HG_OK)
 		free(locations);
+	/* Children retain different bytes, and all of them what their dominator does. */
+	base_assert(out->location_bytes <= graph_retained(&snapshot->graph, position));
+	base_assert(out->type_bytes <= graph_retained(&snapshot->graph, position));
 	query_children_release(&children);
 	return status;
 }
@@ -172,6 +175,8 @@ static enum hg_status list_suspects(struct hg_snapshot *snapshot, struct hg_susp
 	}
 	if (s.row_count)
 		qsort(s.rows, s.row_count, sizeof(*s.rows), compare_suspects);
+	for (uint64_t i = 1; i < s.row_count; i++)
+		base_assert(compare_suspects(&s.rows[i - 1], &s.rows[i]) < 0);
 	out->count = s.row_count;
 	return query_keep_rows(snapshot, out, s.rows, s.row_count, sizeof(*s.rows), &out->rows);
 }

@@ -138,6 +138,7 @@ static enum hg_status fill_top(
 	struct hg_class *rows;
 	enum hg_status status = query_alloc(snapshot, table.count, sizeof(*rows), (void **)&rows);
 	for (size_t i = 0; i < table.count && status == HG_OK; i++) {
+		base_assert(i == 0 || compare_retained(&table.rows[i - 1], &table.rows[i]) < 0);
 		rows[out->count++] = table.rows[i].row;
 		out->blocks += table.rows[i].row.blocks;
 		out->bytes += table.rows[i].row.bytes;
@@ -224,6 +225,9 @@ static size_t merge_tables(
 		else if (order < 0)
 			n = NULL;
 		struct hg_growth growth = pair_rows(o, n);
+		/* No name comes twice. */
+		base_assert(!o || i == 0 || strcmp(old_table->rows[i - 1].name, o->name) < 0);
+		base_assert(!n || j == 0 || strcmp(new_table->rows[j - 1].name, n->name) < 0);
 		i += o != NULL;
 		j += n != NULL;
 		if (!is_unchanged(&growth))

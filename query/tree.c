@@ -39,6 +39,8 @@ static enum hg_status plant_row(struct planter *p, struct pending at)
 		p->snapshot, &p->rows, p->row_count, &p->row_capacity, sizeof(*p->rows)));
 	BASE_TRY(query_children_open(&children, p->snapshot, at.position, o->max_children,
 		bottom ? UINT64_MAX : o->min_bytes));
+	base_assert(children.shown <= children.total);
+	base_assert(children.hidden_bytes <= graph_retained(&p->snapshot->graph, at.position));
 	p->rows[p->row_count++] = (struct hg_tree_row){
 		.node = query_node(p->snapshot, at.position),
 		.depth = at.depth,

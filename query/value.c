@@ -602,6 +602,7 @@ static struct printer start_printer(struct hg_snapshot *snapshot,
 
 static size_t end_value(struct printer *p)
 {
+	base_assert(p->depth == 0);
 	if (p->size)
 		p->buffer[p->length < p->size ? p->length : p->size - 1] = '\0';
 	return p->length;

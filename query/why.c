@@ -55,6 +55,7 @@ static enum hg_status key_of_cell(
 static enum hg_status fill_keys(struct merger *m)
 {
 	struct snap *snap = &m->snapshot->snap;
+	const uint64_t count = snap->block_count;
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
@@ -64,7 +65,7 @@ static enum hg_status fill_keys(struct merger *m)
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(snap, &run);
 		struct snap_cell cell;
-		for (; status == HG_OK && snap_scan_next(&scan, &cell); rank++)
+		for (; status == HG_OK && rank < count && snap_scan_next(&scan, &cell); rank++)
 			status = key_of_cell(m, rank, &cell, &m->key[rank]);
 	}
 	snap_walk_release(&walk);
@@ -264,6 +265,7 @@ static enum hg_status add_steps(struct hg_snapshot *snapshot, const struct graph
 	struct hg_step *steps;
 	BASE_TRY(query_alloc(snapshot, out->steps_count, sizeof(*steps), (void **)&steps));
 	size_t at = out->steps_count;
+	base_assert(at < paths->count);
 	for (uint32_t n = number; n != 0; n = paths->holder[n])
 		steps[--at] = (struct hg_step){graph_paths_node(paths, n), HG_UNKNOWN};
 	for (size_t i = 1; i < out->steps_count; i++)

@@ -133,7 +133,10 @@ static inline bool snap_scan_record(struct snap_scan *s, struct snap_cell *cell)
 	return false;
 }
 
-/* Free blocks, free slots and fragments of raw images are stepped over. */
+/*
+ * Free blocks, free slots and fragments of raw images are stepped over.  In a file that has changed
+ * there may be more blocks than were counted: who numbers them stops at snap->block_count.
+ */
 static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 {
 	if (s->records)

@@ -151,9 +151,18 @@ static inline enum hg_status classify_block(
 	return HG_OK;
 }
 
+static uint64_t blocks_of_classes(const struct query_classes *classes)
+{
+	uint64_t blocks = 0;
+	for (uint32_t i = 0; i < classes->count; i++)
+		blocks += classes->rows[i].blocks;
+	return blocks;
+}
+
 static enum hg_status classify_blocks(struct classifier *c)
 {
 	struct hg_snapshot *snapshot = c->snapshot;
+	const uint64_t count = snapshot->snap.block_count;
 	struct snap_walk walk;
 	struct snap_run run;
 	uint32_t rank = 0;
@@ -163,10 +172,11 @@ static enum hg_status classify_blocks(struct classifier *c)
 	while (status == HG_OK && snap_walk_next(&walk, &run)) {
 		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
 		struct snap_cell cell;
-		while (status == HG_OK && snap_scan_next(&scan, &cell))
+		while (status == HG_OK && rank < count && snap_scan_next(&scan, &cell))
 			status = classify_block(c, rank++, &cell);
 	}
 	snap_walk_release(&walk);
+	base_assert(c->wanted || status != HG_OK || blocks_of_classes(c->classes) == rank);
 	return status;
 }
 
@@ -221,6 +231,7 @@ static enum hg_status sum_samples(struct classifier *c)
 		if (c->of_sample[i] != QUERY_NO_CLASS)
 			add_sample(&estimates[c->of_sample[i]], &snap->sampled[i]);
 	for (uint32_t i = 0; i < classes->count; i++) {
+		base_assert(!estimates[i].is_known || classes->rows[i].blocks > 0);
 		if (!estimates[i].is_known || estimates[i].is_unknown)
 			continue;
 		classes->rows[i].estimated_bytes = rounded(estimates[i].bytes);

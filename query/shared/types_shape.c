@@ -252,6 +252,7 @@ bool query_read_shape(struct hg_snapshot *snapshot, uint32_t rank, struct retype
 	out->tag = cell.tag;
 	out->wosize = cell.wosize;
 	out->field_count = cell.field_count;
+	base_assert(out->field_count <= out->wosize);
 	out->type = query_type(snapshot, rank, cell.tag, &confidence);
 	if (out->type.n == 0)
 		return true;

@@ -76,6 +76,7 @@ static void any_order_can_be_released(void **state)
 				base_arena_free(&arenas[a], array->bytes);
 				array->bytes = NULL;
 			}
+			assert_int_equal(arenas[0].charged + arenas[1].charged, budget.used);
 		}
 		base_arena_release(&arenas[0]);
 		base_arena_release(&arenas[1]);
@@ -106,6 +107,14 @@ static void the_budget_is_kept(void **state)
 	assert_int_equal(base_arena_reserve(&arena, (uint64_t)1 << 30, 1, &first, &error), HG_OK);
 	assert_int_equal(budget.used, 400);
 	assert_int_equal(((char *)first)[(1 << 30) - 1], 0);
+	/* What is touched is charged once, as far as the limit allows, and goes with the rest. */
+	assert_int_equal(base_arena_touch(&arena, first, 300, &error), HG_OK);
+	assert_int_equal(base_arena_touch(&arena, first, 200, &error), HG_OK);
+	assert_int_equal(budget.used, 700);
+	assert_int_equal(base_arena_touch(&arena, first, 601, &error), HG_ERROR_LIMIT);
+	base_arena_shrink(&arena, first, 250);
+	assert_int_equal(budget.used, 650);
+	assert_int_equal(arena.charged, 650);
 	base_arena_release(&arena);
 	assert_int_equal(budget.used, 0);
 }
