@@ -48,7 +48,8 @@ static bool find_static_block(
 			return false;
 		address->a -= 8 * *wosize;
 	}
-	if (*wosize == 0 || snap_header_color(header) != SNAP_COLOR_BLACK ||
+	if (*wosize == 0 || address->a < SNAP_ADDRESS_FIRST ||
+		snap_header_color(header) != SNAP_COLOR_BLACK ||
 		snap_header_tag(header) == SNAP_TAG_INFIX)
 		return false;
 	end = static_end(core, address->a);

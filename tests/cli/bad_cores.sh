@@ -178,6 +178,17 @@ for version in 4.13 5.3; do
 done
 check_equal 'variables of the runtime that lie' "$failed" ''
 
+# The minor heap's segment begins at 0xf800 instead, where no heap can be: a field of the module
+# leads to a static block there, whose header is at 0xfff8.
+run objects --format csv --exe $five $cores/5.3.core
+grep -v ,minor, "$work/out" | columns address >"$work/without-minor"
+words $((0x10000)) | patched 5.3 $(($(offset_of 5.3 camlProg) + 16))
+words $((0xf800)) $((0xf800)) | dd of="$bad" bs=1 seek=$((64 + 4 * 56 + 16)) conv=notrunc status=none
+words $((1 << 10 | 3 << 8)) 1 | dd of="$bad" bs=1 seek=$((0x18000 + 0x7f8)) conv=notrunc status=none
+run objects --format csv --exe $five "$bad"
+check_equal 'a static block where no heap can be is none' "$(columns address <"$work/out")" \
+	"$(cat "$work/without-minor")"
+
 # The stack becomes 64 TiB of memory without bytes, and says so of the heap's only chunk.
 word $((1 << 46)) | patched 4.13 $((64 + 6 * 56 + 40))
 words 0 0 $((1 << 45)) 0 | dd of="$bad" bs=1 seek=$((0x5000 + 0x100 - 48)) conv=notrunc status=none

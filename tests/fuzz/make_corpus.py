@@ -157,6 +157,11 @@ def cores():
                 change(0, how, at + how, at * 0x10001) for how in range(8))
         yield name + "-program", bytes([five]) + b"".join(
             change(1, how, 0x5000 // 8 + 16 * how, how) for how in range(8))
+    # The minor heap's segment at 0xf800, and a field of the module that leads to a block in it.
+    yield "5-block-below-heaps", b"\1" + b"".join(
+        change(0, 0, at // 8, value) for at, value in (
+            (64 + 4 * 56 + 16, 0xf800), (0x3a28 + 16, 0x10000), (0x187f8, 1 << 10 | 3 << 8),
+            (0x18800, 1)))
 
 
 def typed_tree(*path):
