@@ -28,6 +28,8 @@ enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
 enum hg_status snap_add_code(
 	struct snap *snap, uint64_t start, uint64_t end, struct hg_error *error)
 {
+	base_assert(start < end);
+	base_assert(!snap->code_count || snap->codes[snap->code_count - 1].end <= start);
 	BASE_TRY(base_grow(
 		&snap->codes, snap->code_count, &snap->code_capacity, sizeof(*snap->codes), error));
 	snap->codes[snap->code_count++] = (struct snap_range){start, end};
@@ -107,7 +109,8 @@ enum hg_status snap_end_blocks(struct snap *snap, struct hg_error *error)
 	base_assert(entries_are_sorted(snap));
 	uint32_t rank = 0;
 	for (uint64_t i = 0; i < snap->entry_count; i++) {
-		base_assert(snap->entries[i].blocks <= SNAP_ENTRY_BLOCKS);
+		base_assert(snap->entries[i].blocks >= 1 &&
+			    snap->entries[i].blocks <= SNAP_ENTRY_BLOCKS);
 		snap->entries[i].first_rank = rank;
 		rank += snap->entries[i].blocks;
 	}

@@ -206,6 +206,7 @@ enum hg_status snap_check_file(const struct snap *snap, struct hg_error *error);
 /* For loaders: add what they find.  Granules and index entries follow from the blocks. */
 enum hg_status snap_add_chunk(struct snap *snap, uint64_t start, uint64_t end,
 	enum hg_segment segment, uint64_t offset, struct hg_error *error);
+/* Ranges of code come in order of addresses, and do not overlap. */
 enum hg_status snap_add_code(
 	struct snap *snap, uint64_t start, uint64_t end, struct hg_error *error);
 enum hg_status snap_add_link(struct snap *snap, uint32_t from, uint32_t to, struct hg_error *error);

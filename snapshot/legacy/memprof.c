@@ -390,6 +390,12 @@ static enum hg_status load_native(struct record_loader *l, bool *ok)
 	return *ok ? load_record_roots(l, ok) : HG_OK;
 }
 
+/* No range ends after the last of all numbers; that is odd, and no pointer. */
+static enum hg_status add_code(struct snap *snap, uint64_t value, struct hg_error *error)
+{
+	return value < UINT64_MAX ? snap_add_code(snap, value, value + 1, error) : HG_OK;
+}
+
 /* The writers tell two values that stand for code. */
 static enum hg_status add_codes(
 	struct snap *snap, uint64_t one, uint64_t other, struct hg_error *error)
@@ -397,8 +403,8 @@ static enum hg_status add_codes(
 	uint64_t low = one < other ? one : other, high = one < other ? other : one;
 	if (high == 0)
 		return HG_OK;
-	BASE_TRY(snap_add_code(snap, low, low + 1, error));
-	return high > low ? snap_add_code(snap, high, high + 1, error) : HG_OK;
+	BASE_TRY(add_code(snap, low, error));
+	return high > low ? add_code(snap, high, error) : HG_OK;
 }
 
 static enum hg_status load_rest(struct record_loader *l, bool *ok)

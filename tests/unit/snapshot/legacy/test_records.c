@@ -384,6 +384,34 @@ static void infix_pointers(void **state)
 	dump_release(&d);
 }
 
+/* The two values that stand for code may be any: beside the last of all numbers the other counts.
+ */
+static void code_at_the_end_of_all_numbers(void **state)
+{
+	struct dump d = {0};
+	const struct hg_totals *totals;
+	(void)state;
+	start(&d);
+	dump_block(&d, BASE + 8, 0, 1, 5);
+	dump_word(&d, 0x1000);
+	dump_u8(&d, 0xff);
+	dump_word(&d, 0x1000);
+	dump_word(&d, UINT64_MAX);
+	dump_word(&d, 3); /* bytecode, no globals, no stack, no roots */
+	dump_word(&d, 1);
+	dump_word(&d, 1);
+	dump_word(&d, 0);
+	dump_word(&d, 1);
+	dump_write(&d);
+	struct opened o = open_path(d.path, false);
+	assert_int_equal(o.status, HG_OK);
+	assert_int_equal(hg_count_totals(o.snapshot, &totals), HG_OK);
+	assert_int_equal(totals->code_pointers, 1);
+	assert_int_equal(totals->outside_pointers, 0);
+	close_opened(&o);
+	dump_release(&d);
+}
+
 /* The list of roots repeats globals and stack: one root per slot. */
 static void roots_are_counted_once(void **state)
 {
@@ -422,6 +450,7 @@ int main(void)
 		cmocka_unit_test(strewn_blocks_are_refused),
 		cmocka_unit_test(chunks_in_any_order),
 		cmocka_unit_test(infix_pointers),
+		cmocka_unit_test(code_at_the_end_of_all_numbers),
 		cmocka_unit_test(roots_are_counted_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
