@@ -49,7 +49,7 @@ enum hg_status snap_locations_add(struct snap_locations *locations,
 enum hg_status snap_locations_set(struct snap_locations *locations, uint32_t id,
 	struct snap_meaning meaning, struct hg_error *error)
 {
-	base_assert(meaning.location < locations->count);
+	base_assert(meaning.location < locations->count && (unsigned)meaning.confidence < 4);
 	uint64_t packed = (uint64_t)meaning.location << 2 | (uint64_t)meaning.confidence;
 	return base_map_set(&locations->by_id, id, packed, error);
 }

@@ -4,6 +4,8 @@
  */
 #include "snapshot/marshal.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 
 /*
@@ -370,8 +372,10 @@ static enum hg_status read_items(struct reader *r)
 			continue;
 		struct frame inner = {0, 0};
 		uint32_t handle;
+		base_assert(r->missing > 0 && outer.left > 0);
 		r->missing--;
 		BASE_TRY(place_marshal(r, &item, at, &handle, &inner));
+		base_assert(outer.next < r->cells_used && r->cells_used <= r->cells_limit);
 		r->cells[outer.next++] = handle;
 		outer.left--;
 		if (inner.left) {
@@ -379,6 +383,7 @@ static enum hg_status read_items(struct reader *r)
 				BASE_TRY(push_marshal(r, outer));
 			outer = inner;
 		} else if (!outer.left) {
+			base_assert((r->depth == 0) == (r->missing == 0));
 			if (!r->depth)
 				return HG_OK;
 			outer = r->stack[--r->depth];

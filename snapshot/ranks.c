@@ -71,11 +71,14 @@ static uint64_t count_leaves(const struct snap_granules *granules)
 	return leaves;
 }
 
-static void fill_table(struct snap_ranks *ranks, const struct snap_granules *granules)
+/* 'leaves' are those that there is room for, the empty one included. */
+static void fill_table(
+	struct snap_ranks *ranks, const struct snap_granules *granules, uint64_t leaves)
 {
 	uint32_t leaf = 0;
 	for (uint32_t i = 0; i < granules->count; i++) {
 		uint32_t number = granules->numbers[i];
+		base_assert(number >> SNAP_LEAF_SHIFT < SNAP_TOP_ENTRIES);
 		uint32_t *top = &ranks->top[number >> SNAP_LEAF_SHIFT];
 		if (*top == 0)
 			*top = ++leaf;
@@ -83,6 +86,7 @@ static void fill_table(struct snap_ranks *ranks, const struct snap_granules *gra
 		ranks->leaves[((uint64_t)*top << SNAP_LEAF_SHIFT) + middle] = i + 1;
 		ranks->numbers[i + 1] = number;
 	}
+	base_assert(leaf + 1 == leaves);
 }
 
 enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *granules,
@@ -109,8 +113,7 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 		uint64_t end = ((uint64_t)granules->numbers[granules->count - 1] + 1) << words;
 		ranks->word_span = end - ranks->first_word;
 	}
-	base_assert(ranks->granule_count == granules->count + 1);
-	fill_table(ranks, granules);
+	fill_table(ranks, granules, leaves);
 	snap_granules_release(granules);
 	return HG_OK;
 }

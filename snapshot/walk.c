@@ -74,8 +74,11 @@ static void enter_entry(struct snap_walk *walk)
 bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 {
 	for (;;) {
-		if (walk->blocks_left && walk->snap->format->next_run(walk, run))
+		if (walk->blocks_left && walk->snap->format->next_run(walk, run)) {
+			base_assert((const uint64_t *)run->words != walk->scratch ||
+				    run->count <= walk->scratch_words);
 			return true;
+		}
 		if (walk->entry >= walk->entry_end)
 			return false;
 		enter_entry(walk);
@@ -85,7 +88,9 @@ bool snap_walk_next(struct snap_walk *walk, struct snap_run *run)
 uint64_t snap_entry_of(const struct snap *snap, struct snap_rank rank)
 {
 	base_assert(rank.n < snap->block_count);
-	return BASE_FIRST_ABOVE(snap->entries, snap->entry_count, first_rank, rank.n) - 1;
+	uint64_t entry = BASE_FIRST_ABOVE(snap->entries, snap->entry_count, first_rank, rank.n) - 1;
+	base_assert(rank.n - snap->entries[entry].first_rank < snap->entries[entry].blocks);
+	return entry;
 }
 
 bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)
