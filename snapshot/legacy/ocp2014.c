@@ -17,14 +17,14 @@
  * github.com/lefessan/ocaml; those on native code are read there only, no such dump is known.
  * docs/formats.md tells more.
  */
-#include "base/grow.h"
-#include "snapshot/file_names.h"
-#include "snapshot/formats.h"
-#include "snapshot/marshal.h"
 #include "snapshot/legacy/ocp2014_roots.h"
 
+#include "base/search.h"
+#include "snapshot/file_names.h"
+#include "snapshot/formats.h"
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"
+#include "snapshot/marshal.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -603,12 +603,13 @@ static size_t ocp_content(const struct snap *snap, struct snap_rank rank, uint64
 	const uint8_t **out, bool *cut)
 {
 	const struct ocp *ocp = snap->format_data;
-	struct string key = {.address = snap_ranks_header(&snap->ranks, rank)};
-	const struct string *s = ocp->string_count ? bsearch(&key, ocp->strings, ocp->string_count,
-							     sizeof(key), strings_by_address)
-						   : NULL;
+	struct snap_header_address address = snap_ranks_header(&snap->ranks, rank);
+	uint64_t i = BASE_FIRST_FROM(ocp->strings, ocp->string_count, address, address.a);
+	if (i == ocp->string_count || ocp->strings[i].address.a != address.a)
+		return 0;
+	const struct string *s = &ocp->strings[i];
 	struct base_cursor c = base_cursor_over(snap->file.bytes, snap->file.size);
-	if (!s || !base_cursor_seek(&c, ocp->strings_offset) ||
+	if (!base_cursor_seek(&c, ocp->strings_offset) ||
 		!base_cursor_skip(&c, (uint64_t)s->number * STRING_BYTES) ||
 		!base_cursor_bytes(&c, STRING_BYTES, out))
 		return 0;

@@ -231,18 +231,18 @@ struct c_slot {
 static int c_slots_by_address(const void *a, const void *b)
 {
 	const struct c_slot *x = a, *y = b;
-	return (x->address > y->address) - (x->address < y->address);
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->root > y->root) - (x->root < y->root);
 }
 
 static enum hg_status name_c_root(struct snap_ocp_loader *l, const struct c_slot *slots,
 	uint64_t count, uint64_t address, const uint8_t *name, uint64_t length)
 {
-	struct c_slot key = {.address = address};
-	const struct c_slot *found =
-		count ? bsearch(&key, slots, count, sizeof(key), c_slots_by_address) : NULL;
-	if (!found)
+	uint64_t i = BASE_FIRST_FROM(slots, count, address, address);
+	if (i == count || slots[i].address != address)
 		return HG_OK;
-	struct snap_root *root = &l->snap->roots[found->root];
+	struct snap_root *root = &l->snap->roots[slots[i].root];
 	root->kind = HG_ROOT_NAMED_VALUE;
 	root->index = HG_UNKNOWN;
 	return base_pool_string(&l->snap->pool, name, length, &root->name, l->error);
