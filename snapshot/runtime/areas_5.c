@@ -9,8 +9,8 @@ enum { PAGE = 4096 };
 
 /* Pools */
 
-static enum hg_status add_pool(struct snap_runtime *runtime, uint64_t pool, uint32_t domain,
-	bool unlisted, struct hg_error *error)
+static enum hg_status add_pool(
+	struct snap_runtime *runtime, uint64_t pool, uint32_t domain, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint32_t size_class = snap_half(runtime, pool + l->pool_sz);
@@ -28,8 +28,7 @@ static enum hg_status add_pool(struct snap_runtime *runtime, uint64_t pool, uint
 		.end = start + slots * 8 * words,
 		.kind = SNAP_AREA_POOL,
 		.slot_words = words,
-		.domain = domain,
-		.unlisted = unlisted};
+		.domain = domain};
 	return snap_add_area(runtime, &area, error);
 }
 
@@ -42,7 +41,7 @@ static enum hg_status add_pools(
 		struct snap_list walk = {.words = SNAP_POOL_WORDS};
 		for (; snap_list_goes_on(runtime, &walk, pool);
 			pool = snap_word(runtime, pool + runtime->layout->pool_next))
-			BASE_TRY(add_pool(runtime, pool, domain, false, error));
+			BASE_TRY(add_pool(runtime, pool, domain, error));
 	}
 	return HG_OK;
 }
@@ -194,7 +193,7 @@ static enum hg_status add_unlisted(struct snap_runtime *runtime, struct hg_error
 	for (uint64_t i = 0; status == HG_OK && i < found.count; i++) {
 		uint64_t owner = found.items[i] + runtime->layout->pool_owner;
 		status = add_pool(runtime, found.items[i],
-			owner_of(runtime, snap_word(runtime, owner)), true, error);
+			owner_of(runtime, snap_word(runtime, owner)), error);
 	}
 	if (found.count)
 		snap_sort_areas(runtime);

@@ -10,10 +10,8 @@ void snap_note_line(struct snap_runtime *runtime, const char *format, ...)
 {
 	char line[256];
 	struct hg_error unused;
-	if (runtime->note_count == sizeof(runtime->notes) / sizeof(runtime->notes[0])) {
-		runtime->notes_more++;
+	if (runtime->note_count == sizeof(runtime->notes) / sizeof(runtime->notes[0]))
 		return;
-	}
 	va_list arguments;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);

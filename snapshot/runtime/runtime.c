@@ -125,7 +125,6 @@ static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error
 	BASE_TRY(find_family(runtime, error));
 	BASE_TRY(find_reserved_bits(runtime, error));
 	BASE_TRY(find_runtime_version(runtime, error));
-	runtime->gc_phase = snap_half(runtime, snap_variable(runtime, "caml_gc_phase"));
 	runtime->ephemeron_none = snap_variable_word(runtime, "caml_ephe_none");
 	BASE_TRY(snap_read_ranges(runtime, error));
 	BASE_TRY(snap_read_frame_tables(runtime, error));

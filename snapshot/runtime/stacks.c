@@ -6,9 +6,8 @@
 #include "snapshot/runtime/reader.h"
 #include "snapshot/runtime/roots.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 struct frame {
 	uint64_t sp, return_address, gc_regs;
@@ -251,7 +250,6 @@ enum hg_status snap_new_stack(struct snap_runtime *runtime, uint32_t domain, uin
 	runtime->stacks[runtime->stack_count++] =
 		(struct snap_stack){.name = owner[0] ? snap_print(runtime, "%s", owner) : "main",
 			.domain = domain,
-			.systhread = systhread,
-			.current = systhread == 0};
+			.systhread = systhread};
 	return HG_OK;
 }

@@ -18,7 +18,6 @@ enum snap_area_kind {
 	SNAP_AREA_POOL,  /* of 5.x: slots of one size */
 	SNAP_AREA_LARGE, /* of 5.x: one block */
 	SNAP_AREA_MINOR, /* blocks side by side */
-	SNAP_AREA_KINDS
 };
 
 /* A part of the heap from the header of its first block to the end of its last. */
@@ -27,7 +26,6 @@ struct snap_area {
 	enum snap_area_kind kind;
 	uint32_t slot_words; /* of a pool, header included; 0 otherwise */
 	uint32_t domain;     /* its index, SNAP_NO_INDEX if its domain has ended */
-	bool unlisted;       /* a pool that was being swept: in none of the runtime's lists */
 };
 
 struct snap_domain {
@@ -43,7 +41,6 @@ struct snap_stack {
 	uint32_t domain;    /* index */
 	uint32_t systhread; /* position in the domain's ring of threads; 0 for its current one */
 	uint64_t frames, fibers;
-	bool current;  /* of the domain: its thread runs or is in a blocking section */
 	bool repaired; /* its saved innermost frame was stale, and was found by unwinding */
 	bool complete; /* walked to its end */
 };
@@ -115,7 +112,6 @@ struct snap_runtime {
 	uint64_t page_table_entries, page_table_size; /* 4.x: address and slots; 0: none */
 
 	unsigned garbage_colour; /* 5.x: color of blocks that the last cycle found dead */
-	uint32_t gc_phase;
 	uint64_t ephemeron_none; /* the value in empty fields of ephemerons */
 
 	struct snap_unit *units; /* in the order of the program's lists, plugins last */
@@ -139,7 +135,6 @@ struct snap_runtime {
 
 	const char *notes[16]; /* one line each: what could not be read */
 	unsigned note_count;
-	uint64_t notes_more;
 	uint64_t budget; /* work budget: how much of lists and stacks will still be followed */
 	bool gave_up;    /* it was not enough */
 
