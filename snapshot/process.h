@@ -56,7 +56,7 @@ struct snap_process {
 	 */
 	bool (*code_symbol)(
 		const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
-	uint64_t (*code_places)(const struct snap *snap, struct snap_range code,
+	uint64_t (*code_locations)(const struct snap *snap, struct snap_range code,
 		struct snap_location *out, uint64_t capacity);
 	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
 	/* The mapping that holds an address; false if the file knows of none. */
@@ -118,10 +118,10 @@ static inline bool snap_process_code_symbol(
 	return snap->process && snap->process->code_symbol(snap, address, out);
 }
 
-static inline uint64_t snap_process_code_places(const struct snap *snap, struct snap_range code,
+static inline uint64_t snap_process_code_locations(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity)
 {
-	return snap->process ? snap->process->code_places(snap, code, out, capacity) : 0;
+	return snap->process ? snap->process->code_locations(snap, code, out, capacity) : 0;
 }
 
 static inline bool snap_process_code_line(

@@ -168,7 +168,7 @@ struct snap {
 	struct snap_range atoms; /* headers of blocks without fields */
 	const struct snap_unit *units;
 	uint64_t unit_count;
-	bool clamped_places; /* columns are cut to 8 and 10 bits in the program (before 5.2) */
+	bool clamped_locations; /* columns are cut to 8 and 10 bits in the program (before 5.2) */
 	struct snap_locations locations;
 	void *format_data; /* of the format, in the pool */
 

@@ -5,15 +5,15 @@
 #include "snapshot/core/state.h"
 
 #include "base/search.h"
-#include "snapshot/image/capture_note.h"
-#include "snapshot/image/image.h"
 #include "snapshot/core/heap.h"
 #include "snapshot/core/nodes.h"
 #include "snapshot/core/static.h"
 #include "snapshot/core/text.h"
 #include "snapshot/file_names.h"
 #include "snapshot/formats.h"
+#include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_name.h"
+#include "snapshot/image/image.h"
 #include "snapshot/process.h"
 #include "snapshot/walk.h"
 
@@ -72,7 +72,7 @@ static enum hg_status describe_core(struct elfcore *core, struct hg_error *error
 	snap->atoms = runtime->atoms;
 	snap->units = runtime->units;
 	snap->unit_count = runtime->unit_count;
-	snap->clamped_places = runtime->layout->debuginfo_end_lines == 0;
+	snap->clamped_locations = runtime->layout->debuginfo_end_lines == 0;
 	if (capture && capture->is_ours) {
 		snap->trigger = capture->trigger;
 		snap->method = capture->method;
@@ -106,7 +106,7 @@ static void free_scaffold(struct elfcore *core)
 	core->statics = core->customs = core->continuations = (struct elfcore_list){0};
 }
 
-/* Stretches of copied blocks hold one block; they are in order of addresses now. */
+/* Index entries of copied blocks hold one block each; they are in order of addresses now. */
 static enum hg_status list_copied(struct elfcore *core, struct hg_error *error)
 {
 	const struct snap *snap = core->snap;
@@ -184,7 +184,7 @@ static const struct snap_process core_process = {
 	.extent = core_extent,
 	.word_at = core_word,
 	.code_symbol = elfcore_code_symbol,
-	.code_places = elfcore_code_places,
+	.code_locations = elfcore_code_locations,
 	.code_line = elfcore_code_line,
 	.region = core_region,
 	.unit_sources = core_unit_sources,

@@ -4,8 +4,8 @@
  */
 #include "snapshot/core/nodes.h"
 
-#include "snapshot/runtime/reader.h"
 #include "snapshot/core/static.h"
+#include "snapshot/runtime/reader.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -299,8 +299,8 @@ static enum hg_status finalise_offheap(struct elfcore *core, struct hg_error *er
 
 /* Samples */
 
-/* A sample whose call stack is known, and the innermost place of it. */
-struct place {
+/* A sample whose call stack is known, and its innermost location. */
+struct located {
 	struct snap_header_address block;
 	const struct snap_sample *sample;
 	struct snap_code_location at;
@@ -321,10 +321,10 @@ static bool innermost_slot(
 	       snap_spend(runtime, count < SNAP_PROOF_SLOTS ? count : SNAP_PROOF_SLOTS);
 }
 
-static int samples_by_place(const void *a, const void *b)
+static int samples_by_location(const void *a, const void *b)
 {
-	const struct snap_code_location *x = &((const struct place *)a)->at;
-	const struct snap_code_location *y = &((const struct place *)b)->at;
+	const struct snap_code_location *x = &((const struct located *)a)->at;
+	const struct snap_code_location *y = &((const struct located *)b)->at;
 	int order = strcmp(x->file, y->file);
 	if (order)
 		return order;
@@ -342,35 +342,35 @@ static int by_sampled_address(const void *a, const void *b)
 }
 
 /* Of what is sampled for data outside the heap nothing follows for the heap. */
-static struct snap_sampled sampled_at(const struct place *place, uint32_t location)
+static struct snap_sampled sampled_at(const struct located *one, uint32_t location)
 {
-	const struct snap_sample *sample = place->sample;
+	const struct snap_sample *sample = one->sample;
 	uint64_t words = sample->source == SNAP_SAMPLE_CUSTOM ? 0 : sample->samples;
-	return (struct snap_sampled){.address = place->block,
+	return (struct snap_sampled){.address = one->block,
 		.location = location,
 		.words = words < UINT32_MAX ? (uint32_t)words : UINT32_MAX,
 		.rate = sample->rate};
 }
 
-static enum hg_status number_places(
-	struct elfcore *core, struct place *places, uint64_t count, struct hg_error *error)
+static enum hg_status number_locations(
+	struct elfcore *core, struct located *located, uint64_t count, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
 	uint32_t number = 0;
-	qsort(places, count, sizeof(*places), samples_by_place);
+	qsort(located, count, sizeof(*located), samples_by_location);
 	for (uint64_t i = 0; i < count; i++) {
-		const struct snap_code_location *at = &places[i].at;
+		const struct snap_code_location *at = &located[i].at;
 		struct snap_location location = {.file = at->file,
 			.line = (int32_t)at->line,
 			.start = at->start,
 			.end = at->end};
-		if (i == 0 || samples_by_place(&places[i - 1], &places[i]) != 0) {
+		if (i == 0 || samples_by_location(&located[i - 1], &located[i]) != 0) {
 			BASE_TRY(snap_locations_add(&snap->locations, &location, &number, error));
 			snap->locations.entries++;
 		}
 		BASE_TRY(base_grow(&snap->sampled, snap->sampled_count, &snap->sampled_capacity,
 			sizeof(*snap->sampled), error));
-		snap->sampled[snap->sampled_count++] = sampled_at(&places[i], number);
+		snap->sampled[snap->sampled_count++] = sampled_at(&located[i], number);
 	}
 	if (snap->sampled_count)
 		qsort(snap->sampled, snap->sampled_count, sizeof(*snap->sampled),
@@ -387,28 +387,28 @@ static int samples_by_block(const void *a, const void *b)
 }
 
 /* Which samples are of blocks that are there, and where those with a call stack were allocated. */
-static enum hg_status find_places(
-	struct elfcore *core, struct place *places, struct hg_error *error)
+static enum hg_status find_locations(
+	struct elfcore *core, struct located *located, struct hg_error *error)
 {
 	struct snap_runtime *runtime = &core->runtime;
 	struct snap_header_address header;
 	uint64_t slot, count = 0;
 	for (uint64_t i = 0; i < runtime->sample_count; i++) {
 		const struct snap_sample *sample = &runtime->samples[i];
-		struct place *place = &places[count];
+		struct located *one = &located[count];
 		if (sample->block & 7 ||
 			!snap_outcome_is_block(snap_resolve(core->snap, sample->block, &header)))
 			continue;
-		place->block = header;
-		place->sample = sample;
+		one->block = header;
+		one->sample = sample;
 		core->sampled[core->sampled_count++] = (struct elfcore_sampled){header, i};
 		if (innermost_slot(runtime, sample, &slot) &&
-			snap_runtime_locations(runtime, slot, &place->at, 1) && place->at.file[0])
+			snap_runtime_locations(runtime, slot, &one->at, 1) && one->at.file[0])
 			count++;
 	}
 	if (core->sampled_count)
 		qsort(core->sampled, core->sampled_count, sizeof(*core->sampled), samples_by_block);
-	return number_places(core, places, count, error);
+	return number_locations(core, located, count, error);
 }
 
 static enum hg_status finalise_samples(struct elfcore *core, struct hg_error *error)
@@ -416,12 +416,12 @@ static enum hg_status finalise_samples(struct elfcore *core, struct hg_error *er
 	uint64_t count = core->runtime.sample_count;
 	if (count == 0)
 		return HG_OK;
-	struct place *places = calloc(count, sizeof(*places));
+	struct located *located = calloc(count, sizeof(*located));
 	core->sampled = calloc(count, sizeof(*core->sampled));
-	enum hg_status status = places && core->sampled
-					? find_places(core, places, error)
-					: base_no_memory(error, count * sizeof(*places));
-	free(places);
+	enum hg_status status = located && core->sampled
+					? find_locations(core, located, error)
+					: base_no_memory(error, count * sizeof(*located));
+	free(located);
 	return status;
 }
 

@@ -2,6 +2,7 @@
 #include "snapshot/core/text.h"
 
 #include "base/search.h"
+
 #include <stdio.h>
 
 static size_t counted(int length)
@@ -30,21 +31,21 @@ bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_
 	return true;
 }
 
-uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
+uint64_t elfcore_code_locations(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity)
 {
 	struct elfcore *core = elfcore_of(snap);
-	struct snap_code_location places[SNAP_CODE_LOCATIONS];
+	struct snap_code_location locations[SNAP_CODE_LOCATIONS];
 	uint64_t count = 0, start = code.start;
 	size_t got;
 	do {
-		got = snap_runtime_code_locations(&core->runtime, &start, code.end, places);
+		got = snap_runtime_code_locations(&core->runtime, &start, code.end, locations);
 		for (size_t i = 0; i < got; i++, count++)
 			if (count < capacity)
-				out[count] = (struct snap_location){.file = places[i].file,
-					.line = (int32_t)places[i].line,
-					.start = places[i].start,
-					.end = places[i].end};
+				out[count] = (struct snap_location){.file = locations[i].file,
+					.line = (int32_t)locations[i].line,
+					.start = locations[i].start,
+					.end = locations[i].end};
 	} while (got == SNAP_CODE_LOCATIONS);
 	return count;
 }
@@ -104,22 +105,22 @@ static uint64_t slots_of(
 	return known ? count : 0;
 }
 
-static size_t places_of(
-	struct elfcore *core, uint64_t slot, struct snap_code_location places[MOST_INLINED])
+static size_t locations_of(
+	struct elfcore *core, uint64_t slot, struct snap_code_location locations[MOST_INLINED])
 {
-	return snap_runtime_locations(&core->runtime, slot, places, MOST_INLINED);
+	return snap_runtime_locations(&core->runtime, slot, locations, MOST_INLINED);
 }
 
 static bool find_call_frame(struct elfcore *core, const struct snap_sample *sample, uint64_t frame,
-	struct snap_code_location *place)
+	struct snap_code_location *location)
 {
-	struct snap_code_location places[MOST_INLINED];
+	struct snap_code_location locations[MOST_INLINED];
 	uint64_t slots[MOST_SLOTS], seen = 0;
 	uint64_t count = slots_of(core, sample, slots);
 	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
-		size_t inlined = places_of(core, slots[i], places);
+		size_t inlined = locations_of(core, slots[i], locations);
 		if (frame < seen + inlined) {
-			*place = places[frame - seen];
+			*location = locations[frame - seen];
 			return true;
 		}
 		seen += inlined;
@@ -127,10 +128,11 @@ static bool find_call_frame(struct elfcore *core, const struct snap_sample *samp
 	return false;
 }
 
-static size_t put_frame(const struct snap_code_location *place, char *buffer, size_t size)
+static size_t put_frame(const struct snap_code_location *location, char *buffer, size_t size)
 {
-	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", place->function,
-		place->function[0] ? " " : "", place->file, place->line, place->start, place->end));
+	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", location->function,
+		location->function[0] ? " " : "", location->file, location->line, location->start,
+		location->end));
 }
 
 size_t elfcore_call_frame(
@@ -138,10 +140,10 @@ size_t elfcore_call_frame(
 {
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_sample *sample = sample_of_block(core, rank);
-	struct snap_code_location place;
-	if (!sample || !find_call_frame(core, sample, frame, &place))
+	struct snap_code_location location;
+	if (!sample || !find_call_frame(core, sample, frame, &location))
 		return 0;
-	return put_frame(&place, buffer, size);
+	return put_frame(&location, buffer, size);
 }
 
 static size_t rest_of(size_t size, size_t length)
@@ -155,19 +157,19 @@ size_t elfcore_call_stack(
 	static const char between[] = " < ";
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_sample *sample = find_sample(core, address);
-	struct snap_code_location places[MOST_INLINED];
+	struct snap_code_location locations[MOST_INLINED];
 	uint64_t slots[MOST_SLOTS];
 	uint64_t count = sample ? slots_of(core, sample, slots) : 0;
 	size_t length = 0;
 	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
-		size_t inlined = places_of(core, slots[i], places);
+		size_t inlined = locations_of(core, slots[i], locations);
 		for (size_t j = 0; j < inlined; j++) {
 			size_t left = rest_of(size, length);
 			if (length)
 				length += counted(snprintf(
 					left ? buffer + length : NULL, left, "%s", between));
 			left = rest_of(size, length);
-			length += put_frame(&places[j], left ? buffer + length : NULL, left);
+			length += put_frame(&locations[j], left ? buffer + length : NULL, left);
 		}
 	}
 	if (count > MOST_SLOTS) {

@@ -15,7 +15,7 @@ size_t elfcore_call_frame(
 size_t elfcore_call_stack(
 	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size);
 bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
-uint64_t elfcore_code_places(const struct snap *snap, struct snap_range code,
+uint64_t elfcore_code_locations(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity);
 bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out);
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);

@@ -3,9 +3,8 @@
 
 #include "snapshot/runtime/reader.h"
 
-#include <string.h>
-
 #include <stdio.h>
+#include <string.h>
 
 /* Debuginfo: two words of 32 bits, and the name of the function and its file. */
 

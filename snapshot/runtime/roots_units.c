@@ -4,16 +4,14 @@
  */
 #include "snapshot/runtime/roots.h"
 
-#include "snapshot/runtime/reader.h"
-#include "snapshot/arch/arch.h"
-
-#include <string.h>
-
 #include "base/cursor.h"
+#include "snapshot/arch/arch.h"
 #include "snapshot/marshal.h"
+#include "snapshot/runtime/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Blocks */
 

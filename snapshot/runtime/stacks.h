@@ -14,7 +14,7 @@ struct snap_innermost {
 	bool is_repaired;                   /* saved state is stale: use what follows */
 	bool is_leaving;                    /* or coming back: gc_regs is stale, too */
 	struct snap_frame stopped;          /* the innermost frame */
-	struct snap_frame frame;            /* the innermost OCaml frame; rsp of its own stack */
+	struct snap_frame frame;            /* the innermost OCaml frame, on its own stack */
 	const struct snap_frame *registers; /* that may hold values */
 	uint64_t start_sp, start_return;    /* where frames with descriptors begin */
 	uint64_t words_start, words_end;    /* besides: words that may hold values */

@@ -19,12 +19,12 @@ enum {
 };
 
 /* What the function of a frame says about the process. */
-static void look_at_function(struct snap_runtime *runtime, uint64_t rip)
+static void look_at_function(struct snap_runtime *runtime, uint64_t pc)
 {
 	struct snap_symbol symbol;
 	uint64_t offset;
 	bool is_ahead;
-	if (!snap_image_symbol_at(runtime->image, rip, &symbol, &offset))
+	if (!snap_image_symbol_at(runtime->image, pc, &symbol, &offset))
 		return;
 	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
 	runtime->in_minor_collection |= moment == SNAP_MOMENT_MINOR_COLLECTION;
@@ -99,8 +99,8 @@ static bool left_by_call(struct snap_runtime *runtime, const struct snap_innermo
 /*
  * The thread is on the way out or back, in caml_c_call or caml_call_gc: frames begin where OCaml
  * code was left, whatever is saved.  Values that are live in registers are there, or just where
- * they were pushed to: below the frame (4.x), or in a block of words that r15 points to (5.x,
- * SAVE_ALL_REGS of runtime/amd64.S).
+ * they were pushed to: below the frame (4.x), or in a block of words that the register of the young
+ * pointer leads to (5.x, SAVE_ALL_REGS of runtime/amd64.S).
  */
 static void start_at_call(struct snap_runtime *runtime, const struct snap_domain *domain,
 	struct snap_innermost *inner)
@@ -167,7 +167,7 @@ static bool is_current4(struct snap_runtime *runtime, const struct snap_domain *
 /*
  * 5.x: a C function that does not allocate runs on the C stack of the domain; the OCaml code that
  * called it keeps the stack pointer of its fiber in a register, as its tables say for its frame,
- * but not as rsp.
+ * but not as the stack pointer.
  */
 static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *domain,
 	struct snap_innermost *inner, uint64_t stack, uint64_t handler)
@@ -198,7 +198,7 @@ static bool is_current5(struct snap_runtime *runtime, const struct snap_domain *
 	struct snap_descriptor descriptor;
 	if (!switch_back(runtime, domain, inner, stack, handler))
 		return false;
-	/* Behind the return address is where the saved frame begins. */
+	/* The saved frame begins after the return address. */
 	if (!left_by_call(runtime, inner, &descriptor))
 		repair(runtime, inner);
 	else if (inner->c_frames == 1 || snap_frame_sp(&inner->frame) != saved_sp + 8)

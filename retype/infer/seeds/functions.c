@@ -107,7 +107,7 @@ static void vote_for_location(
 	const struct retype_location *location =
 		at->line <= 0 ? NULL
 			      : retype_locations_at(f->in->types, at->file, (uint32_t)at->line,
-					at->start, at->end, f->in->snap->clamped_places, &count);
+					at->start, at->end, f->in->snap->clamped_locations, &count);
 	for (uint32_t i = 0; location && i < count; i++)
 		if (location[i].function != RETYPE_NONE)
 			add_vote(votes, location[i].function);
@@ -116,7 +116,8 @@ static void vote_for_location(
 static uint64_t locations_of_code(struct seeds_functions *f, struct snap_range code)
 {
 	const struct snap *snap = f->in->snap;
-	uint64_t count = snap_process_code_places(snap, code, f->locations, f->location_capacity);
+	uint64_t count =
+		snap_process_code_locations(snap, code, f->locations, f->location_capacity);
 	if (count > f->location_capacity) {
 		struct snap_location *more = calloc(count, sizeof(*more));
 		if (!more)
@@ -124,7 +125,7 @@ static uint64_t locations_of_code(struct seeds_functions *f, struct snap_range c
 		free(f->locations);
 		f->locations = more;
 		f->location_capacity = count;
-		count = snap_process_code_places(snap, code, f->locations, count);
+		count = snap_process_code_locations(snap, code, f->locations, count);
 	}
 	return count;
 }

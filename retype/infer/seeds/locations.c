@@ -70,8 +70,9 @@ static struct verdict judge_location(
 	struct verdict verdict = {.sure = HG_EXACT};
 	uint32_t found, count;
 	bool untold = false;
-	const struct retype_location *location = retype_locations_at(seeder->in->types, at->file,
-		(uint32_t)at->line, at->start, at->end, seeder->in->snap->clamped_places, &found);
+	const struct retype_location *location =
+		retype_locations_at(seeder->in->types, at->file, (uint32_t)at->line, at->start,
+			at->end, seeder->in->snap->clamped_locations, &found);
 	/* What a call returns was made elsewhere, unless C code made it. */
 	for (unsigned calls = 0; calls < 2 && !verdict.type.n; calls++)
 		for (uint32_t i = 0; i < found; i++) {
