@@ -96,6 +96,12 @@ struct kind_sums {
 	uint64_t shared_bytes; /* held by several roots together, by none alone */
 };
 
+/* A fiber hangs from the block of its continuation: who holds that has its bytes already. */
+static bool is_held_by_a_block(struct hg_snapshot *snapshot, const struct hg_class *root)
+{
+	return hg_describe_block(snapshot, root->id)->idom != hg_virtual_root(snapshot);
+}
+
 static struct kind_sums sum_kinds(struct rep_context *context, const struct summary *summary)
 {
 	struct kind_sums sums = {.shared_bytes = summary->totals->retained_bytes};
@@ -105,6 +111,8 @@ static struct kind_sums sum_kinds(struct rep_context *context, const struct summ
 		if (kind >= HG_ROOT_KINDS)
 			continue;
 		sums.roots[kind]++;
+		if (row->retained_bytes == 0 || is_held_by_a_block(context->snapshot, row))
+			continue;
 		sums.bytes[kind] += row->retained_bytes;
 		sums.shared_bytes -= row->retained_bytes;
 	}
