@@ -89,11 +89,8 @@ struct cli_option {
 	const char *help; /* one sentence without full stop */
 };
 
-/* Tables are grouped: a verb has its own one and shares others. */
-enum { CLI_MAX_TABLES = 6 };
-
 struct cli_parse {
-	const struct cli_option *const *tables; /* NULL at the end */
+	const struct cli_option *const *tables; /* own and shared; NULL at the end */
 	bool single_dash;      /* the historical grammar: -name VALUE, and no operands */
 	const char **operands; /* room for all arguments */
 	int operand_count;

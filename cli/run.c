@@ -101,6 +101,11 @@ uint64_t cli_number(uint64_t value, uint64_t fallback)
 	return value == CLI_UNSET ? fallback : value;
 }
 
+static const struct rep_writer *chosen_writer(const struct cli_run *run)
+{
+	return rep_writer_at((unsigned)cli_number(run->values.format, 0));
+}
+
 uint64_t cli_limit(const struct cli_run *run, uint64_t text_default)
 {
 	return cli_number(run->values.limit, cli_for_people(run) ? text_default : 0);
@@ -112,14 +117,9 @@ enum rep_sort cli_sort(const struct cli_run *run, const struct cli_column *colum
 	return chosen == CLI_UNSET ? REP_SORT_DEFAULT : columns[chosen].sort;
 }
 
-const struct rep_writer *cli_writer(const struct cli_run *run)
-{
-	return rep_writer_at((unsigned)cli_number(run->values.format, 0));
-}
-
 bool cli_for_people(const struct cli_run *run)
 {
-	return cli_writer(run)->for_people;
+	return chosen_writer(run)->for_people;
 }
 
 enum hg_status cli_library_failed(struct cli_run *run, enum hg_status status)
@@ -209,8 +209,8 @@ enum hg_status cli_begin(struct cli_run *run)
 {
 	BASE_TRY(cli_sink_open(&run->sink, run->values.output, &run->error));
 	if (!rep_emitter_init(
-		    &run->emitter, run->sink.stream, cli_writer(run), wants_colour(&run->sink)))
-		return base_no_memory(&run->error, cli_writer(run)->state_size);
+		    &run->emitter, run->sink.stream, chosen_writer(run), wants_colour(&run->sink)))
+		return base_no_memory(&run->error, chosen_writer(run)->state_size);
 	run->emitter.redact = run->values.redact;
 	BASE_TRY(open_session(run));
 	run->context = (struct rep_context){
@@ -250,7 +250,7 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 /* What a user has to know about a snapshot and does not find in the report itself. */
 static void say_about_sources(struct cli_run *run, const struct hg_info *info)
 {
-	if (*info->partial && cli_writer(run)->one_part) {
+	if (*info->partial && chosen_writer(run)->one_part) {
 		struct rep_text reason = {0};
 		rep_text_put(&reason, "PARTIAL: ");
 		rep_partial_reason(&reason, info);

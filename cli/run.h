@@ -106,8 +106,7 @@ enum rep_sort cli_sort(const struct cli_run *run, const struct cli_column *colum
 
 /* --limit with its default: 'text_default' rows of text, everything for machines. */
 uint64_t cli_limit(const struct cli_run *run, uint64_t text_default);
-/* The writer that --format names, and whether it writes for people. */
-const struct rep_writer *cli_writer(const struct cli_run *run);
+/* Whether the writer that --format names writes for people. */
 bool cli_for_people(const struct cli_run *run);
 /* Any other number with its default. */
 uint64_t cli_number(uint64_t value, uint64_t fallback);

@@ -15,8 +15,7 @@ extern const struct cli_verb *const cli_verbs[];
 
 const struct cli_verb *cli_find_verb(const char *name);
 
-/* Help of one verb, and the list of all. */
-void cli_print_verb_help(const struct cli_verb *verb, FILE *stream);
+/* The list of verbs. */
 void cli_print_overview(FILE *stream);
 
 /* Whether help must list the values of a choice, as its sentence does not name them. */

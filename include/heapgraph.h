@@ -411,7 +411,7 @@ HG_API size_t hg_node_name(
 
 /*
  * A type in OCaml's syntax, "(string, int list) Hashtbl.t", "_" for what is not known inside; ""
- * for none.  The field of a block, as one writes it behind the block: ".visits" of a record,
+ * for none.  The field of a block, as one writes it after the block: ".visits" of a record,
  * "Some.0" of a constructor, ".0" of a tuple, "[12]" of an array, "hd" and "tl" of a list, ".table"
  * of a module; "" when the type does not tell.  As snprintf(3) counts and cuts.
  */

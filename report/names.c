@@ -1,8 +1,6 @@
 /* Names as reports spell them, from the pieces that the library gives. */
 #include "report/names.h"
 
-#include <string.h>
-
 enum { TYPE_COLUMNS = 67, LOCATION_COLUMNS = 80 }; /* of a label */
 
 /*
@@ -37,7 +35,7 @@ void rep_name_declared(struct rep_text *text, const struct hg_snapshot *snapshot
 	APPEND_NAME(text, hg_declared_text(snapshot, id, part, buffer, size));
 }
 
-void rep_name_unknown(struct rep_text *text, const struct hg_block *block)
+static void append_unknown(struct rep_text *text, const struct hg_block *block)
 {
 	if (block->is_continuation)
 		rep_text_put(text, "unknown (continuation, ");
@@ -53,7 +51,7 @@ void rep_name_block_type(
 	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
 {
 	if (!block->type) {
-		rep_name_unknown(text, block);
+		append_unknown(text, block);
 		return;
 	}
 	rep_name_type(text, snapshot, block->type);

@@ -26,9 +26,10 @@ void rep_name_declared(struct rep_text *text, const struct hg_snapshot *snapshot
 void rep_name_short_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type);
 void rep_name_short_location(
 	struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location);
-/* "unknown (tag 2, 3 words)", "unknown (closure, 4 words)". */
-void rep_name_unknown(struct rep_text *text, const struct hg_block *block);
-/* The type, with a mark if it is a guess; or that it is unknown. */
+/*
+ * The type, with a mark if it is a guess; or "unknown (tag 2, 3 words)", "unknown (closure, 4
+ * words)".
+ */
 void rep_name_block_type(
 	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block);
 /* ".visits", "Some.0"; "field 3" if the type does not tell. */

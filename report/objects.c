@@ -7,7 +7,6 @@
 #include "report/common.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct rep_column columns[] = {
 	{"address", "address", REP_ADDRESS, 0},

@@ -4,7 +4,6 @@
 #include "report/common.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static uint64_t amount_of_class(const struct hg_class *row, enum rep_sort sort)
 {

@@ -7,7 +7,6 @@
 #include "report/common.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	INDENTED_LEVELS = 24, /* deeper nodes say their depth instead */

@@ -4,8 +4,6 @@
 #include "base/pattern.h"
 #include "report/common.h"
 
-#include <stdlib.h>
-
 static const struct rep_column columns[] = {
 	{"type", "type", REP_NAME, REP_LAST | REP_HEAD},
 	{"kind", "kind", REP_WORD, 0},

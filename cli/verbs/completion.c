@@ -19,7 +19,7 @@ static void print_value_case(
 	if (option->letter)
 		fprintf(stream, "|%s:-%c", verb->name, option->letter);
 	fputs(")", stream);
-	if (option->kind == CLI_FILE) {
+	if (option->kind == CLI_FILE || option->kind == CLI_FILES) {
 		fputs(" compopt -o default; return", stream);
 	} else if (option->kind == CLI_CHOICE) {
 		fputs(" words=\"", stream);

@@ -62,7 +62,7 @@ static void print_option_help(const struct cli_option *option, FILE *stream)
 	putc('\n', stream);
 }
 
-void cli_print_verb_help(const struct cli_verb *verb, FILE *stream)
+static void print_verb_help(const struct cli_verb *verb, FILE *stream)
 {
 	fprintf(stream, "heapgraph %s%s%s%s\n", verb->name, verb->tables[1] ? " [options]" : "",
 		*verb->operands ? " " : "", verb->operands);
@@ -101,7 +101,7 @@ static enum hg_status run_help(struct cli_run *run)
 	if (!verb)
 		return cli_usage_error(
 			run, "'%s' is not a verb (see heapgraph help)", run->operands[0]);
-	cli_print_verb_help(verb, run->sink.stream);
+	print_verb_help(verb, run->sink.stream);
 	return HG_OK;
 }
 

@@ -134,14 +134,10 @@ static void put_cell(struct rep_emitter *emitter, struct rep_value *value)
 	emitter->writer->cell(emitter, column, value);
 }
 
-void rep_cell_bytes(struct rep_emitter *emitter, const char *bytes, size_t length)
-{
-	put_cell(emitter, &(struct rep_value){.type = REP_VALUE_STRING, .string = {bytes, length}});
-}
-
 void rep_cell_string(struct rep_emitter *emitter, const char *string)
 {
-	rep_cell_bytes(emitter, string, strlen(string));
+	put_cell(emitter,
+		&(struct rep_value){.type = REP_VALUE_STRING, .string = {string, strlen(string)}});
 }
 
 void rep_cell_labelled(struct rep_emitter *emitter, const char *string, const char *label)

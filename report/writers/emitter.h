@@ -84,7 +84,6 @@ void rep_table_begin(struct rep_emitter *emitter, const char *key, const struct 
 void rep_table_end(struct rep_emitter *emitter);
 
 void rep_cell_string(struct rep_emitter *emitter, const char *string);
-void rep_cell_bytes(struct rep_emitter *emitter, const char *bytes, size_t length);
 /* One string for programs and another for people. */
 void rep_cell_labelled(struct rep_emitter *emitter, const char *string, const char *label);
 void rep_cell_number(struct rep_emitter *emitter, uint64_t number);

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-size_t rep_utf8_character(const uint8_t *bytes, size_t length, uint32_t *character)
+/* Bytes of the valid UTF-8 character at 'bytes', 0 if there is none. */
+static size_t read_character(const uint8_t *bytes, size_t length, uint32_t *character)
 {
 	static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 	if (length == 0)
@@ -43,7 +44,7 @@ static bool deceives(uint32_t character)
 static size_t split_character(const char *bytes, size_t length, bool *shown)
 {
 	uint32_t character;
-	size_t size = rep_utf8_character((const uint8_t *)bytes, length, &character);
+	size_t size = read_character((const uint8_t *)bytes, length, &character);
 	*shown = size > 0 && !deceives(character);
 	return size ? size : 1;
 }
@@ -109,7 +110,7 @@ void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t lengt
 {
 	while (skip_plain(text, &bytes, &length)) {
 		uint32_t character;
-		size_t size = rep_utf8_character((const uint8_t *)bytes, length, &character);
+		size_t size = read_character((const uint8_t *)bytes, length, &character);
 		if (size == 0)
 			rep_text_put(text, "\xef\xbf\xbd");
 		else if (character == '"' || character == '\\')

@@ -33,7 +33,4 @@ void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const
 /* The same at its beginning, so that the end stays. */
 void rep_text_keep_end(struct rep_text *text, size_t start, size_t columns);
 
-/* Bytes of the valid UTF-8 character at 'bytes', 0 if there is none. */
-size_t rep_utf8_character(const uint8_t *bytes, size_t length, uint32_t *character);
-
 #endif
