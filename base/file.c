@@ -14,17 +14,17 @@ static const char *kind_name(mode_t mode)
 	case S_IFREG:
 		return NULL;
 	case S_IFDIR:
-		return "a directory";
+		return "directory";
 	case S_IFIFO:
-		return "a FIFO";
+		return "FIFO";
 	case S_IFSOCK:
-		return "a socket";
+		return "socket";
 	case S_IFCHR:
-		return "a character device";
+		return "character device";
 	case S_IFBLK:
-		return "a block device";
+		return "block device";
 	default:
-		return "a special file";
+		return "special file";
 	}
 }
 
@@ -73,8 +73,8 @@ enum hg_status base_file_descriptor(
 	if (fstat(examined, about))
 		status = base_system_failure(error, HG_ERROR_INPUT, path, "cannot be examined");
 	else if (kind_name(about->st_mode))
-		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is %s, not a regular file",
-			kind_name(about->st_mode));
+		status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"is a %s, not a regular file", kind_name(about->st_mode));
 	else if ((*fd = open_examined(examined, path)) < 0)
 		status = base_system_failure(error, HG_ERROR_INPUT, path, "cannot be opened");
 	close(examined);

@@ -51,7 +51,7 @@ enum hg_status base_file_descriptor(
 /* Advice for the pages of the mapping: they are about to be read from start to end. */
 void base_file_sequential(const struct base_file *file);
 
-/* What a path names, for messages: "a directory", "a FIFO", ...; NULL for a regular file. */
+/* What a path names, for messages: "directory", "FIFO", ...; NULL for a regular file. */
 enum hg_status base_file_kind(const char *path, const char **kind, struct hg_error *error);
 
 /* What stands after the last slash of a path: a part of it. */

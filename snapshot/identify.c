@@ -370,7 +370,7 @@ static enum hg_status identify_path(const struct hg_session *session, const char
 	struct stat about;
 	BASE_TRY(base_file_kind(path, &kind, error));
 	if (kind) {
-		add_words(line, "%s", strncmp(kind, "a ", 2) == 0 ? kind + 2 : kind);
+		add_words(line, "%s", kind);
 		return HG_OK;
 	}
 	int fd;
