@@ -11,7 +11,7 @@ void hg_version(char *buffer, size_t size)
 {
 	char backend[48];
 	base_arena_backend(backend, sizeof(backend));
-	snprintf(buffer, size, "%s (%s)", HG_VERSION, backend);
+	snprintf(buffer, buffer ? size : 0, "%s (%s)", HG_VERSION, backend);
 }
 
 /* The bitmaps are useless without a fast population count; every x86-64 since 2008 has it. */

@@ -379,8 +379,8 @@ static void put_unit(struct text *text, const struct hg_snapshot *snapshot, uint
 size_t hg_declared_text(const struct hg_snapshot *snapshot, uint32_t id, enum hg_declared_part part,
 	char *buffer, size_t size)
 {
-	struct text text = {buffer, size, 0};
-	if (size)
+	struct text text = {buffer, query_room(buffer, size), 0};
+	if (text.size)
 		buffer[0] = '\0';
 	if (!snapshot || !snapshot->analysed || id >= first_other(snapshot) + OTHERS)
 		return 0;

@@ -8,5 +8,5 @@ enum hg_status hg_identify(struct hg_session *session, const char *path, char *b
 	base_error_clear(&session->error);
 	if (!path)
 		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no path is given");
-	return snap_identify(session, path, buffer, size, &session->error);
+	return snap_identify(session, path, buffer, buffer ? size : 0, &session->error);
 }

@@ -48,12 +48,21 @@ static size_t length_of_text(int length)
 	return length < 0 ? 0 : (size_t)length;
 }
 
+/* What is left of a place after text of some length, which may have been cut; nothing of NULL. */
+static char *rest_of_text(char *buffer, size_t *size, size_t length)
+{
+	size_t used = length < *size ? length : *size;
+	*size -= used;
+	return used ? buffer + used : buffer;
+}
+
 size_t hg_location_name(
 	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size)
 {
 	const struct snap_locations *locations = snapshot ? &snapshot->snap.locations : NULL;
 	const struct snap_location *l =
 		locations && location < locations->count ? &locations->items[location] : NULL;
+	size = query_room(buffer, size);
 	if (l && l->file)
 		return length_of_text(
 			snprintf(buffer, size, "%s:%d:%u-%u", l->file, l->line, l->start, l->end));
@@ -70,6 +79,7 @@ bool hg_has_types(const struct hg_snapshot *snapshot)
 size_t hg_type_name(const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size)
 {
 	const struct retype_types *types = snapshot ? &snapshot->retype.types : NULL;
+	size = query_room(buffer, size);
 	if (type == 0 || !types || !snapshot->analysed || type >= retype_term_count(types))
 		return length_of_text(snprintf(buffer, size, "%s", ""));
 	return retype_name(types, (struct retype_term){type}, buffer, size);
@@ -115,6 +125,7 @@ static const char *name_of_value(const struct hg_snapshot *snapshot, const struc
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	const struct snap_root *root = root_of(snapshot, node);
+	size = query_room(buffer, size);
 	if (!root)
 		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const char *field = name_of_value(snapshot, root);
@@ -136,6 +147,7 @@ hg_node hg_virtual_root(const struct hg_snapshot *snapshot)
 
 size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (!snapshot)
 		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const struct snap *snap = &snapshot->snap;
@@ -148,9 +160,8 @@ size_t hg_node_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 	if (node >= snap->block_count && node < snap_virtual_root(snap)) {
 		int kind = snprintf(
 			buffer, size, "%s ", hg_root_kind_name(hg_kind_of_root(snapshot, node)));
-		size_t used = length_of_text(kind) < size ? length_of_text(kind) : size;
-		return length_of_text(kind) +
-		       hg_root_name(snapshot, node, buffer + used, size - used);
+		char *rest = rest_of_text(buffer, &size, length_of_text(kind));
+		return length_of_text(kind) + hg_root_name(snapshot, node, rest, size);
 	}
 	bool is_virtual_root = node == snap_virtual_root(snap);
 	return length_of_text(snprintf(buffer, size, "%s", is_virtual_root ? "root" : ""));
@@ -186,11 +197,12 @@ static size_t pair_name(const struct hg_snapshot *snapshot, uint32_t id, char *b
 {
 	uint32_t type, location;
 	hg_class_parts(snapshot, id, &type, &location);
+	static const char between[] = " @ ";
 	size_t length = hg_type_name(snapshot, type, buffer, size);
-	size_t used = length < size ? length : size;
-	length += length_of_text(snprintf(buffer + used, size - used, " @ "));
-	used = length < size ? length : size;
-	return length + hg_location_name(snapshot, location, buffer + used, size - used);
+	char *rest = rest_of_text(buffer, &size, length);
+	snprintf(rest, size, "%s", between);
+	rest = rest_of_text(rest, &size, strlen(between));
+	return length + strlen(between) + hg_location_name(snapshot, location, rest, size);
 }
 
 /* Numbers are those of samples from 1 on; 0: not tracked, or without a call stack. */
@@ -216,6 +228,7 @@ enum hg_status query_check_key(const struct hg_snapshot *snapshot, enum hg_key k
 size_t hg_class_name(
 	const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (!snapshot)
 		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const struct snap_locations *locations = &snapshot->snap.locations;
@@ -244,6 +257,7 @@ size_t hg_class_name(
 
 size_t hg_code_name(const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
 	if (!snapshot)
@@ -259,6 +273,7 @@ static bool is_block_node(const struct hg_snapshot *snapshot, hg_node node)
 
 size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
 	const struct snap *snap = is_block_node(snapshot, node) ? &snapshot->snap : NULL;
@@ -270,6 +285,7 @@ size_t hg_custom_name(const struct hg_snapshot *snapshot, hg_node node, char *bu
 size_t hg_call_frame(
 	const struct hg_snapshot *snapshot, hg_node node, uint64_t frame, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
 	const struct snap *snap = is_block_node(snapshot, node) ? &snapshot->snap : NULL;

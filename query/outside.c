@@ -140,6 +140,7 @@ void hg_outside_release(struct hg_outside **outside)
 size_t hg_outside_name(
 	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size)
 {
+	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
 	if (!snapshot)

@@ -587,7 +587,8 @@ static void print_word(struct printer *p, uint64_t word, struct retype_term type
 static struct printer start_printer(struct hg_snapshot *snapshot,
 	const struct hg_text_options *options, char *buffer, size_t size)
 {
-	struct printer p = {.snapshot = snapshot, .buffer = buffer, .size = size};
+	struct printer p = {
+		.snapshot = snapshot, .buffer = buffer, .size = query_room(buffer, size)};
 	struct hg_text_options *o = &p.options;
 	if (options)
 		memcpy(o, options, options->size < sizeof(*o) ? options->size : sizeof(*o));

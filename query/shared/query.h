@@ -29,6 +29,12 @@ struct hg_snapshot {
 	bool lost;  /* memory ran out in a function that has no status */
 };
 
+/* Room for text in a place of the caller's: none if there is no place. */
+static inline size_t query_room(const char *buffer, size_t size)
+{
+	return buffer ? size : 0;
+}
+
 /*
  * HG_ERROR_USAGE unless there is a snapshot and hg_snapshot_analyse() has succeeded; clears the
  * session's error.

@@ -352,6 +352,7 @@ size_t hg_field_name(
 {
 	struct query_shape shape;
 	char extension[LONGEST_EXTENSION];
+	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
 	if (query_begin(snapshot) != HG_OK || node >= snapshot->snap.block_count ||

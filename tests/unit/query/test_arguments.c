@@ -172,6 +172,60 @@ static void texts_that_are_missing(void **state)
 	}
 }
 
+/*
+ * A text has the same length wherever it goes: a place with room, one for the NUL alone, none, and
+ * none that is said to have room.
+ */
+#define COUNTED(call)                                                                              \
+	do {                                                                                       \
+		char place[8192], *buffer = place;                                                 \
+		size_t size = sizeof(place), length = call;                                        \
+		assert_int_equal(strlen(place), length);                                           \
+		size = 1;                                                                          \
+		assert_int_equal(call, length);                                                    \
+		assert_string_equal(place, "");                                                    \
+		buffer = NULL;                                                                     \
+		assert_int_equal(call, length);                                                    \
+		size = 0;                                                                          \
+		assert_int_equal(call, length);                                                    \
+	} while (0)
+
+static void texts_without_a_place(void **state)
+{
+	hg_node root = hg_virtual_root(snapshot);
+	struct hg_top *top;
+	(void)state;
+	for (hg_node node = 0; node <= root + 1; node += node < root - 20 ? 1 + root / 40 : 1) {
+		COUNTED(hg_node_name(snapshot, node, buffer, size));
+		COUNTED(hg_root_name(snapshot, node, buffer, size));
+		COUNTED(hg_field_name(snapshot, node, 0, buffer, size));
+		COUNTED(hg_value_text(snapshot, node, NULL, buffer, size));
+		COUNTED(hg_field_text(snapshot, node, 0, NULL, buffer, size));
+		COUNTED(hg_custom_name(snapshot, node, buffer, size));
+		COUNTED(hg_call_frame(snapshot, node, 0, buffer, size));
+	}
+	for (uint32_t number = 0; number < 40; number++) {
+		COUNTED(hg_location_name(snapshot, number, buffer, size));
+		COUNTED(hg_type_name(snapshot, number, buffer, size));
+		for (unsigned part = HG_DECLARED_NAME; part <= HG_DECLARED_UNIT + 1; part++)
+			COUNTED(hg_declared_text(
+				snapshot, number, (enum hg_declared_part)part, buffer, size));
+		COUNTED(hg_code_name(snapshot, number << 16, buffer, size));
+		COUNTED(hg_outside_name(snapshot, number << 16, buffer, size));
+	}
+	for (unsigned key = 0; key <= HG_KEYS; key++) {
+		if (hg_list_top(snapshot, (enum hg_key)key, NULL, &top) != HG_OK)
+			continue;
+		for (size_t i = 0; i < top->count && i < 40; i++)
+			COUNTED(hg_class_name(
+				snapshot, (enum hg_key)key, top->rows[i]->id, buffer, size));
+		hg_top_release(&top);
+	}
+	COUNTED(hg_class_name(snapshot, HG_KEYS, 0, buffer, size));
+	hg_version(NULL, 64);
+	assert_int_equal(hg_identify(session, CORE, NULL, 64), HG_OK);
+}
+
 static void nodes_that_there_are_not(void **state)
 {
 	hg_node root = hg_virtual_root(snapshot);
@@ -483,6 +537,7 @@ int main(void)
 		cmocka_unit_test(keys_that_there_are_not),
 		cmocka_unit_test(options_that_are_missing),
 		cmocka_unit_test(texts_that_are_missing),
+		cmocka_unit_test(texts_without_a_place),
 		cmocka_unit_test(nodes_that_there_are_not),
 		cmocka_unit_test(numbers_that_there_are_not),
 		cmocka_unit_test(handles_that_are_missing),
