@@ -73,7 +73,7 @@ compopt() {
 check_run 'completion bash' 0 completion bash
 check 'completion is a shell script' bash -n "$work/out"
 for option in output prof include exe; do
-	check "completion: files after --$option" grep -qE "top:--$option[^ ]*\) compopt -o default" "$work/out"
+	check "completion: files after --$option" grep -qE "top:--${option}[^ ]*\) compopt -o default" "$work/out"
 done
 # shellcheck source=/dev/null
 . "$work/out"
