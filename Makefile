@@ -16,7 +16,7 @@ CC       ?= cc
 CFLAGS   ?= -O2 -g
 OBJCOPY  ?= objcopy
 PKG      ?= pkg-config
-WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
 PACKAGES := libzstd libelf libdw capstone $(if $(filter jemalloc,$(ARENA)),jemalloc)
 DRAWING  := libgvc libcgraph
 

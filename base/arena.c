@@ -280,7 +280,7 @@ enum hg_status base_arena_check(struct hg_error *error)
 {
 	struct base_budget budget = {0};
 	struct base_arena arena;
-	void *array;
+	void *array = NULL;
 	BASE_TRY(base_arena_init(&arena, &budget, "start-up", error));
 	enum hg_status status = base_arena_zalloc(&arena, 4, HUGE_PAGE, &array, error);
 	if (status == HG_OK && ((char *)array)[4 * HUGE_PAGE - 1] != 0)

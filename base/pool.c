@@ -65,7 +65,7 @@ enum hg_status base_pool_alloc(
 enum hg_status base_pool_string(struct base_pool *pool, const void *bytes, uint64_t length,
 	const char **out, struct hg_error *error)
 {
-	void *copy;
+	void *copy = NULL;
 	BASE_TRY(base_pool_alloc(pool, length + 1, 1, &copy, error));
 	memcpy(copy, bytes, (size_t)length);
 	*out = copy;

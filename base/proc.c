@@ -1,4 +1,4 @@
-/* What is read out of /proc, by stdio. */
+/* What is read out of /proc, by stdio, and memory. */
 #include "base/proc.h"
 
 #include "base/error.h"
@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 
 void base_proc_path(char path[BASE_PROC_PATH], pid_t process, pid_t thread, const char *name)
 {
@@ -109,4 +110,18 @@ bool base_proc_next_map(FILE *maps, struct base_proc_map *out)
 		return true;
 	}
 	return false;
+}
+
+size_t base_proc_read_memory(pid_t process, uint64_t address, void *buffer, size_t size)
+{
+	size_t got = 0;
+	while (got < size) {
+		struct iovec to = {(uint8_t *)buffer + got, size - got};
+		struct iovec from = {(void *)(uintptr_t)(address + got), size - got};
+		ssize_t part = process_vm_readv(process, &to, 1, &from, 1, 0);
+		if (part <= 0)
+			break;
+		got += (size_t)part;
+	}
+	return got;
 }

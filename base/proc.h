@@ -1,7 +1,7 @@
 /*
- * Files of /proc about processes and their threads (proc(5)): the one reader of them.  The writer
- * of cores (snapshot/capture/core_writer_maps.c) has its own, because nothing there may call
- * malloc.
+ * Other processes: files of /proc about them and their threads (proc(5)), and their memory; the one
+ * reader of both.  The writer of cores (snapshot/capture/core_writer_maps.c, core_file.c) has its
+ * own, because it has to do without the rest.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
@@ -26,6 +26,9 @@ FILE *base_proc_open(pid_t process, pid_t thread, const char *name);
 
 /* The decimal number in the line "KEY: NUMBER ..." of such a file; or BASE_PROC_UNKNOWN. */
 uint64_t base_proc_number(pid_t process, pid_t thread, const char *name, const char *key);
+
+/* Copies memory of a process (process_vm_readv(2)), up to what is absent; how many bytes. */
+size_t base_proc_read_memory(pid_t process, uint64_t address, void *buffer, size_t size);
 
 /* Fields of stat, in its order. */
 struct base_proc_stat {

@@ -16,9 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Segments of user programs on 64 bit Linux. */
-enum { USER_CS = 0x33, USER_SS = 0x2b };
-
 static atomic_uint_fast64_t next_index;
 
 void dump_restart_numbers(void)
@@ -123,23 +120,7 @@ void dump_release(struct dump *dump)
 
 void dump_set_registers(struct dump *dump, const ucontext_t *context)
 {
-	/* Those that getcontext() writes. */
-	static const struct {
-		int to, from;
-	} map[] = {{SNAP_USER_R15, REG_R15}, {SNAP_USER_R14, REG_R14}, {SNAP_USER_R13, REG_R13},
-		{SNAP_USER_R12, REG_R12}, {SNAP_USER_RBP, REG_RBP}, {SNAP_USER_RBX, REG_RBX},
-		{SNAP_USER_RIP, REG_RIP}, {SNAP_USER_RSP, REG_RSP}, {SNAP_USER_RDI, REG_RDI},
-		{SNAP_USER_RSI, REG_RSI}, {SNAP_USER_RDX, REG_RDX}, {SNAP_USER_RCX, REG_RCX},
-		{SNAP_USER_R8, REG_R8}, {SNAP_USER_R9, REG_R9}};
-	uint64_t *registers = dump->threads[0].registers;
-	uint64_t base = 0;
-	for (size_t i = 0; i < sizeof(map) / sizeof(*map); i++)
-		registers[map[i].to] = (uint64_t)context->uc_mcontext.gregs[map[i].from];
-	registers[SNAP_USER_ORIG_RAX] = UINT64_MAX; /* not in a system call */
-	registers[SNAP_USER_CS] = USER_CS;
-	registers[SNAP_USER_SS] = USER_SS;
-	syscall(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, &base);
-	registers[SNAP_USER_FS_BASE] = base;
+	snap_native_from_context(dump->threads[0].registers, context);
 }
 
 /* The child.  It runs nothing but system calls and what is safe in a signal handler. */

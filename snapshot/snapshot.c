@@ -201,7 +201,7 @@ enum snap_outcome snap_resolve(
 
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value)
 {
-	struct snap_header_address header;
+	struct snap_header_address header = {0};
 	if (value & 1 || !snap_outcome_is_block(snap_resolve(snap, value, &header)))
 		return HG_NO_NODE;
 	uint32_t node = snap_line_rank(snap_ranks_line_of(&snap->ranks, header), header).n;

@@ -4,8 +4,8 @@
  * processor is a row, struct snap_arch, that is found by the machine of the process's ELF files;
  * x86-64 (x86_64.c, x86_64_copies.c, over disassembler.c) is the only one so far.
  *
- * Another one is a list in registers.h, a row in arch.c with its file, the check in
- * elf_file.c, and for captures on it what net_x86_64.c has.
+ * Another one is a list in registers.h and a row in arch.c with its file.  What captures need of
+ * the processor that they run on is apart: native.h, and net.h over it.
  */
 #ifndef SNAPSHOT_ARCH_ARCH_H
 #define SNAPSHOT_ARCH_ARCH_H
@@ -39,6 +39,9 @@ struct snap_arch {
 	uint8_t pc, sp;
 	uint8_t domain_state, young_pointer; /* which OCaml code never moves elsewhere */
 	uint8_t gc_saved_words; /* of a block of registers that 5.x saves, floats aside */
+	/* During a C call that does not allocate, 5.x keeps the stack pointer of a fiber in one of
+	   them: layout.h says which. */
+	uint8_t noalloc_keepers[2];
 	const uint8_t *places;  /* by number: in what the kernel gives */
 	uint8_t thread_pointer; /* its place */
 
@@ -73,7 +76,7 @@ const struct snap_arch *snap_arch_of(const struct snap_image *image);
 struct snap_frame {
 	const struct snap_arch *arch;
 	uint64_t registers[SNAP_REGISTERS]; /* by their numbers in DWARF */
-	uint32_t known;                     /* bit per register */
+	uint64_t known;                     /* bit per register */
 	bool interrupted; /* it is where it was stopped, not where a call returns to */
 	bool has_cfa;
 	uint64_t cfa; /* stack pointer of the caller after the return, once snap_frame_caller() went

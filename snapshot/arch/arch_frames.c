@@ -20,7 +20,7 @@ void snap_frame_of_thread(
 	const struct snap_arch *arch = snap_arch_of(image);
 	const unsigned count = arch->general_count + 1u;
 	*frame = (struct snap_frame){
-		.arch = arch, .known = ((uint32_t)1 << count) - 1, .interrupted = true};
+		.arch = arch, .known = ((uint64_t)1 << count) - 1, .interrupted = true};
 	for (unsigned r = 0; r < count; r++)
 		frame->registers[r] = thread->registers[arch->places[r]];
 }
@@ -350,11 +350,11 @@ static enum snap_unwinding apply_rules(const struct snap_image *image, struct sn
 	*caller = (struct snap_frame){.arch = arch, .interrupted = is_signal};
 	for (unsigned r = 0; r < arch->general_count; r++)
 		if (recover_register(image, frame, rules, r, &caller->registers[r]) == RECOVERED)
-			caller->known |= (uint32_t)1 << r;
+			caller->known |= (uint64_t)1 << r;
 	/* A rule of its own has the stack pointer of signals and of stack switches. */
 	if (!snap_frame_knows(caller, arch->sp))
 		caller->registers[arch->sp] = frame->cfa;
-	caller->known |= (uint32_t)1 << arch->sp | (uint32_t)1 << arch->pc;
+	caller->known |= (uint64_t)1 << arch->sp | (uint64_t)1 << arch->pc;
 	uint64_t *pc = &caller->registers[arch->pc];
 	enum recovery found = recover_register(image, frame, rules, (unsigned)column, pc);
 	if (found == IMPOSSIBLE)

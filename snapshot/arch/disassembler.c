@@ -67,7 +67,8 @@ static void install_allocator(void)
 	cs_option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
 }
 
-enum hg_status snap_disassembler_open(struct snap_disassembler *d, struct hg_error *error)
+enum hg_status snap_disassembler_open(
+	struct snap_disassembler *d, cs_arch arch, cs_mode mode, struct hg_error *error)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, install_allocator);
@@ -75,7 +76,7 @@ enum hg_status snap_disassembler_open(struct snap_disassembler *d, struct hg_err
 	if (!d->memory)
 		return base_no_memory(error, MEMORY);
 	current = d;
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
+	if (cs_open(arch, mode, &d->handle) != CS_ERR_OK) {
 		d->handle = 0;
 		snap_disassembler_close(d);
 		return base_fail(

@@ -1,5 +1,5 @@
 /*
- * Capstone for x86-64 code, with details of operands.
+ * Capstone, with details of operands.
  *
  * Capstone uses what its allocator gives without a look whether it gave anything.  So what it needs
  * is taken beforehand, in one piece that is given to it bit by bit: its allocator
@@ -23,7 +23,7 @@ struct snap_disassembler {
 
 /* One that is open must not move; those of a thread are closed in the opposite order. */
 enum hg_status snap_disassembler_open(
-	struct snap_disassembler *disassembler, struct hg_error *error);
+	struct snap_disassembler *disassembler, cs_arch arch, cs_mode mode, struct hg_error *error);
 void snap_disassembler_close(struct snap_disassembler *disassembler);
 
 #endif

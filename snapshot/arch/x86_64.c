@@ -101,7 +101,7 @@ static enum hg_status x86_64_operands(struct snap_image *image, uint64_t functio
 			"the code at 0x%llx is neither in the core nor in a file",
 			(unsigned long long)function);
 	struct snap_disassembler disassembler;
-	BASE_TRY(snap_disassembler_open(&disassembler, error));
+	BASE_TRY(snap_disassembler_open(&disassembler, CS_ARCH_X86, CS_MODE_64, error));
 	d.handle = disassembler.handle;
 	enum hg_status status = disassemble_function(&d, code, disassembler.insn, error);
 	snap_disassembler_close(&disassembler);
@@ -167,7 +167,7 @@ static enum hg_status x86_64_constant_function(struct snap_image *image, uint64_
 	if (!code)
 		return HG_OK;
 	struct snap_disassembler d;
-	BASE_TRY(snap_disassembler_open(&d, error));
+	BASE_TRY(snap_disassembler_open(&d, CS_ARCH_X86, CS_MODE_64, error));
 	*found = read_constant(d.handle, code, size, function, d.insn, value);
 	snap_disassembler_close(&d);
 	return HG_OK;
@@ -230,6 +230,7 @@ static const uint8_t places[] = {
 #undef SNAP_PLAIN
 };
 _Static_assert(sizeof(places) <= SNAP_REGISTERS, "a frame has room for all");
+_Static_assert(SNAP_MACHINE_X86_64 == EM_X86_64, "registers.h does without <elf.h>");
 
 const struct snap_arch snap_x86_64 = {
 	.machine = EM_X86_64,
@@ -239,7 +240,8 @@ const struct snap_arch snap_x86_64 = {
 	/* asmcomp/amd64/proc.ml */
 	.domain_state = SNAP_R14,
 	.young_pointer = SNAP_R15,
-	.gc_saved_words = 13, /* SAVE_ALL_REGS of runtime/amd64.S */
+	.gc_saved_words = 13,                    /* SAVE_ALL_REGS of runtime/amd64.S */
+	.noalloc_keepers = {SNAP_RBP, SNAP_RBX}, /* 5.0, and from 5.1 on */
 	.places = places,
 	.thread_pointer = SNAP_USER_FS_BASE,
 	.keeps_value = x86_64_keeps_value,

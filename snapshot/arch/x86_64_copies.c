@@ -37,25 +37,26 @@ struct copies {
 	csh handle;
 };
 
-static enum snap_register register_of(unsigned reg)
+static enum snap_x86_64_register register_of(unsigned reg)
 {
 	switch (reg) {
 #define SNAP_NUMBERED(name, number)                                                                \
 	case X86_REG_##name:                                                                       \
-		return (enum snap_register)number;
+		return (enum snap_x86_64_register)number;
 #define SNAP_PLAIN(name)
 		SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
 #undef SNAP_NUMBERED
 #undef SNAP_PLAIN
 	default:
-		return (enum snap_register)SNAP_REGISTERS;
+		return (enum snap_x86_64_register)SNAP_REGISTERS;
 	}
 }
 
 static struct content *content_of(struct copies *c, const cs_x86_op *op)
 {
-	enum snap_register r = op->type == X86_OP_REG ? register_of((unsigned)op->reg)
-						      : (enum snap_register)SNAP_REGISTERS;
+	enum snap_x86_64_register r = op->type == X86_OP_REG
+					      ? register_of((unsigned)op->reg)
+					      : (enum snap_x86_64_register)SNAP_REGISTERS;
 	return r < SNAP_RIP ? &c->registers[r] : NULL;
 }
 
@@ -84,7 +85,7 @@ static struct content operand_address(
 	if (op->mem.base == X86_REG_RIP) {
 		place.address += insn->address + insn->size;
 	} else if (op->mem.base != X86_REG_INVALID) {
-		enum snap_register base = register_of((unsigned)op->mem.base);
+		enum snap_x86_64_register base = register_of((unsigned)op->mem.base);
 		if (base >= SNAP_RIP || c->registers[base].kind != ADDRESS)
 			return unknown;
 		place.address += c->registers[base].address;
@@ -282,7 +283,7 @@ static enum hg_status follow_code(struct copies *c, const uint8_t *code, struct 
 	uint64_t address = c->code.start;
 	size_t left = (size_t)(c->code.end - c->code.start);
 	struct snap_disassembler d;
-	BASE_TRY(snap_disassembler_open(&d, error));
+	BASE_TRY(snap_disassembler_open(&d, CS_ARCH_X86, CS_MODE_64, error));
 	c->handle = d.handle;
 	while (left && cs_disasm_iter(d.handle, &code, &left, &address, d.insn))
 		follow_instruction(c, d.insn);

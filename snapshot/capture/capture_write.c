@@ -1,6 +1,8 @@
 /* What goes into the file of a capture, and what its writer says when it fails. */
 #include "snapshot/capture/capture.h"
 
+#include "base/proc.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -48,7 +50,7 @@ static size_t read_memory(void *data, uint64_t address, void *buffer, size_t siz
 		capture->is_cancelled = true;
 	if (snap_capture_check(capture, &unused) != HG_OK)
 		return SNAP_CORE_STOP;
-	return snap_core_read_process(&from, address, buffer, size);
+	return base_proc_read_memory(from, address, buffer, size);
 }
 
 const struct snap_core_process *snap_capture_describe(struct snap_capture *capture)

@@ -347,13 +347,13 @@ size_t snap_core_pread(int fd, void *buffer, size_t size, uint64_t offset)
 
 /* Memory of the process */
 
-size_t snap_core_read_process(void *data, uint64_t address, void *buffer, size_t size)
+static size_t read_process(pid_t process, uint64_t address, void *buffer, size_t size)
 {
 	size_t got = 0;
 	while (got < size) {
 		struct iovec to = {(uint8_t *)buffer + got, size - got};
 		struct iovec from = {(void *)(uintptr_t)(address + got), size - got};
-		ssize_t part = process_vm_readv(*(const pid_t *)data, &to, 1, &from, 1, 0);
+		ssize_t part = process_vm_readv(process, &to, 1, &from, 1, 0);
 		if (part <= 0)
 			break;
 		got += (size_t)part;
@@ -364,8 +364,6 @@ size_t snap_core_read_process(void *data, uint64_t address, void *buffer, size_t
 size_t snap_core_get(const struct snap_core *core, uint64_t address, void *buffer, size_t size)
 {
 	const struct snap_core_process *process = core->process;
-	if (process->read)
-		return process->read(process->read_data, address, buffer, size);
-	pid_t id = process->id;
-	return snap_core_read_process(&id, address, buffer, size);
+	return process->read ? process->read(process->read_data, address, buffer, size)
+			     : read_process(process->id, address, buffer, size);
 }

@@ -9,7 +9,7 @@
 #ifndef SNAPSHOT_CAPTURE_CORE_FILE_H
 #define SNAPSHOT_CAPTURE_CORE_FILE_H
 
-#include "snapshot/arch/registers.h"
+#include "snapshot/arch/native.h"
 
 #include <elf.h>
 #include <limits.h>
@@ -20,7 +20,7 @@
 
 struct snap_core_thread {
 	uint32_t id;
-	uint64_t registers[SNAP_USER_REGISTERS];
+	uint64_t registers[SNAP_NATIVE_REGISTERS];
 };
 
 /*
@@ -121,9 +121,6 @@ int snap_core_open_fd(struct snap_core *core, int fd);
 int snap_core_commit(struct snap_core *core);
 /* Frees, and removes what has not been committed. */
 void snap_core_abandon(struct snap_core *core);
-
-/* process_vm_readv() of a process; 'data' points to its pid_t. */
-size_t snap_core_read_process(void *data, uint64_t address, void *buffer, size_t size);
 
 /* For the parts of the writer */
 

@@ -44,7 +44,7 @@ static int put_note(
 
 static int put_thread_note(struct notes *notes, const struct snap_core_thread *thread)
 {
-	uint8_t status[SNAP_STATUS_SIZE] = {0};
+	uint8_t status[SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS)] = {0};
 	memcpy(status + SNAP_STATUS_ID, &thread->id, sizeof(thread->id));
 	memcpy(status + SNAP_STATUS_REGISTERS, thread->registers, sizeof(thread->registers));
 	return put_note(notes, "CORE", NT_PRSTATUS, status, sizeof(status));
@@ -193,8 +193,10 @@ static int put_own_note(struct notes *notes, const struct snap_core_facts *facts
 
 uint64_t snap_core_notes_room(const struct snap_core *core)
 {
-	uint64_t room = SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
-			NOTE_TEXT + core->process->thread_count * (SNAP_STATUS_SIZE + NOTE_HEAD);
+	uint64_t room =
+		SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
+		NOTE_TEXT +
+		core->process->thread_count * (SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS) + NOTE_HEAD);
 	for (size_t i = 0; i < core->map_count; i++) {
 		const struct snap_core_map *map = &core->maps[i];
 		uint64_t length = strlen(map->path);

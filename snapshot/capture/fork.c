@@ -43,18 +43,18 @@ static bool is_amid_sequence(pid_t process, const struct snap_core_thread *threa
 		uint32_t version, flags;
 		uint64_t start, size, abort;
 	} sequence;
-	uint64_t address, rip = thread->registers[SNAP_NATIVE_PC];
+	uint64_t address, pc = thread->registers[SNAP_NATIVE_PC];
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, (pid_t)thread->id, (void *)sizeof(where),
 		    &where) != (long)sizeof(where) ||
 		where.rseq_abi_pointer == 0)
 		return false;
-	if (snap_core_read_process(&process, where.rseq_abi_pointer + SEQUENCE, &address,
+	if (base_proc_read_memory(process, where.rseq_abi_pointer + SEQUENCE, &address,
 		    sizeof(address)) != sizeof(address) ||
 		address == 0)
 		return false;
-	return snap_core_read_process(&process, address, &sequence, sizeof(sequence)) !=
+	return base_proc_read_memory(process, address, &sequence, sizeof(sequence)) !=
 		       sizeof(sequence) ||
-	       rip - sequence.start < sequence.size;
+	       pc - sequence.start < sequence.size;
 }
 
 /* What keeps a thread from doing a system call for us. */
@@ -63,13 +63,9 @@ struct obstacle {
 	bool passes;     /* it may be otherwise at another moment */
 };
 
-/*
- * A filter may end a process for a system call; with a shadow stack (Intel CET) a return to where
- * no call came from ends it.
- */
+/* A filter may end a process for a system call. */
 static struct obstacle obstacle_in_status(pid_t process, pid_t thread)
 {
-	static const char features[] = "x86_Thread_features:";
 	char line[256];
 	struct obstacle found = {0};
 	FILE *file = base_proc_open(process, thread, "status");
@@ -78,9 +74,8 @@ static struct obstacle obstacle_in_status(pid_t process, pid_t thread)
 	while (!found.why && fgets(line, sizeof(line), file)) {
 		if (strcmp(line, "Seccomp:\t2\n") == 0)
 			found.why = "has a seccomp filter";
-		else if (strncmp(line, features, sizeof(features) - 1) == 0 &&
-			 strstr(line, "shstk"))
-			found.why = "has a shadow stack";
+		else
+			found.why = snap_net_obstacle_in_status(line);
 	}
 	fclose(file);
 	return found;
@@ -88,12 +83,11 @@ static struct obstacle obstacle_in_status(pid_t process, pid_t thread)
 
 static struct obstacle obstacle_of(pid_t process, const struct snap_core_thread *thread)
 {
-	enum { CODE_64_BIT = 0x33 };
 	struct obstacle found = obstacle_in_status(process, (pid_t)thread->id);
+	if (!found.why)
+		found.why = snap_net_obstacle_in_registers(thread->registers);
 	if (found.why)
 		return found;
-	if (thread->registers[SNAP_USER_CS] != CODE_64_BIT)
-		return (struct obstacle){"runs 32-bit code", false};
 	if (is_amid_sequence(process, thread))
 		return (struct obstacle){"is amid a restartable sequence", true};
 	return (struct obstacle){0};
@@ -141,7 +135,7 @@ bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_
 struct call {
 	pid_t thread;
 	const struct snap_net_code *code;
-	uint64_t registers[SNAP_USER_REGISTERS]; /* as it was */
+	uint64_t registers[SNAP_NATIVE_REGISTERS]; /* as it was */
 	uint64_t mask;
 	struct snap_net net;
 	int status; /* of the stop it is in */
@@ -195,7 +189,7 @@ static bool will_begin_anew(const struct call *call)
  */
 static enum outcome run_call(struct call *call, struct snap_time_limit limit)
 {
-	uint64_t registers[SNAP_USER_REGISTERS];
+	uint64_t registers[SNAP_NATIVE_REGISTERS];
 	unsigned long message;
 	bool inside = false;
 	for (;;) {
@@ -230,7 +224,7 @@ static enum outcome run_call(struct call *call, struct snap_time_limit limit)
 /* Registers first, and then the mask: until then a handler finds room below the net. */
 static bool set_registers(struct call *call, const struct request *request, uint64_t stack)
 {
-	uint64_t registers[SNAP_USER_REGISTERS];
+	uint64_t registers[SNAP_NATIVE_REGISTERS];
 	memcpy(registers, call->registers, sizeof(registers));
 	registers[SNAP_NATIVE_NUMBER] = request->number;
 	for (size_t i = 0; i < SNAP_NATIVE_ARGUMENTS; i++)

@@ -8,7 +8,8 @@
 #ifndef SNAPSHOT_CAPTURE_FORK_H
 #define SNAPSHOT_CAPTURE_FORK_H
 
-#include "snapshot/capture/net.h"
+#include "snapshot/arch/net.h"
+#include "snapshot/capture/room.h"
 #include "snapshot/capture/trace.h"
 
 /* What is found out before the process is stopped. */

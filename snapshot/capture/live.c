@@ -14,9 +14,8 @@
 static bool read_live_words(
 	const struct snap_live *live, uint64_t address, uint64_t *words, size_t count)
 {
-	pid_t process = live->process;
 	size_t size = count * sizeof(*words);
-	return snap_core_read_process(&process, address, words, size) == size;
+	return base_proc_read_memory(live->process, address, words, size) == size;
 }
 
 /* Address in the process of a symbol of the executable; 0 if there is none. */
@@ -251,10 +250,9 @@ static enum snap_moment thread_moment(struct snap_live *live, const struct snap_
 {
 	enum { WORDS = 256, LEAF_WORDS = 4 };
 	uint64_t words[WORDS] = {0};
-	pid_t process = live->process;
 	enum snap_moment moment = amid_address(live, thread->registers[SNAP_NATIVE_PC]);
-	size_t got = snap_core_read_process(
-		&process, thread->registers[SNAP_NATIVE_SP], words, sizeof(words));
+	size_t got = base_proc_read_memory(
+		live->process, thread->registers[SNAP_NATIVE_SP], words, sizeof(words));
 	/* A function that fills a block does so itself, or calls memcpy to do it. */
 	for (size_t i = 0; !moment && i < got / sizeof(*words); i++) {
 		moment = amid_address(live, words[i]);

@@ -6,7 +6,7 @@
 #define SNAPSHOT_CAPTURE_LIVE_H
 
 #include "snapshot/image/elf_file.h"
-#include "snapshot/capture/net.h"
+#include "snapshot/capture/room.h"
 #include "snapshot/capture/trace.h"
 #include "snapshot/runtime/layout.h"
 

@@ -57,9 +57,9 @@ enum snap_wait snap_traced_go(pid_t id, int request, struct snap_time_limit limi
  */
 enum snap_wait snap_traced_await_stop(pid_t id, struct snap_time_limit limit, int *status);
 
-/* Registers in the order of struct user_regs_struct. */
-bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS]);
-bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS]);
+/* Registers by their places (native.h). */
+bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_NATIVE_REGISTERS]);
+bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_NATIVE_REGISTERS]);
 
 /* Blocked signals, as the kernel has them: bit 0 is signal 1. */
 bool snap_traced_mask(pid_t id, uint64_t *mask);

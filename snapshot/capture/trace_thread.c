@@ -6,26 +6,11 @@
 #include <elf.h>
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
-#include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-_Static_assert(sizeof(struct user_regs_struct) == SNAP_USER_REGISTERS * sizeof(uint64_t),
-	"registers as in core files");
-#define IN_PLACE(member, place)                                                                    \
-	_Static_assert(                                                                            \
-		offsetof(struct user_regs_struct, member) == (place) * sizeof(uint64_t), #member)
-IN_PLACE(r15, SNAP_USER_R15);
-IN_PLACE(rax, SNAP_USER_RAX);
-IN_PLACE(orig_rax, SNAP_USER_ORIG_RAX);
-IN_PLACE(rip, SNAP_USER_RIP);
-IN_PLACE(rsp, SNAP_USER_RSP);
-IN_PLACE(fs_base, SNAP_USER_FS_BASE);
-IN_PLACE(gs, SNAP_USER_GS);
 
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
 
@@ -125,15 +110,16 @@ enum snap_wait snap_traced_await_stop(pid_t id, struct snap_time_limit limit, in
 	return got;
 }
 
-bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_USER_REGISTERS])
+bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
-	struct iovec io = {registers, SNAP_USER_REGISTERS * sizeof(*registers)};
+	struct iovec io = {registers, SNAP_NATIVE_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 
-bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_USER_REGISTERS])
+bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
-	struct iovec io = {(void *)(uintptr_t)registers, SNAP_USER_REGISTERS * sizeof(*registers)};
+	struct iovec io = {
+		(void *)(uintptr_t)registers, SNAP_NATIVE_REGISTERS * sizeof(*registers)};
 	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 

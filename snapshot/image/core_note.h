@@ -6,8 +6,6 @@
 #ifndef SNAPSHOT_IMAGE_CORE_NOTE_H
 #define SNAPSHOT_IMAGE_CORE_NOTE_H
 
-#include "snapshot/arch/registers.h"
-
 /* Owner and type of the note of ours; tools that do not know the owner know no such type either. */
 #define SNAP_CORE_OWNER "heapgraph"
 enum { SNAP_CORE_NOTE = 0x68670001, SNAP_CORE_VERSION = 1 };
@@ -17,12 +15,14 @@ enum {
 	SNAP_STATUS_SIGNAL = 12, /* 16 bits */
 	SNAP_STATUS_ID = 32,
 	SNAP_STATUS_REGISTERS = 112,
-	SNAP_STATUS_SIZE = SNAP_STATUS_REGISTERS + 8 * SNAP_USER_REGISTERS + 8,
 	SNAP_PROCESS_LETTER = 1, /* state, as a letter */
 	SNAP_PROCESS_ID = 24,
 	SNAP_PROCESS_NAME = 40,
 	SNAP_PROCESS_ARGUMENTS = 56,
 	SNAP_PROCESS_SIZE = 136,
 };
+
+/* Of struct elf_prstatus, of a machine with so many registers. */
+#define SNAP_STATUS_SIZE(registers) (SNAP_STATUS_REGISTERS + 8 * (registers) + 8)
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/search.h"
+#include "snapshot/arch/registers.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -64,10 +65,10 @@ enum hg_status snap_elf_open_view(
 	*view = (struct snap_elf_view){.bytes = bytes, .size = size};
 	BASE_TRY(check_ident(bytes, size, error));
 	memcpy(&view->header, bytes, sizeof(view->header));
-	if (view->header.e_machine != EM_X86_64)
+	if (snap_places_of_machine(view->header.e_machine) == 0)
 		return base_corrupt(error, offsetof(Elf64_Ehdr, e_machine),
-			"is an ELF file for machine %u, not for x86-64 (%u)",
-			view->header.e_machine, EM_X86_64);
+			"is an ELF file for machine %u, not for " SNAP_KNOWN_MACHINES,
+			view->header.e_machine);
 	view->phdr_count = view->header.e_phnum;
 	if (view->phdr_count == PN_XNUM)
 		BASE_TRY(extended_count(view, error));

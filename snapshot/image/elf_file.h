@@ -1,6 +1,6 @@
 /*
- * One ELF file of x86-64 over bytes that nobody vouches for: header, program headers, notes,
- * build-id, symbols, unwinding tables.  Formats: System V ABI with its AMD64 supplement, elf(5).
+ * One ELF file of 64 bits over bytes that nobody vouches for: header, program headers, notes,
+ * build-id, symbols, unwinding tables.  Formats: System V ABI, elf(5).
  *
  * Cores and the first pages of files found in cores are read here field by field, because libelf
  * refuses a file that is not complete; sections and symbols of whole files come through libelf, and

@@ -105,15 +105,18 @@ static uint32_t load_u32(const uint8_t *bytes)
 static enum hg_status read_thread(struct snap_image *image, const struct snap_note *note,
 	uint64_t offset, struct hg_error *error)
 {
-	if (note->desc_size < SNAP_STATUS_SIZE)
+	const unsigned count = snap_places_of_machine(image->view.header.e_machine);
+	if (note->desc_size < SNAP_STATUS_SIZE(count))
 		return base_corrupt(error, offset, "note on a thread has %u bytes, not %u",
-			note->desc_size, SNAP_STATUS_SIZE);
+			note->desc_size, SNAP_STATUS_SIZE(count));
 	BASE_TRY(base_grow(&image->threads, image->thread_count, &image->thread_capacity,
 		sizeof(*image->threads), error));
 	struct snap_thread *thread = &image->threads[image->thread_count++];
+	*thread = (struct snap_thread){0};
 	thread->id = load_u32(note->desc + SNAP_STATUS_ID);
 	thread->signal = load_u32(note->desc + SNAP_STATUS_SIGNAL) & 0xffff;
-	memcpy(thread->registers, note->desc + SNAP_STATUS_REGISTERS, sizeof(thread->registers));
+	memcpy(thread->registers, note->desc + SNAP_STATUS_REGISTERS,
+		count * sizeof(*thread->registers));
 	return HG_OK;
 }
 

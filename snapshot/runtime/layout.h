@@ -198,9 +198,9 @@ enum snap_ocaml_version {
 	TRAIT(pool_waste_first,                           NA,  NA,   0,   0,   1,   1) \
 	/* Of code compiled by the version: debuginfo has a second form with end lines. */ \
 	TRAIT(debuginfo_end_lines,                         0,   0,   0,   0,   1,   1) \
-	/* Register that keeps the stack pointer of a fiber during a noalloc C call: DWARF number
-	   of rbp or rbx. */ \
-	TRAIT(noalloc_register,                           NA,  NA,   6,   3,   3,   3)
+	/* Which of the processor's noalloc_keepers keeps the stack pointer of a fiber during a
+	   noalloc C call. */ \
+	TRAIT(noalloc_keeper,                             NA,  NA,   0,   1,   1,   1)
 /* clang-format on */
 
 enum { SNAP_SIZE_CLASSES = 32, SNAP_POOL_BYTES = 4096 * 8 };

@@ -173,7 +173,7 @@ static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *
 	struct snap_innermost *inner, uint64_t stack, uint64_t handler)
 {
 	const struct snap_layout *l = runtime->layout;
-	const unsigned keeper = l->noalloc_register;
+	const unsigned keeper = inner->frame.arch->noalloc_keepers[l->noalloc_keeper];
 	uint64_t sp = snap_frame_sp(&inner->frame);
 	if (sp > stack && sp <= handler)
 		return true;

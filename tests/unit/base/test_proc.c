@@ -8,6 +8,7 @@
 #include "base/proc.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static void paths(void **state)
@@ -77,12 +78,33 @@ static void own_process(void **state)
 	assert_true(base_proc_number(0, 0, "meminfo", "NoSuchKey") == BASE_PROC_UNKNOWN);
 }
 
+/* Two pages, of which the second is absent. */
+static void own_memory(void **state)
+{
+	(void)state;
+	enum { PAGE = 4096 };
+	uint8_t read[64] = {0};
+	uint8_t *pages =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(pages != MAP_FAILED);
+	memset(pages, 7, PAGE);
+	munmap(pages + PAGE, PAGE);
+	uint64_t at = (uintptr_t)pages + PAGE - 48;
+	assert_int_equal(base_proc_read_memory(getpid(), at, read, 48), 48);
+	assert_int_equal(read[0] + read[47] + read[48], 14);
+	assert_in_range(base_proc_read_memory(getpid(), at, read, 64), 0, 48);
+	assert_int_equal(base_proc_read_memory(getpid(), at + 48, read, 1), 0);
+	assert_int_equal(base_proc_read_memory(999999999, at, read, 1), 0);
+	munmap(pages, PAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths),
 		cmocka_unit_test(lines_of_mappings),
 		cmocka_unit_test(own_process),
+		cmocka_unit_test(own_memory),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

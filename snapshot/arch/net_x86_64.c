@@ -1,5 +1,14 @@
-/* Frames of signals, code for system calls, interrupted calls: Linux on x86-64. */
-#include "snapshot/capture/net.h"
+/*
+ * Frames of signals, code for system calls, interrupted calls: Linux on x86-64.
+ *
+ * A system call is made at an instruction 'syscall; ret' with rsp at one of the frames; the first
+ * word of each is the address of libc's code that asks the kernel to return from a signal.  Layout
+ * of the frames: arch/x86/include/asm/sigframe.h, asm/fpu/signal.h and uapi/asm/sigcontext.h of
+ * Linux, System V ABI for AMD64.
+ */
+#ifdef __x86_64__
+
+#include "snapshot/arch/net.h"
 
 #include "base/proc.h"
 
@@ -18,7 +27,9 @@
 
 enum { CALL_BYTES = 3, SYSCALL_BYTES = 2, RETURN_BYTES = 9 };
 
+/* syscall; ret */
 static const char call_bytes[] = "\x0f\x05\xc3";
+/* mov $15, %rax; syscall */
 static const char return_bytes[] = "\x48\xc7\xc0\x0f\0\0\0\x0f\x05";
 
 static uint64_t find_bytes(
@@ -35,7 +46,7 @@ static void find_in(pid_t process, uint64_t start, uint64_t end, struct snap_net
 	uint8_t *bytes = malloc(size);
 	if (!bytes)
 		return;
-	size_t got = snap_core_read_process(&process, start, bytes, size);
+	size_t got = base_proc_read_memory(process, start, bytes, size);
 	if (!code->call)
 		code->call = find_bytes(bytes, got, start, call_bytes, CALL_BYTES);
 	if (!code->return_from_signal)
@@ -69,9 +80,9 @@ bool snap_net_find_code(pid_t process, struct snap_net_code *code)
 bool snap_net_code_is(pid_t process, const struct snap_net_code *code)
 {
 	char call[CALL_BYTES], back[RETURN_BYTES];
-	return snap_core_read_process(&process, code->call, call, CALL_BYTES) == CALL_BYTES &&
+	return base_proc_read_memory(process, code->call, call, CALL_BYTES) == CALL_BYTES &&
 	       memcmp(call, call_bytes, CALL_BYTES) == 0 &&
-	       snap_core_read_process(&process, code->return_from_signal, back, RETURN_BYTES) ==
+	       base_proc_read_memory(process, code->return_from_signal, back, RETURN_BYTES) ==
 		       RETURN_BYTES &&
 	       memcmp(back, return_bytes, RETURN_BYTES) == 0;
 }
@@ -96,8 +107,7 @@ static bool first_number(pid_t process, uint64_t after, uint64_t *number)
 	enum { BEFORE = 24, MOVE = 0xb8, MOVE_BYTES = 5, EXTENDED = 0x41 };
 	static const uint32_t numbers[] = {SYS_poll, SYS_nanosleep, SYS_futex, SYS_clock_nanosleep};
 	uint8_t code[BEFORE];
-	if (snap_core_read_process(&process, after - SYSCALL_BYTES - BEFORE, code, BEFORE) !=
-		BEFORE)
+	if (base_proc_read_memory(process, after - SYSCALL_BYTES - BEFORE, code, BEFORE) != BEFORE)
 		return false;
 	for (size_t at = BEFORE - MOVE_BYTES; at > 0; at--) {
 		uint32_t moved;
@@ -266,12 +276,12 @@ static uint64_t frame_below(uint64_t address)
 }
 
 bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
-	const struct snap_net_code *code, const uint64_t registers[SNAP_USER_REGISTERS],
+	const struct snap_net_code *code, const uint64_t registers[SNAP_NATIVE_REGISTERS],
 	uint64_t mask, uint64_t limit)
 {
 	enum { NO_CHILD = INT32_MAX }; /* to wait for it fails at once */
 	struct xsave xsave;
-	uint64_t own[SNAP_USER_REGISTERS];
+	uint64_t own[SNAP_NATIVE_REGISTERS];
 	if (!read_xsave(thread, &xsave))
 		return false;
 	memcpy(own, registers, sizeof(own));
@@ -290,3 +300,21 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 	       write_process(process, net->end, &end, sizeof(end)) &&
 	       write_process(process, net->wait, &wait, sizeof(wait));
 }
+
+/* Threads without a net */
+
+/* With a shadow stack (Intel CET) a return to where no call came from ends a process. */
+const char *snap_net_obstacle_in_status(const char *line)
+{
+	static const char features[] = "x86_Thread_features:";
+	bool is_told = strncmp(line, features, sizeof(features) - 1) == 0;
+	return is_told && strstr(line, "shstk") ? "has a shadow stack" : NULL;
+}
+
+const char *snap_net_obstacle_in_registers(const uint64_t registers[SNAP_NATIVE_REGISTERS])
+{
+	enum { CODE_64_BIT = 0x33 };
+	return registers[SNAP_USER_CS] == CODE_64_BIT ? NULL : "runs 32-bit code";
+}
+
+#endif

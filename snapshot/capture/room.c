@@ -1,13 +1,10 @@
 /* Which part of a stopped thread's stack is free. */
-#include "snapshot/capture/net.h"
+#include "snapshot/capture/room.h"
 
 #include "base/proc.h"
 
 #include <linux/ioctl.h>
 #include <sys/ioctl.h>
-
-/* System V ABI for AMD64: what a function may use below rsp without moving it. */
-enum { RED_ZONE = 128 };
 
 /* Argument of PROCMAP_QUERY of Linux 6.11 (include/uapi/linux/fs.h). */
 struct query {
@@ -42,7 +39,7 @@ static bool find_map(pid_t process, uint64_t address, uint64_t *start, uint64_t 
 
 /*
  * The first thread's stack is where the kernel began it; C libraries keep what is a thread's own,
- * to which fs_base points, above the stack of every other thread.
+ * to which the thread pointer points, above the stack of every other thread.
  */
 static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uint64_t address)
 {
@@ -51,32 +48,32 @@ static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uin
 	if ((pid_t)thread->id == process)
 		above = base_proc_read_stat(process, 0, &stat) ? stat.start_stack : 0;
 	return address < above && find_map(process, address, &start, &end) && above < end &&
-	       address - start >= RED_ZONE;
+	       address - start >= SNAP_NATIVE_RED_ZONE;
 }
 
 static bool read_process_word(pid_t process, uint64_t address, uint64_t *word)
 {
-	return snap_core_read_process(&process, address, word, sizeof(*word)) == sizeof(*word);
+	return base_proc_read_memory(process, address, word, sizeof(*word)) == sizeof(*word);
 }
 
 /* The fiber a thread runs on, from its description at the low end to its handler at the high. */
 static bool is_on_fiber(
-	pid_t process, const struct snap_fibers *fibers, uint64_t state, uint64_t rsp)
+	pid_t process, const struct snap_fibers *fibers, uint64_t state, uint64_t sp)
 {
 	uint64_t fiber, handler;
 	return read_process_word(process, state + fibers->current_stack, &fiber) &&
-	       read_process_word(process, fiber + fibers->handler, &handler) && fiber <= rsp &&
-	       rsp <= handler;
+	       read_process_word(process, fiber + fibers->handler, &handler) && fiber <= sp &&
+	       sp <= handler;
 }
 
 uint64_t snap_room_below(
 	pid_t process, const struct snap_core_thread *thread, const struct snap_fibers *fibers)
 {
-	uint64_t rsp = thread->registers[SNAP_NATIVE_SP], state = 0;
+	uint64_t sp = thread->registers[SNAP_NATIVE_SP], state = 0;
 	uint64_t own = thread->registers[SNAP_NATIVE_THREAD] + (uint64_t)fibers->state;
 	if (fibers->are_used && read_process_word(process, own, &state) && state != 0 &&
-		is_on_fiber(process, fibers, state, rsp) &&
-		!read_process_word(process, state + fibers->c_stack, &rsp))
+		is_on_fiber(process, fibers, state, sp) &&
+		!read_process_word(process, state + fibers->c_stack, &sp))
 		return 0;
-	return is_c_stack(process, thread, rsp) ? rsp - RED_ZONE : 0;
+	return is_c_stack(process, thread, sp) ? sp - SNAP_NATIVE_RED_ZONE : 0;
 }

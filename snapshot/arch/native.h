@@ -1,0 +1,42 @@
+/*
+ * The processor that this program itself runs on: what a capture of a process beside us, or of the
+ * program by itself, has to know of it.  One file a processor, native_NAME.c, is empty on all
+ * others.
+ *
+ * It stands for itself alone, as registers.h does.
+ */
+#ifndef SNAPSHOT_ARCH_NATIVE_H
+#define SNAPSHOT_ARCH_NATIVE_H
+
+#include "snapshot/arch/registers.h"
+
+#include <stdint.h>
+#include <ucontext.h>
+
+#if defined(__x86_64__)
+
+/* Places of registers.  Arguments of a system call are in order. */
+enum {
+	SNAP_NATIVE_MACHINE = SNAP_MACHINE_X86_64,
+	SNAP_NATIVE_REGISTERS = SNAP_X86_64_PLACES, /* how many there are */
+	SNAP_NATIVE_PC = SNAP_USER_RIP,
+	SNAP_NATIVE_SP = SNAP_USER_RSP,
+	SNAP_NATIVE_THREAD = SNAP_USER_FS_BASE, /* where the thread's own data are */
+	SNAP_NATIVE_NUMBER = SNAP_USER_RAX,     /* of the system call to make */
+	SNAP_NATIVE_RESULT = SNAP_USER_RAX,
+	SNAP_NATIVE_CALLED = SNAP_USER_ORIG_RAX, /* number of the one it is in; -1: none */
+	SNAP_NATIVE_ARGUMENTS = 5,
+	/* Bytes that a function may use below its stack pointer (System V ABI for AMD64). */
+	SNAP_NATIVE_RED_ZONE = 128
+};
+__attribute__((unused)) static const unsigned char snap_native_arguments[SNAP_NATIVE_ARGUMENTS] = {
+	SNAP_USER_RDI, SNAP_USER_RSI, SNAP_USER_RDX, SNAP_USER_R10, SNAP_USER_R8};
+
+#else
+#error "captures are not made on this processor yet: CONTRIBUTING.md says what they need"
+#endif
+
+/* Where the calling thread is, by getcontext(), which writes what a function must preserve. */
+void snap_native_from_context(uint64_t registers[SNAP_NATIVE_REGISTERS], const ucontext_t *context);
+
+#endif
