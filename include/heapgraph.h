@@ -9,23 +9,27 @@
  * Words: a block is a heap object, header and fields; a location is where a block was allocated; a
  * root is a place outside the heap that holds a block; retained bytes of a block are what would be
  * freed with it.  Sizes are bytes unless a name says words.  Addresses are those of field 0.
+ * HG_UNKNOWN stands for a number that is not known.
  *
  * Errors: functions that can fail return an hg_status; hg_session_error() then tells what, in
  * which file and at which offset.  Of two snapshots it is the session of the second one, the new
  * one, that tells.  Nothing prints, exits or aborts; there are no globals.
  *
- * Ownership: a snapshot belongs to its session and must be closed before it.  A result that a
- * function hands out through its last argument is the caller's, who may change what is in it and
- * frees it by hg_X_release(), which sets the pointer to NULL; releasing NULL is harmless.  After a
- * failure it is NULL.  A pointer that a function returns belongs to what it was asked of, and is
- * valid as long as its comment says.  Results hold numbers: names are asked for with hg_*_name().
+ * Ownership: a snapshot belongs to its session and must be closed before it.  What a function hands
+ * out through its last argument is the caller's, who may change what is in it: results are freed by
+ * hg_X_release(), which sets the pointer to NULL, handles by hg_X_close(); both take NULL.  After a
+ * failure the pointer is NULL.  What is 'const' is not the caller's: it belongs to what it was
+ * asked of, and is valid as long as that, or as its comment says.
  *
- * Arguments: structs of options may be NULL, or shorter than this header has them: the rest is as
- * if zero, or what their comments say (hg_input needs its path).  Handles and places for results
+ * Arguments: structs of options begin with their size and may be NULL, or shorter than this header
+ * has them: the rest is as if zero, or what their comments say.  Handles and places for results
  * that are NULL, values that no enum has, strings that are NULL where the comment does not allow it
- * are HG_ERROR_USAGE; functions that return something else return what they do for a thing that
- * there is not: false, 0, NULL or HG_NO_NODE, the text "", or "?" for the names of constants. Those
- * that are asked for the text of a key or part that there is not set the session's error as well.
+ * are HG_ERROR_USAGE; functions without a status return what they do for a thing that there is not:
+ * false, 0, NULL or HG_NO_NODE, the text "", or "?" for the names of constants.  Those that are
+ * asked for the text of a key or part that there is not set the session's error as well.
+ *
+ * Text: results hold numbers, whose names are asked for.  Functions that take a buffer and its size
+ * cut and count as snprintf(3); a buffer that is NULL has no room.
  *
  * Growth: what is compiled with this header goes on working with every later library of the same
  * soname (libheapgraph.so.0), which changes when one of these rules is broken.  Structs grow at
@@ -35,9 +39,9 @@
  * have; the constants HG_KEYS, HG_FORMATS, ... that count them are those of the header.  Functions
  * keep their arguments and meaning; new ones are added.  Text (names, messages) may change.
  *
- * Files of input are mapped: the thread that reads one which somebody cuts short meanwhile gets
- * SIGBUS.  The library installs no handler of signals: a program that must outlive that, as the
- * command ends with a message, installs its own.
+ * Files of input are mapped and must stay as they are while a snapshot is open.  The thread that
+ * reads one which somebody cuts short gets SIGBUS.  The library installs no handler of signals: a
+ * program that must outlive that, as the command ends with a message, installs its own.
  *
  * Threads: one session is used by one thread at a time; sessions do not share anything.
  */
@@ -60,10 +64,7 @@ extern "C" {
 #define HG_VERSION_MINOR 1
 #define HG_VERSION_PATCH 0
 
-/*
- * "0.1.0 (jemalloc 5.3.0-0)": version of the library that is there when the program runs, and what
- * serves its memory.
- */
+/* Of the library that runs, and what serves its memory: "0.1.0 (jemalloc 5.3.0-0)". */
 HG_API void hg_version(char *buffer, size_t size);
 
 enum hg_status {
@@ -79,6 +80,7 @@ enum hg_status {
 /* "ok", "usage", "input", "output", "limit", "cancelled", "internal" */
 HG_API const char *hg_status_name(enum hg_status status);
 
+#define HG_UNKNOWN UINT64_MAX /* for numbers */
 #define HG_NO_OFFSET UINT64_MAX
 
 struct hg_error {
@@ -99,7 +101,7 @@ struct hg_session;
 typedef bool hg_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
 struct hg_options {
-	size_t size;         /* sizeof(struct hg_options), so that fields can be added */
+	size_t size;
 	unsigned threads;    /* for the passes over the heap; 0 means 1 */
 	uint64_t max_memory; /* bytes of anonymous memory the session may use; 0: no limit */
 	hg_progress_fn *progress;
@@ -111,7 +113,7 @@ struct hg_options {
 			       a core names, and none that lies beside the snapshot */
 };
 
-/* 'options' may be NULL.  On failure *out is NULL and only the status tells why. */
+/* On failure only the status tells why. */
 HG_API enum hg_status hg_session_open(const struct hg_options *options, struct hg_session **out);
 HG_API void hg_session_close(struct hg_session *session);
 
@@ -125,9 +127,21 @@ HG_API void hg_session_memory(const struct hg_session *session, uint64_t *used, 
 
 struct hg_snapshot;
 
+/* In the order in which the bytes of a file are compared with them. */
+enum hg_format {
+	HG_FORMAT_ELFCORE,
+	HG_FORMAT_OCP2014,
+	HG_FORMAT_MEMPROF01,
+	HG_FORMAT_MEMPROF02,
+	HG_FORMATS
+};
+
+/* "elfcore", ...: what can be given in hg_input.format; NULL from HG_FORMATS on. */
+HG_API const char *hg_format_name(enum hg_format format);
+
 struct hg_input {
-	size_t size;         /* sizeof(struct hg_input) */
-	const char *path;    /* the snapshot; a zstd-compressed one is decompressed aside */
+	size_t size;
+	const char *path;    /* the snapshot, needed; a zstd-compressed one is decompressed aside */
 	const char *format;  /* a name of hg_format_name(), or NULL: recognised by name and bytes */
 	const char *profile; /* the location source (.prof, .locations, process_info), or NULL:
 				looked for beside the snapshot, then in the current folder */
@@ -145,14 +159,6 @@ struct hg_input {
 };
 
 /*
- * Both kinds of profiles are called .prof: what the bytes of one are.  HG_ERROR_INPUT if it cannot
- * be read.
- */
-enum hg_profile_kind { HG_PROFILE_LOCATIONS, HG_PROFILE_TYPES };
-HG_API enum hg_status hg_identify_profile(
-	struct hg_session *session, const char *path, enum hg_profile_kind *out);
-
-/*
  * Maps the file, checks its structure to the end and counts its blocks; no graph yet.  Fails with
  * HG_ERROR_INPUT naming the offset of the first contradiction.
  */
@@ -160,24 +166,22 @@ HG_API enum hg_status hg_snapshot_open(
 	struct hg_session *session, const struct hg_input *input, struct hg_snapshot **out);
 HG_API void hg_snapshot_close(struct hg_snapshot *snapshot);
 
-/* In the order in which the bytes of a file are compared with them. */
-enum hg_format {
-	HG_FORMAT_ELFCORE,
-	HG_FORMAT_OCP2014,
-	HG_FORMAT_MEMPROF01,
-	HG_FORMAT_MEMPROF02,
-	HG_FORMATS
-};
-
-/* "elfcore", ...: what can be given in hg_input.format; NULL from HG_FORMATS on. */
-HG_API const char *hg_format_name(enum hg_format format);
-
 /*
  * What a file is, also when no loader takes it ("ELF core file", "directory", "empty file").
  * Writes one line without newline; fails only when the path cannot be examined.
  */
 HG_API enum hg_status hg_identify(
 	struct hg_session *session, const char *path, char *buffer, size_t size);
+
+/*
+ * Both kinds of profiles are called .prof: what the bytes of one are.  HG_ERROR_INPUT if it cannot
+ * be read.
+ */
+enum hg_profile_kind { HG_PROFILE_LOCATIONS, HG_PROFILE_TYPES };
+HG_API enum hg_status hg_identify_profile(
+	struct hg_session *session, const char *path, enum hg_profile_kind *out);
+
+/* What the file says of itself */
 
 enum hg_root_kind {
 	HG_ROOT_GLOBAL,
@@ -198,8 +202,6 @@ HG_API const char *hg_root_kind_name(enum hg_root_kind kind);
 enum hg_segment { HG_SEGMENT_HEAP, HG_SEGMENT_MINOR, HG_SEGMENT_STATIC };
 
 HG_API const char *hg_segment_name(enum hg_segment segment);
-
-#define HG_UNKNOWN UINT64_MAX
 
 /* In the middle of what a process was when it was stopped. */
 enum hg_moment {
@@ -235,72 +237,84 @@ enum hg_capture_method {
 /* "fork", "vmread"; NULL for anything else. */
 HG_API const char *hg_capture_method_name(enum hg_capture_method method);
 
-/* What the file says of itself.  Strings live as long as the snapshot and are never NULL. */
+/* Strings are never NULL: "" is nothing, or not known. */
 struct hg_info {
+	/* The file, and the program that it is of. */
 	const char *path;
 	enum hg_format format;
-	const char *title;   /* "OCamlmemprof 0.1 heap dump", ... */
-	const char *program; /* name of the program as recorded; "" if not */
-	const char *trigger; /* why or under which name it was written; "" unknown */
-	const char *method;  /* of a core that heapgraph wrote: "fork", ...; "" */
-	const char
-		*capture_consistency; /* of the same: "clean", or what the program was amid; "" */
-	uint64_t time_ns;             /* when, since 1970; or HG_UNKNOWN */
-	const char *ocaml_version;    /* "" unknown */
-	const char *profile;          /* the location source in use; "" for none */
-	const char *profile_note;     /* why there is none, or what is odd about it; "" */
-	const char *partial;          /* "" or in the middle of what a file cut short ends */
-	uint64_t partial_offset;      /* where, or HG_NO_OFFSET */
-	bool native;
+	const char *title;       /* "OCamlmemprof 0.1 heap dump", ... */
+	uint64_t file_bytes;     /* decompressed */
+	const char *partial;     /* in the middle of what a file cut short ends */
+	uint64_t partial_offset; /* where, or HG_NO_OFFSET */
+	const char *program;     /* its name as recorded */
+	const char *ocaml_version;
+	uint64_t pid, index;    /* as the file or its name tells */
+	const char *trigger;    /* why or under which name the file was written */
+	uint64_t time_ns;       /* when, since 1970 */
+	bool native;            /* code of ocamlopt */
 	unsigned word_size;     /* bytes */
 	unsigned reserved_bits; /* R: wosize has 54 - R bits */
-	uint64_t pid, index;    /* HG_UNKNOWN if neither file nor name tells */
-	uint64_t file_bytes;    /* decompressed */
+	unsigned note_count;
+	const char *const *notes; /* a line each: what could not be read */
+
+	/* The heap. */
 	uint64_t chunks, chunk_bytes;
 	uint64_t blocks, bytes; /* all blocks recorded, headers included */
-	uint64_t free_bytes;    /* free blocks and slots of the major heap, or HG_UNKNOWN */
-	uint64_t live_words, live_blocks; /* of the major heap, as Gc.stat counts, or HG_UNKNOWN */
+	size_t root_kinds;      /* as the library has them */
+	const uint64_t *roots;  /* slots by hg_root_kind, so many kinds */
 	/*
-	 * Of cores, else HG_UNKNOWN.  heap_bytes = 8 * live_words + free + fragments + damaged;
-	 * live_words has the 2 words in front of each large block of 5.x that Gc.stat counts.
+	 * Of the major heap: what Gc.stat counts as live, and free blocks and slots.  In cores
+	 * heap_bytes = 8 * live_words + free + fragments + damaged; live_words has the 2 words in
+	 * front of each large block of 5.x that Gc.stat counts.
 	 */
+	uint64_t live_words, live_blocks, free_bytes;
+	/* Of cores, else HG_UNKNOWN. */
 	uint64_t heap_bytes, free_blocks, fragment_bytes, damaged_bytes;
-	uint64_t large_blocks;   /* of 5.x */
-	uint64_t minor_bytes;    /* of the minor heaps, the part in use */
-	uint64_t static_blocks;  /* in the program's data, found by pointers to them; 0 none */
-	const char *consistency; /* "" or in the middle of what the program was stopped */
-	unsigned note_count;
-	const char *const *notes;    /* a line each: what could not be read */
-	size_t root_kinds;           /* as the library has them */
-	const uint64_t *roots;       /* slots by hg_root_kind, so many kinds */
-	uint64_t locations;          /* entries of the location source */
+	uint64_t large_blocks;  /* of 5.x */
+	uint64_t minor_bytes;   /* of the minor heaps, the part in use */
+	uint64_t static_blocks; /* in the program's data, found by pointers to them; 0 none */
+
+	/*
+	 * Of cores: the moment as their memory tells; and of those that heapgraph wrote, what their
+	 * note says, as constants and in its words, which may be those of another version.
+	 */
+	enum hg_moment moment;
+	enum hg_moment capture_moment;
+	enum hg_capture_method capture_method;
+	const char *capture_consistency, *method;
+
+	/* Locations. */
+	const char *profile;         /* their source in use */
+	const char *profile_note;    /* why there is none, or what is odd about it */
+	uint64_t locations;          /* entries of the source */
 	uint64_t location_conflicts; /* ids of the source that share their low 21 bits */
-	enum hg_moment moment;       /* what 'consistency' is about: as its memory tells */
-	enum hg_moment
-		capture_moment; /* the same of capture_consistency: as the core's note tells */
-	enum hg_capture_method capture_method; /* the same of 'method' */
-	/* Once analysed: */
-	enum hg_type_state type_state;
-	bool has_types;           /* it is HG_TYPES_STALE or HG_TYPES_FRESH */
-	const char *type_profile; /* where it is from; "" */
-	const char *type_note;    /* why there is none, or what is odd about it; "" */
 	/* Of cores: what Gc.Memprof tracks in the program; else HG_UNKNOWN. */
 	uint64_t samples;            /* blocks, also some that have been freed since */
 	uint64_t samples_with_stack; /* of these, with a call stack */
 	uint64_t sampling_rate_ppb;  /* sampled words per 10^9; HG_UNKNOWN also if rates differ */
+
+	/* Types, once analysed. */
+	enum hg_type_state type_state;
+	bool has_types;           /* it is HG_TYPES_STALE or HG_TYPES_FRESH */
+	const char *type_profile; /* where they are from */
+	const char *type_note;    /* why there are none, or what is odd about them */
 };
 
-/* Belongs to the snapshot; it is filled anew, where it is, when the snapshot is analysed. */
+/* It is filled anew, where it is, when the snapshot is analysed. */
 HG_API const struct hg_info *hg_snapshot_info(const struct hg_snapshot *snapshot);
+HG_API bool hg_has_types(const struct hg_snapshot *snapshot); /* as in hg_info */
 
-/* Chunks (pieces of address space of the heap) by ascending address; NULL past the end. */
+/* A piece of address space of the heap. */
 struct hg_chunk {
 	uint64_t address;
 	uint64_t bytes;
 	enum hg_segment segment;
 };
-/* Valid until this is asked again of the snapshot. */
+
+/* By ascending address; NULL past the end.  Valid until this is asked again of the snapshot. */
 HG_API const struct hg_chunk *hg_snapshot_chunk(struct hg_snapshot *snapshot, uint64_t index);
+
+/* The analysis */
 
 /* Anonymous memory that hg_snapshot_analyse() will need at its peak, in bytes. */
 HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
@@ -308,8 +322,7 @@ HG_API uint64_t hg_snapshot_estimate(const struct hg_snapshot *snapshot);
 /*
  * Reachability, dominators and retained sizes; needed once before any question below.  Time and
  * memory are near linear in blocks and pointers, whatever the shape of the heap.  After a failure
- * or a cancellation the snapshot can only be closed.  The file must not be cut while it is open:
- * its pages are read where they are.
+ * or a cancellation the snapshot can only be closed.
  */
 HG_API enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot);
 
@@ -357,10 +370,9 @@ struct hg_totals {
 	uint64_t sampled_blocks; /* of those with a location: Gc.Memprof sampled some words */
 };
 
-/* Belong to the snapshot. */
 HG_API enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out);
 
-/* Nodes: blocks 0 .. blocks-1 by ascending address, then the roots, then the virtual root. */
+/* Nodes: blocks 0 .. blocks-1 by ascending address, then the roots, then the virtual root */
 
 typedef uint32_t hg_node;
 #define HG_NO_NODE UINT32_MAX
@@ -393,36 +405,13 @@ struct hg_block {
 };
 
 HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);
+
 /* Never NULL; valid until a block of the snapshot is described again: copy it if need be. */
 HG_API const struct hg_block *hg_describe_block(struct hg_snapshot *snapshot, hg_node node);
 
 /* The block that holds this address (field 0, or inside), or HG_NO_NODE. */
 HG_API hg_node hg_block_at(struct hg_snapshot *snapshot, uint64_t address);
 
-/*
- * Text of names, as snprintf(3) counts and cuts: a location "file:line:start-end", "[name]" for a
- * predefined id, "" for none; the module of a location; a node, "0x..." for a block, "kind name"
- * for a root and "root" for the virtual one; kind and name of a root apart.
- */
-HG_API size_t hg_location_name(
-	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size);
-HG_API size_t hg_node_name(
-	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
-
-/*
- * A type in OCaml's syntax, "(string, int list) Hashtbl.t", "_" for what is not known inside; ""
- * for none.  The field of a block, as one writes it after the block: ".visits" of a record,
- * "Some.0" of a constructor, ".0" of a tuple, "[12]" of an array, "hd" and "tl" of a list, ".table"
- * of a module; "" when the type does not tell.  As snprintf(3) counts and cuts.
- */
-HG_API bool hg_has_types(const struct hg_snapshot *snapshot); /* as in hg_info */
-HG_API size_t hg_type_name(
-	const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size);
-HG_API size_t hg_field_name(
-	struct hg_snapshot *snapshot, hg_node node, uint64_t field, char *buffer, size_t size);
-HG_API enum hg_root_kind hg_kind_of_root(const struct hg_snapshot *snapshot, hg_node node);
-HG_API size_t hg_root_name(
-	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
 /* The block that a root leads to; HG_NO_NODE if to none, or if the node is no root. */
 HG_API hg_node hg_root_target(const struct hg_snapshot *snapshot, hg_node node);
 
@@ -431,9 +420,56 @@ HG_API hg_node hg_root_target(const struct hg_snapshot *snapshot, hg_node node);
  * A block is valid until the next one is asked for.
  */
 struct hg_objects;
+
 HG_API enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out);
 HG_API const struct hg_block *hg_objects_next(struct hg_objects *objects);
 HG_API void hg_objects_close(struct hg_objects *objects);
+
+/* Names */
+
+/*
+ * "0x..." for a block, "kind name" for a root, "root" for the virtual one; and of a root its kind
+ * (HG_ROOT_OTHER of another node) and its name alone.
+ */
+HG_API size_t hg_node_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+HG_API enum hg_root_kind hg_kind_of_root(const struct hg_snapshot *snapshot, hg_node node);
+HG_API size_t hg_root_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+
+/* "file:line:start-end"; "[name]" for a predefined id, "" for none. */
+HG_API size_t hg_location_name(
+	const struct hg_snapshot *snapshot, uint32_t location, char *buffer, size_t size);
+
+/*
+ * A type in OCaml's syntax, "(string, int list) Hashtbl.t", "_" for what is not known inside; ""
+ * for none.
+ */
+HG_API size_t hg_type_name(
+	const struct hg_snapshot *snapshot, uint32_t type, char *buffer, size_t size);
+
+/*
+ * The field of a block, as one writes it after the block: ".visits" of a record, "Some.0" of a
+ * constructor, ".0" of a tuple, "[12]" of an array, "hd" and "tl" of a list, ".table" of a module;
+ * "" when the type does not tell.
+ */
+HG_API size_t hg_field_name(
+	struct hg_snapshot *snapshot, hg_node node, uint64_t field, char *buffer, size_t size);
+
+/*
+ * What cores tell besides: the function at a code address ("Stdlib__List.map"), the kind of a
+ * custom block ("_bigarr02"), a frame of the call stack that allocated a block which Gc.Memprof
+ * tracks ("Foo.bar foo.ml:12:3-8", frame 0 innermost).
+ */
+HG_API size_t hg_code_name(
+	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
+HG_API size_t hg_custom_name(
+	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
+HG_API size_t hg_call_frame(const struct hg_snapshot *snapshot, hg_node node, uint64_t frame,
+	char *buffer, size_t size);
+
+/* The number that a profiler keeps with a block: memtrace's object id.  False if there is none. */
+HG_API bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id);
 
 /* Classes: blocks that share a key */
 
@@ -477,12 +513,22 @@ struct hg_top {
 };
 
 /*
- * 'type' NULL, or a POSIX extended regular expression: only blocks that have a type which matches
- * count, and of roots those that point to such a block.
+ * 'type' may be NULL; else it is a POSIX extended regular expression: only blocks that have a type
+ * which matches count, and of roots those that point to such a block.
  */
 HG_API enum hg_status hg_list_top(
 	struct hg_snapshot *snapshot, enum hg_key key, const char *type, struct hg_top **out);
 HG_API void hg_top_release(struct hg_top **top);
+
+/*
+ * Name of a class.  For HG_BY_ROOT use hg_kind_of_root() and hg_root_name() with the id as node;
+ * the parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
+ * hg_class_parts().
+ */
+HG_API size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
+	char *buffer, size_t size);
+HG_API void hg_class_parts(
+	const struct hg_snapshot *snapshot, uint32_t id, uint32_t *type, uint32_t *location);
 
 /*
  * Root slots: each with the block that it points to.  Several are one of the runtime's stacks that
@@ -506,16 +552,6 @@ struct hg_root_slots {
 HG_API enum hg_status hg_list_root_slots(
 	struct hg_snapshot *snapshot, const char *type, struct hg_root_slots **out);
 HG_API void hg_root_slots_release(struct hg_root_slots **slots);
-
-/*
- * Name of a class.  For HG_BY_ROOT use hg_kind_of_root() and hg_root_name() with the id as node;
- * the parts of a class by type and location, which has the name "TYPE @ LOCATION", tells
- * hg_class_parts().
- */
-HG_API size_t hg_class_name(const struct hg_snapshot *snapshot, enum hg_key key, uint32_t id,
-	char *buffer, size_t size);
-HG_API void hg_class_parts(
-	const struct hg_snapshot *snapshot, uint32_t id, uint32_t *type, uint32_t *location);
 
 /*
  * The table of types: one row for each declared type whose blocks were met, whatever its arguments,
@@ -586,12 +622,12 @@ struct hg_outside {
 
 HG_API enum hg_status hg_list_outside(struct hg_snapshot *snapshot, struct hg_outside **out);
 HG_API void hg_outside_release(struct hg_outside **outside);
-/* "/usr/lib/libfoo.so", "memory from 0x7f1200000000 on", "heap, but no block"; as snprintf(3). */
+
+/* "/usr/lib/libfoo.so", "memory mapped at 0x7f1200000000", "heap, but no block" */
 HG_API size_t hg_outside_name(
 	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
 
 /* Growth between two snapshots of the same program, rows matched by name. */
-
 struct hg_growth {
 	uint32_t old_id, new_id; /* class in either snapshot; UINT32_MAX when it has none there */
 	uint64_t blocks_old, blocks_new;
@@ -614,7 +650,7 @@ HG_API void hg_diff_release(struct hg_diff **diff);
 
 struct hg_tree_options {
 	size_t size;
-	hg_node from;          /* subtree to show; HG_NO_NODE: everything */
+	hg_node from;          /* subtree to show; HG_NO_NODE, or left out: everything */
 	uint32_t max_depth;    /* 0: no limit */
 	uint32_t max_children; /* shown per node, the largest first; 0: all */
 	uint64_t min_bytes;    /* nodes that retain less are left out */
@@ -638,10 +674,82 @@ HG_API enum hg_status hg_list_tree(
 	struct hg_snapshot *snapshot, const struct hg_tree_options *options, struct hg_tree **out);
 HG_API void hg_tree_release(struct hg_tree **tree);
 
+/* Retention graph: the part of the dominator tree that matters, for drawing. */
+struct hg_picture_options {
+	size_t size;
+	hg_node from;       /* HG_NO_NODE, or left out: the virtual root */
+	uint32_t max_nodes; /* 0: 80 */
+	uint64_t min_bytes; /* nodes that retain less are folded */
+};
+
+/* Either a node, or what was folded below one: 'folded' nodes, of which the rest is a summary. */
+struct hg_picture_node {
+	hg_node node;    /* HG_NO_NODE for a folded group */
+	uint64_t folded; /* how many dominated nodes the group stands for; 0 for a node */
+	uint64_t bytes;  /* shallow; of a group: 0 */
+	uint64_t retained_bytes;
+	uint32_t location; /* of a group: the one that retains half of it or more, 0 if none */
+	uint32_t type;     /* the same */
+};
+
+enum hg_picture_edge_kind {
+	HG_EDGE_HOLDS,     /* the holder points to it and dominates it */
+	HG_EDGE_DOMINATES, /* dominates it without pointing to it */
+	HG_EDGE_REFERS     /* points to it, but does not dominate it */
+};
+
+struct hg_picture_edge {
+	uint32_t from, to; /* positions in nodes */
+	enum hg_picture_edge_kind kind;
+	uint64_t field; /* HG_UNKNOWN when no single field makes the edge */
+};
+
+struct hg_picture {
+	size_t nodes_count;
+	struct hg_picture_node **nodes; /* the first is the top */
+	size_t edges_count;
+	struct hg_picture_edge **edges;
+	uint64_t total_bytes; /* retained by the virtual root: what shares are shares of */
+};
+
+HG_API enum hg_status hg_draw_picture(struct hg_snapshot *snapshot,
+	const struct hg_picture_options *options, struct hg_picture **out);
+HG_API void hg_picture_release(struct hg_picture **picture);
+
 /*
- * Patterns: "type:RE", "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins with
- * 0x, a location or its file or its file and line, a type as hg_type_name() gives it; if there is
- * none such, an RE for locations if it has a colon and a digit or no types are known, else for
+ * Suspects: nodes right below the virtual root or below roots that retain at least a tenth of the
+ * reachable bytes, followed down to where the memory is gathered.
+ */
+#define HG_LONGEST_CHAIN 10000
+
+struct hg_suspect {
+	hg_node node;         /* the top of it */
+	hg_node accumulation; /* the deepest node that still has nearly all of it */
+	uint64_t retained_bytes;
+	uint64_t chain;    /* blocks alike from the accumulation point on, each holding the
+			      next, as the cells of a list; 1 if there is no such chain;
+			      counted up to HG_LONGEST_CHAIN */
+	uint64_t children; /* of the accumulation point */
+	uint32_t location; /* that retains most below the accumulation point; 0 if unknown */
+	uint64_t location_bytes;
+	uint32_t type; /* the same */
+	uint64_t type_bytes;
+};
+
+struct hg_suspects {
+	size_t count;
+	struct hg_suspect **rows; /* by retained bytes descending */
+};
+
+HG_API enum hg_status hg_list_suspects(struct hg_snapshot *snapshot, struct hg_suspects **out);
+HG_API void hg_suspects_release(struct hg_suspects **suspects);
+
+/* Patterns, and paths from the roots */
+
+/*
+ * A pattern is "type:RE", "loc:RE", "root:RE", "addr:0x..." or, bare, an address when it begins
+ * with 0x, a location or its file or its file and line, a type as hg_type_name() gives it; if there
+ * is none such, an RE for locations if it has a colon and a digit or no types are known, else for
  * types.  RE is a POSIX extended regular expression, unanchored.  A pattern selects blocks (of a
  * type or location, at an address) or root nodes.
  */
@@ -656,8 +764,6 @@ struct hg_selection {
 HG_API enum hg_status hg_select(
 	struct hg_snapshot *snapshot, const char *pattern, struct hg_selection **out);
 HG_API void hg_selection_release(struct hg_selection **selection);
-
-/* Paths from the roots */
 
 /* One step of the shortest path from the virtual root to a node, holder before held. */
 struct hg_step {
@@ -729,11 +835,11 @@ struct hg_object {
 	bool fields_recorded; /* false for strings, floats, ... in formats without contents */
 	uint64_t referrers_total;
 	size_t referrers_count;
-	struct hg_referrer **referrers; /* by node; roots last */
+	struct hg_referrer **referrers; /* fields by node, then other holders, then roots */
 	size_t dominators_count;
 	hg_node *dominators;    /* from the immediate one up to the virtual root */
 	size_t content_size;    /* bytes known of a string or number, 0 for none */
-	const uint8_t *content; /* in the file: as long as the snapshot is open */
+	const uint8_t *content; /* in the file: valid as long as the snapshot is open */
 	bool content_cut;       /* the file holds only the beginning */
 };
 
@@ -743,9 +849,9 @@ HG_API enum hg_status hg_describe_object(struct hg_snapshot *snapshot, hg_node n
 HG_API void hg_object_release(struct hg_object **object);
 
 /*
- * A value as OCaml's toplevel prints it, in one line: "Some {user = \"ann\"; visits = 3}", "_" for
- * what is not known, "..." for what is left out; as snprintf(3) counts and cuts.  Contents are
- * bytes of the program: they may be anything.  hg_field_text() is that of one field of a block.
+ * A value, or that of one field of a block, as OCaml's toplevel prints it, in one line: "Some {user
+ * = \"ann\"; visits = 3}", "_" for what is not known, "..." for what is left out.  Contents are
+ * bytes of the program: they may be anything.
  */
 struct hg_text_options {
 	size_t size;
@@ -761,99 +867,9 @@ HG_API size_t hg_value_text(struct hg_snapshot *snapshot, hg_node node,
 HG_API size_t hg_field_text(struct hg_snapshot *snapshot, hg_node node, uint64_t field,
 	const struct hg_text_options *options, char *buffer, size_t size);
 
-/*
- * What cores tell besides, as snprintf(3) counts and cuts; 0 if nothing is known: the function at a
- * code address ("Stdlib__List.map"), the kind of a custom block ("_bigarr02"), a frame of the call
- * stack that allocated a block which Gc.Memprof tracks ("Foo.bar foo.ml:12:3-8", frame 0
- * innermost).
- */
-HG_API size_t hg_code_name(
-	const struct hg_snapshot *snapshot, uint64_t address, char *buffer, size_t size);
-HG_API size_t hg_custom_name(
-	const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size);
-HG_API size_t hg_call_frame(const struct hg_snapshot *snapshot, hg_node node, uint64_t frame,
-	char *buffer, size_t size);
-
-/* The number that a profiler keeps with a block: memtrace's object id.  False if there is none. */
-HG_API bool hg_sample_id(const struct hg_snapshot *snapshot, hg_node node, int64_t *id);
-
-/* Retention graph: the part of the dominator tree that matters, for drawing */
-
-struct hg_picture_options {
-	size_t size;
-	hg_node from;       /* HG_NO_NODE: the virtual root */
-	uint32_t max_nodes; /* 0: 80 */
-	uint64_t min_bytes; /* nodes that retain less are folded */
-};
-
-/* Either a node, or what was folded below one: 'folded' nodes, of which the rest is a summary. */
-struct hg_picture_node {
-	hg_node node;    /* HG_NO_NODE for a folded group */
-	uint64_t folded; /* how many dominated nodes the group stands for; 0 for a node */
-	uint64_t bytes;  /* shallow; of a group: 0 */
-	uint64_t retained_bytes;
-	uint32_t location; /* of a group: the one that retains half of it or more, 0 if none */
-	uint32_t type;     /* the same */
-};
-
-enum hg_picture_edge_kind {
-	HG_EDGE_HOLDS,     /* the holder points to it and dominates it */
-	HG_EDGE_DOMINATES, /* dominates it without pointing to it */
-	HG_EDGE_REFERS     /* points to it, but does not dominate it */
-};
-
-struct hg_picture_edge {
-	uint32_t from, to; /* positions in nodes */
-	enum hg_picture_edge_kind kind;
-	uint64_t field; /* HG_UNKNOWN when no single field makes the edge */
-};
-
-struct hg_picture {
-	size_t nodes_count;
-	struct hg_picture_node **nodes; /* the first is the top */
-	size_t edges_count;
-	struct hg_picture_edge **edges;
-	uint64_t total_bytes; /* retained by the virtual root: what shares are shares of */
-};
-
-HG_API enum hg_status hg_draw_picture(struct hg_snapshot *snapshot,
-	const struct hg_picture_options *options, struct hg_picture **out);
-HG_API void hg_picture_release(struct hg_picture **picture);
-
-/*
- * Suspects: nodes right below the virtual root or below roots that retain at least a tenth of the
- * reachable bytes, followed down to where the memory is gathered.
- */
-#define HG_LONGEST_CHAIN 10000
-
-struct hg_suspect {
-	hg_node node;         /* the top of it */
-	hg_node accumulation; /* the deepest node that still has nearly all of it */
-	uint64_t retained_bytes;
-	uint64_t chain;    /* blocks alike from the accumulation point on, each holding the
-			      next, as the cells of a list; 1 if there is no such chain;
-			      counted up to HG_LONGEST_CHAIN */
-	uint64_t children; /* of the accumulation point */
-	uint32_t location; /* that retains most below the accumulation point; 0 if unknown */
-	uint64_t location_bytes;
-	uint32_t type; /* the same */
-	uint64_t type_bytes;
-};
-
-struct hg_suspects {
-	size_t count;
-	struct hg_suspect **rows; /* by retained bytes descending */
-};
-
-HG_API enum hg_status hg_list_suspects(struct hg_snapshot *snapshot, struct hg_suspects **out);
-HG_API void hg_suspects_release(struct hg_suspects **suspects);
-
 /* Snapshots of running programs */
 
-/*
- * A native OCaml program that runs, of the same user or for root.  Opening it neither stops nor
- * changes it.
- */
+/* A native OCaml program, of the same user or for root; opening it neither stops nor changes it. */
 struct hg_process;
 
 /* Fails with HG_ERROR_INPUT, which says why or what to do, when it cannot be captured. */
@@ -870,9 +886,9 @@ struct hg_counters {
 HG_API const struct hg_counters *hg_process_counters(struct hg_process *process);
 
 struct hg_capture_options {
-	size_t size;      /* sizeof(struct hg_capture_options) */
-	const char *path; /* a file, which is replaced; or a folder, or NULL for the current
-			     one, for heap.dump.PID.N with the next free N */
+	size_t size;
+	const char *path; /* a file, which is replaced; or a folder (NULL: the current one), for
+			     heap.dump.PID.N with the next free N */
 	enum hg_capture_method method;
 	const char *trigger; /* what made you do it, for the note in the file; may be NULL */
 };
@@ -896,8 +912,7 @@ struct hg_capture {
  * caller is killed (docs/capture.md).  What was written is valid until the next call with the
  * process, and told of a failure too, as far as it went.  It uses a thread and a process of its
  * own, which have ended when it returns.  While it works, signals of the calling thread wait;
- * SIGINT, SIGTERM and SIGHUP end it as HG_ERROR_CANCELLED.  'options' NULL: by HG_CAPTURE_ANY into
- * the current folder.
+ * SIGINT, SIGTERM and SIGHUP end it as HG_ERROR_CANCELLED.
  */
 HG_API enum hg_status hg_capture_process(struct hg_process *process,
 	const struct hg_capture_options *options, const struct hg_capture **out);

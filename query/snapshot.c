@@ -68,13 +68,6 @@ static enum hg_format format_of(const struct snap *snap)
 	return (enum hg_format)index;
 }
 
-static const char *sentence_of(enum hg_moment moment)
-{
-	return moment == HG_MOMENT_COMPACTION         ? "a compaction"
-	       : moment == HG_MOMENT_MINOR_COLLECTION ? "a minor collection"
-						      : "";
-}
-
 static void fill_info(struct hg_snapshot *snapshot)
 {
 	const struct snap *snap = &snapshot->snap;
@@ -111,7 +104,6 @@ static void fill_info(struct hg_snapshot *snapshot)
 		.large_blocks = snap->accounts.large_blocks,
 		.minor_bytes = snap->accounts.minor,
 		.static_blocks = snap->static_count,
-		.consistency = sentence_of(snap->moment),
 		.note_count = snap->note_count,
 		.notes = snap->notes,
 		.locations = snap->locations.entries,

@@ -52,8 +52,11 @@ static void program_lines(struct rep_emitter *emitter, const struct hg_info *inf
 		rep_value_number(emitter, "index", "number of the dump", REP_NUMBER, info->index);
 	if (*info->trigger)
 		rep_value_string(emitter, "trigger", "written by", REP_NAME, info->trigger);
-	if (*info->consistency)
-		rep_value_string(emitter, "consistency", "stopped in", REP_WORD, info->consistency);
+	const char *amid = info->moment == HG_MOMENT_COMPACTION         ? "a compaction"
+			   : info->moment == HG_MOMENT_MINOR_COLLECTION ? "a minor collection"
+									: NULL;
+	if (amid)
+		rep_value_string(emitter, "consistency", "stopped in", REP_WORD, amid);
 	capture_lines(emitter, info);
 }
 

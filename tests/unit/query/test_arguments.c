@@ -322,6 +322,11 @@ static void handles_that_are_missing(void **state)
 	assert_int_equal(hg_snapshot_open(no_session, &input, &other), HG_ERROR_USAGE);
 	assert_null(other);
 	assert_int_equal(hg_process_open(no_session, 1, &process), HG_ERROR_USAGE);
+	static const int nobody[] = {0, -1, INT_MIN, INT_MAX};
+	for (unsigned i = 0; i < sizeof(nobody) / sizeof(*nobody); i++) {
+		assert_int_equal(hg_process_open(session, nobody[i], &process), HG_ERROR_INPUT);
+		assert_null(process);
+	}
 	hg_process_close(NULL);
 	assert_null(hg_process_counters(NULL));
 	hg_snapshot_close(none);
