@@ -41,7 +41,6 @@ UNIT_TESTS  := $(basename $(notdir $(UNIT_SOURCES)))
 
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
-test_objects = $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
 programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target \
 	$(BUILD)/sweep $(BUILD)/faults.so \
 	$(BUILD)/watched $(BUILD)/kill_captures $(BUILD)/saboteur
@@ -53,6 +52,8 @@ BENCHES := bench machine retype types
 static_lib = $(BUILD)/libheapgraph.a
 # The library as its parts, for the command, tests and benches, which know more of it than users.
 parts_lib  = $(BUILD)/parts.a
+# The command but for its main(), for tests: each takes what it needs.
+command_lib = $(BUILD)/command.a
 shared_lib = $(BUILD)/libheapgraph.so.0
 
 # As many jobs as there are processors, unless -j says otherwise; what one of them says stays together.
@@ -111,6 +112,10 @@ $(BUILD)/%.o: %.c Makefile $(if $(filter 1,$(WERROR)),$(BUILD)/werror)
 		-c -o $@ $<
 
 $(parts_lib): $(lib_objects)
+	$(say) AR $@
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
+$(command_lib): $(filter-out $(BUILD)/cli/main.o,$(cli_objects))
 	$(say) AR $@
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
@@ -191,10 +196,10 @@ $(BUILD)/tests/$(basename $(notdir $(1))): $(BUILD)/$(1:.c=.o)
 endef
 $(foreach source,$(UNIT_SOURCES),$(eval $(call unit_test,$(source))))
 
-$(unit_tests): $(test_objects) $(parts_lib)
+$(unit_tests): $(command_lib) $(parts_lib)
 	$(say) LD $@
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(cli_libs)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcmocka $(cli_libs)
 
 # The kept inputs of a fuzzer as an ordinary test, and the fuzzer itself (only by 'make fuzz').
 $(BUILD)/tests/fuzz_replay_%: $(BUILD)/tests/fuzz/fuzz_%.o $(BUILD)/tests/fuzz/standalone.o \
