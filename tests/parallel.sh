@@ -54,25 +54,43 @@ wait_for_one() {
 	unset "running[$ended]"
 }
 
-# run_all JOBS FIRST NAME...: begins with those in the list of words FIRST, which take longest, so
-# that none is left over at the end.
+# start_one NAME
+start_one() {
+	run_by_name "$1" &
+	running[$!]=$1
+}
+
+# run_all JOBS FIRST WAITING NAME...: begins with those in the list of words FIRST, which take
+# longest, so that none is left over at the end.  Those in the list WAITING, which wait more than they
+# work, run one by one beside JOBS others (after them if that is one).
 run_all() {
-	local most=$1 first=" $2 " shown=0 name order=()
-	shift 2
+	local most=$1 first=" $2 " waiting=" $3 " shown=0 name waiter='' order=() rest=() waiters=()
+	shift 3
 	for name; do
-		case $first in *" $name "*) order+=("$name") ;; esac
+		case $waiting in *" $name "*)
+			waiters+=("$name")
+			continue
+			;;
+		esac
+		case $first in *" $name "*) order+=("$name") ;; *) rest+=("$name") ;; esac
 	done
-	for name; do
-		case $first in *" $name "*) ;; *) order+=("$name") ;; esac
-	done
-	for name in "${order[@]}"; do
-		[ ${#running[@]} -lt "$most" ] || wait_for_one
-		show_finished "$@"
-		run_by_name "$name" &
-		running[$!]=$name
-	done
-	while [ ${#running[@]} -gt 0 ]; do
+	order+=("${rest[@]}")
+	if [ "$most" -eq 1 ]; then
+		order+=("${waiters[@]}")
+		waiters=()
+	fi
+	while [ $((${#order[@]} + ${#waiters[@]} + ${#running[@]})) -gt 0 ]; do
+		if [ -z "$waiter" ] && [ ${#waiters[@]} -gt 0 ]; then
+			start_one "${waiters[0]}"
+			waiter=$!
+			waiters=("${waiters[@]:1}")
+		fi
+		while [ ${#order[@]} -gt 0 ] && [ $((${#running[@]} - (${#waiter} > 0))) -lt "$most" ]; do
+			start_one "${order[0]}"
+			order=("${order[@]:1}")
+		done
 		wait_for_one
+		[ -n "$waiter" ] && [ -n "${running[$waiter]-}" ] || waiter=
 		show_finished "$@"
 	done
 }

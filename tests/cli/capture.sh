@@ -1,6 +1,6 @@
 #!/bin/bash
 # Captures of running programs: the file is whole and ours, and the program does not notice.
-# Alone: what it captures has to go on in time.
+# Waits: what it captures has to go on in time.
 . tests/cli/lib.sh
 
 target=$BUILD/target

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The judge of make stress-capture notices each of the faults that a saboteur plants in place of
 # heapgraph, and no others.
-# Alone: it waits a second for what a sound capture does at once.
+# Waits: it waits a second for what a sound capture does at once.
 . tests/cli/lib.sh
 
 # judge NAME=VALUE...: the table of one program that nobody kills captures of is in $work/table.

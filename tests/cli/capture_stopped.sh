@@ -1,7 +1,7 @@
 #!/bin/bash
 # Programs that are stopped, or frozen, are captured and left so; and only of what has ended is it
 # said that it has.
-# Alone: it waits for what a stopped program does next.
+# Waits: it waits for what a stopped program does next.
 . tests/cli/lib.sh
 
 record=$work/record
