@@ -110,6 +110,7 @@ small_dump >"$work/whole"
 failed=''
 size=$(wc -c <"$work/whole")
 for ((cut = 1; cut < size; cut++)); do
+	is_thorough || [ $((cut % 3)) -ne 1 ] || continue
 	head -c "$cut" "$work/whole" >"$bad"
 	run top "$bad"
 	if [ "$status" -ne 3 ] || ! one_line || [ -s "$work/out" ]; then
@@ -404,11 +405,12 @@ word 1 | patched 26722
 refuses 'OCP: a wrong number of blocks' 3 top "$ocp_bad"
 
 # Any byte of small dumps changed: no crash, no hang; either read or refused.
+changes=50
+! is_thorough || changes=150
 for dump in "$work/whole" $ocp; do
 	size=$(wc -c <"$dump")
-	cp "$dump" "$work/memprof.1.0.dump"
 	failed=''
-	for ((i = 0; i < 150; i++)); do
+	for ((i = 0; i < changes; i++)); do
 		at=$((i * 7919 % size))
 		cp "$dump" "$work/memprof.1.0.dump"
 		byte $((i * 37 % 256)) | dd of="$work/memprof.1.0.dump" bs=1 seek=$at conv=notrunc status=none
@@ -418,5 +420,5 @@ for dump in "$work/whole" $ocp; do
 		*) failed="$failed $at:$status" ;;
 		esac
 	done
-	check_equal "$(basename "$dump"): 150 changed bytes" "$failed" ''
+	check_equal "$(basename "$dump"): $changes changed bytes" "$failed" ''
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A sample of make stress-capture: nothing happens to programs whose capturer is killed.
-# Alone: it kills captures at chosen moments.
+# Waits: it kills captures at chosen moments.
 . tests/cli/lib.sh
 
 # stress TABLE NAME=VALUE...: tests/stress/capture with these variables; what it says is in TABLE
@@ -51,7 +51,10 @@ wanted=18
 5.*) wanted=26 ;;
 *) wanted=22 ;;
 esac
-stress "$work/table" CAPTURES=0 KILLS_RANDOM=33 KILLS_PAUSE=77
+# Of each program two at random and four in the pause; three and seven if all is wanted.
+random=22 pause=44
+! is_thorough || random=33 pause=77
+stress "$work/table" CAPTURES=0 KILLS_RANDOM=$random KILLS_PAUSE=$pause
 wait
 all_fine "$work/table" $wanted
 for kind in slow slow+KILL slow+INT; do

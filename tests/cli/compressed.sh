@@ -24,8 +24,8 @@ small() {
 	check "$name: says why" grep -qF -- "$words" "$work/err"
 }
 
-# What is no snapshot is refused whatever follows: 400 MB would not fit.
-letters 400M | zstd -qc >"$work/text.zst"
+# What is no snapshot is refused whatever follows: 40 MB would not fit.
+letters 40M | zstd -qc >"$work/text.zst"
 small 'no snapshot' 3 'is no heap snapshot of a known format' summary "$work/text.zst"
 small 'no profile' 3 'is no profile' \
 	top --prof "$work/text.zst" $fixtures/cores/tiny-4.13.1.core.zst
@@ -36,7 +36,7 @@ head -c 64 $tiny >"$work/head"
 # A file that begins as a snapshot does.
 {
 	cat "$work/head"
-	letters 400M
+	letters 260M
 } | zstd -qc >"$work/heap.dump.1.0.zst"
 if [ $is_small = yes ]; then
 	small 'more than fits the folder' 5 "does not fit when decompressed into $work/tmp" \
@@ -51,7 +51,7 @@ small 'more than 256 MB' 5 '--max-decompressed' summary "$work/heap.dump.1.0.zst
 check_equal 'more than 256 MB: nothing is left' "$(ls -A "$work/tmp")" ''
 {
 	cat "$work/head"
-	letters 200M
+	letters 110M
 } | zstd -qc >"$work/heap.dump.2.0.zst"
 small 'less than 256 MB are looked at' 3 'offset' summary "$work/heap.dump.2.0.zst"
 small '--max-decompressed, less' 5 'the 104857600 bytes of --max-decompressed' \
@@ -61,11 +61,11 @@ small '--max-decompressed, more' 3 'offset' \
 small 'what the header says is believed if it is too much' 5 '--max-decompressed' \
 	summary --max-decompressed 1M $fixtures/cores/tiny-4.13.1.core.zst
 
-# A dump as such, and a core with 2 GB of zeros, which are not written.
+# A dump as such, and a core with half a gigabyte of zeros, which are not written.
 check_run 'a dump' 0 summary $cache5
 zstd -dqf $fixtures/cores/tiny-4.13.1.core.zst -o "$work/core"
 cp "$work/core" "$work/sparse"
-truncate -s 2G "$work/sparse"
+truncate -s 512M "$work/sparse"
 zstd -qc "$work/sparse" >"$work/sparse.core.zst"
 "$hg" summary --format json "$work/core" >"$work/wanted"
 check_run 'a sparse core' 0 summary --format json "$work/sparse.core.zst"

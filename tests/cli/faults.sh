@@ -1,6 +1,6 @@
 #!/bin/bash
 # Calls of the system that fail: memory, files, output.  tests/faults/sweep.c says what is right;
-# make stress-faults tries every call, here are samples.
+# make stress-faults tries every call, here are samples, more of them with THOROUGH=1.
 . tests/cli/lib.sh
 
 if is_sanitized; then
@@ -85,11 +85,18 @@ sweep_in_place() {
 }
 
 dump=$top/$cache0
-sample 'summary --format json' -e 37 -- summary --format json --prof "$prof" "$core"
-sample 'why' -e 41 -- why type:string --prof "$prof" --threads 3 "$core"
-sample 'top of a compressed core' -e 43 -- top --by type \
+# Of each kind of call some of the first, and then one in so many: all kinds are in both samples.
+if is_thorough; then
+	first=(-f 6) few=(-f 6) denser=1
+else
+	# A process of Graphviz that cannot read, once it has begun, works until its limit of time.
+	first=(-f 3) few=(-f 2) denser=5
+fi
+sample 'summary --format json' "${first[@]}" -e $((37 * denser)) -- summary --format json --prof "$prof" "$core"
+sample 'why' "${first[@]}" -e $((41 * denser)) -- why type:string --prof "$prof" --threads 3 "$core"
+sample 'top of a compressed core' "${first[@]}" -e $((43 * denser)) -- top --by type \
 	--prof "$top/$fixtures/cores/tiny-5.3.0.prof.zst" "$top/$fixtures/cores/tiny-5.3.0.core.zst"
-sample 'objects -o' -e 29 -o x.csv -- objects --format csv -o x.csv "$core"
-sample 'tree' -e 401 -- tree --format json "$dump"
-sample 'diff' -e 29 -- diff "$dump" "$top/$cache5"
-sample 'dot -o x.svg' -e 61 -c 20000 -o x.svg -- dot -o x.svg --prof "$prof" "$core"
+sample 'objects -o' "${first[@]}" -e $((29 * denser)) -o x.csv -- objects --format csv -o x.csv "$core"
+sample 'tree' "${first[@]}" -e $((401 * denser)) -- tree --format json "$dump"
+sample 'diff' "${first[@]}" -e $((29 * denser)) -- diff "$dump" "$top/$cache5"
+sample 'dot -o x.svg' "${few[@]}" -e $((61 * denser)) -c 20000 -o x.svg -- dot -o x.svg --prof "$prof" "$core"

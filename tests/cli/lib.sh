@@ -172,9 +172,29 @@ index_of() {
 		s/^memprof\.[0-9]+\.([^.]*\.)?([0-9]+)(\.[^.]*)?\.dump$/\2/p'
 }
 
+# is_thorough: all is wanted, however long it takes ('make test-all'); otherwise samples are enough.
+is_thorough() {
+	[ -n "${THOROUGH-}" ]
+}
+
 # has_more: there are more dumps, and time for them.
 has_more() {
 	[ -d "$more" ] && ! is_sanitized
+}
+
+# more_dumps: those below $more, by name; of those of one folder, which are of one program, the last.
+more_dumps() {
+	if is_thorough; then
+		dumps_in "$more"
+	else
+		dumps_in "$more" | awk '{
+			folder = $0
+			sub(/[^\/]*$/, "", folder)
+			if (folder != before && before != "") print last
+			before = folder
+			last = $0
+		} END { print last }'
+	fi
 }
 
 # has_cores: there are cores of real programs.

@@ -36,9 +36,8 @@ done
 
 # The larger ones, where they are; the biggest of all would take the oracle minutes.
 if has_more; then
-	find "$more" -name 'heap.dump.*' -o -name 'memprof.*.dump' >"$work/list"
-	sort "$work/list" | grep -v '/mid/' >"$work/sorted"
+	more_dumps | grep -v '/mid/' >"$work/list"
 	while IFS= read -r dump; do
 		agrees "${dump#"$more/"} equals the oracle" "$dump"
-	done <"$work/sorted"
+	done <"$work/list"
 fi

@@ -1,9 +1,9 @@
 /*
- * sweep [-e EVERY] [-c EVERY] [-o FILE] SHIM COMMAND ARGUMENT... - runs a command once undisturbed,
- * and then again and again with one call failing: the first, the second and so on of each kind,
- * once, and from then on.  -e tries only the first few and then every so many-th call, -c of the
- * command's child processes (otherwise as of the command itself); -o names what the command writes,
- * in the current folder.
+ * sweep [-f FIRST] [-e EVERY] [-c EVERY] [-o FILE] SHIM COMMAND ARGUMENT... - runs a command once
+ * undisturbed, and then again and again with one call failing: the first, the second and so on of
+ * each kind, once, and from then on.  -e tries only the first few (-f, otherwise 6) and then every
+ * so many-th call, -c of the command's child processes (otherwise as of the command itself); -o
+ * names what the command writes, in the current folder.
  *
  * Right is: the same output and exit status as undisturbed, or exit status 5 (3 if it is reading
  * that failed) with one line that says why and without the file.  Wrong is everything else: another
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HANGS_AFTER_SECONDS = 120, BUSY_SECONDS = 3, MOST_SHOWN = 12, KINDS = 2 * FAULT_CALLS };
+enum { HANGS_AFTER_SECONDS = 120, BUSY_SECONDS = 1, MOST_SHOWN = 12, KINDS = 2 * FAULT_CALLS };
 
 static const char *const names[] = {FAULT_CALL_NAMES};
 
@@ -48,7 +48,7 @@ struct outcome {
 struct sweep {
 	const char *shim, *file;
 	char **command;
-	uint64_t every, child_every;
+	uint64_t first, every, child_every;
 	int out, err, count_file;
 	const uint64_t *counts;
 	struct outcome wanted;
@@ -252,10 +252,8 @@ static void try_call(struct sweep *sweep, unsigned kind, uint64_t number, const 
 
 static void try_kind(struct sweep *sweep, unsigned kind, uint64_t count)
 {
-	/* The first ones open files and take what the rest then has. */
-	enum { ALWAYS = 6 };
 	uint64_t every = kind >= FAULT_CALLS ? sweep->child_every : sweep->every;
-	for (uint64_t number = 1; number <= count; number += number < ALWAYS ? 1 : every) {
+	for (uint64_t number = 1; number <= count; number += number < sweep->first ? 1 : every) {
 		try_call(sweep, kind, number, "");
 		try_call(sweep, kind, number, ":on");
 	}
@@ -285,8 +283,11 @@ static int unnamed_file(void)
 static void read_options(struct sweep *sweep, int count, char **arguments)
 {
 	int option;
-	while ((option = getopt(count, arguments, "+e:c:o:")) != -1)
+	while ((option = getopt(count, arguments, "+f:e:c:o:")) != -1)
 		switch (option) {
+		case 'f':
+			sweep->first = strtoull(optarg, NULL, 10);
+			break;
 		case 'e':
 			sweep->every = strtoull(optarg, NULL, 10);
 			break;
@@ -302,7 +303,8 @@ static void read_options(struct sweep *sweep, int count, char **arguments)
 	sweep->every = sweep->every ? sweep->every : 1;
 	sweep->child_every = sweep->child_every ? sweep->child_every : sweep->every;
 	if (optind + 2 > count) {
-		fputs("usage: sweep [-e EVERY] [-c EVERY] [-o FILE] SHIM COMMAND...\n", stderr);
+		fputs("usage: sweep [-f FIRST] [-e EVERY] [-c EVERY] [-o FILE] SHIM COMMAND...\n",
+			stderr);
 		exit(2);
 	}
 	sweep->shim = arguments[optind];
@@ -311,7 +313,8 @@ static void read_options(struct sweep *sweep, int count, char **arguments)
 
 int main(int count, char **arguments)
 {
-	struct sweep sweep = {0};
+	/* The first ones open files and take what the rest then has. */
+	struct sweep sweep = {.first = 6};
 	uint64_t counts[KINDS];
 	read_options(&sweep, count, arguments);
 	sweep.out = unnamed_file();

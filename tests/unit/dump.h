@@ -12,6 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Whether all is wanted, however long it takes ('make test-all'); otherwise samples are enough. */
+static inline bool is_thorough(void)
+{
+	return getenv("THOROUGH") != NULL;
+}
+
 struct dump {
 	uint8_t *bytes;
 	size_t size, capacity;

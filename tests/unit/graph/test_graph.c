@@ -13,7 +13,10 @@
 #include "graph/graph.h"
 #include "tests/unit/dump.h"
 
-enum { MOST_BLOCKS = 64, MOST_FIELDS = 12, MOST_ROOTS = 6, GRAPHS = 4000 };
+enum { MOST_BLOCKS = 64, MOST_FIELDS = 12, MOST_ROOTS = 6 };
+
+/* How many random graphs each test makes: of those with a search each, and of the others. */
+enum { GRAPHS = 1000, ALL_GRAPHS = 4000, LINKED = 250, ALL_LINKED = 1000 };
 
 #define BASE 0x7f1200000000u
 
@@ -297,7 +300,7 @@ static void random_graphs(void **state)
 	struct random r = {0x9e3779b97f4a7c15u};
 	struct dump d = {0};
 	(void)state;
-	for (unsigned n = 0; n < GRAPHS; n++) {
+	for (unsigned n = 0; n < (is_thorough() ? ALL_GRAPHS : GRAPHS); n++) {
 		struct model m;
 		struct truth t;
 		struct hg_session *session;
@@ -370,7 +373,7 @@ static void links_and_offheap_bytes(void **state)
 	struct random r = {88172645463325252u};
 	struct dump d = {0};
 	(void)state;
-	for (unsigned n = 0; n < 1000; n++) {
+	for (unsigned n = 0; n < (is_thorough() ? ALL_LINKED : LINKED); n++) {
 		struct model m;
 		make(&m, &r);
 		write_model(&m, &d);
@@ -421,7 +424,7 @@ static void roots_that_come_last(void **state)
 	struct random r = {777};
 	struct dump d = {0};
 	(void)state;
-	for (unsigned n = 0; n < 1000; n++) {
+	for (unsigned n = 0; n < (is_thorough() ? ALL_LINKED : LINKED); n++) {
 		struct model m;
 		make(&m, &r);
 		write_model(&m, &d);

@@ -205,14 +205,18 @@ static void read_file(const char *path, struct dump *d)
 	fclose(file);
 }
 
-/* Every prefix of a real dump is refused as cut short, and readable in part. */
-static void every_truncation(void **state)
+/*
+ * Prefixes of a real dump are refused as cut short, and readable in part.  A prime stride meets
+ * every field of records in turn.
+ */
+static void truncations(void **state)
 {
 	struct dump d = {0};
 	uint64_t most = 0;
+	size_t step = is_thorough() ? 1 : 7;
 	(void)state;
 	read_file(FIXTURES "/v01/tiny/heap.dump.29370.0", &d);
-	for (size_t size = 0; size < d.size; size++) {
+	for (size_t size = 0; size < d.size; size += step) {
 		dump_write_part(&d, size);
 		struct opened o = open_path(d.path, false);
 		assert_int_equal(o.status, HG_ERROR_INPUT);
@@ -243,9 +247,10 @@ static void flipped_bits(void **state)
 {
 	struct dump d = {0};
 	unsigned refused = 0, read = 0;
+	size_t step = is_thorough() ? 1 : 3;
 	(void)state;
 	read_file(FIXTURES "/v01/tiny/heap.dump.29370.0", &d);
-	for (size_t i = 0; i < d.size; i++) {
+	for (size_t i = 0; i < d.size; i += step) {
 		uint8_t old = d.bytes[i];
 		d.bytes[i] ^= (uint8_t)(1 << i % 8);
 		dump_write(&d);
@@ -258,7 +263,7 @@ static void flipped_bits(void **state)
 		close_opened(&o);
 		d.bytes[i] = old;
 	}
-	assert_true(refused > 1000 && read > 1000);
+	assert_true(refused > 1000 / step && read > 1000 / step);
 	dump_release(&d);
 }
 
@@ -444,7 +449,7 @@ int main(void)
 		cmocka_unit_test(bad_chunks),
 		cmocka_unit_test(bad_blocks),
 		cmocka_unit_test(bad_tails),
-		cmocka_unit_test(every_truncation),
+		cmocka_unit_test(truncations),
 		cmocka_unit_test(flipped_bits),
 		cmocka_unit_test(huge_claims_cost_nothing),
 		cmocka_unit_test(strewn_blocks_are_refused),
