@@ -9,6 +9,11 @@ hg=$BUILD/heapgraph
 # Seconds that a program may take to get ready or to end, and heapgraph to answer.
 patience=${PATIENCE:-120}
 
+# is_thorough: all is wanted, however long it takes ('make test-all'); otherwise samples are enough.
+is_thorough() {
+	[ -n "${THOROUGH-}" ]
+}
+
 label=
 passed=0 failed=0 total_passed=0 total_failed=0
 pid=
