@@ -67,8 +67,7 @@ static const struct cli_option own[] = {
 		"fold what retains less than this share of the reachable memory: default 0.5"},
 	{"from", 0, CLI_STRING, offsetof(struct cli_values, from), "PATTERN", NULL,
 		"draw what this block or root holds: 0x1234, type:RE, root:RE or loc:RE; of "
-		"several the "
-		"one that retains most"},
+		"several the one that retains most"},
 	{0},
 };
 

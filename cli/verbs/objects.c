@@ -39,9 +39,8 @@ const struct cli_verb cli_verb_objects = {
 	.summary = "one row for every block, for scripts",
 	.description =
 		"Every block with its address, tag, size, type, location, retained bytes and "
-		"immediate "
-		"dominator ('root' for any root, empty if the block is unreachable).  Unreachable "
-		"blocks retain 0.",
+		"immediate dominator ('root' for any root, empty if the block is unreachable).  "
+		"Unreachable blocks retain 0.",
 	.tables = tables,
 	.run = run_objects,
 };

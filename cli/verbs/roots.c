@@ -28,8 +28,7 @@ static const struct cli_option own[] = {
 		"expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", roots_column_name,
 		"order of the rows: retained_bytes (the default) or bytes, the largest first; "
-		"name, "
-		"alphabetically by kind and name"},
+		"name, alphabetically by kind and name"},
 	{0},
 };
 
@@ -45,9 +44,10 @@ const struct cli_verb cli_verb_roots = {
 	.description =
 		"One row for every root slot: its kind and name, the block that it points to, of "
 		"what type that is and where it was allocated.  'bytes' is the memory of that "
-		"block itself; 'retained' is what would be freed if this slot alone let go of it, "
-		"which is nothing where another root holds the same.  Slots of equal size are in "
-		"the order of the file.",
+		"block itself (the stack of a suspended fiber points to several: of all of them); "
+		"'retained' is what would be freed if this slot alone let go of it, which is "
+		"nothing where another root holds the same.  Slots that retain the same are in the "
+		"order of the file.",
 	.tables = tables,
 	.run = run_roots,
 };

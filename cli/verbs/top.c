@@ -54,8 +54,7 @@ const struct cli_verb cli_verb_top = {
 	.summary = "blocks, bytes and retained bytes by type, location, tag, module or root",
 	.description =
 		"One row for every type (location, tag, module, root).  'bytes' is the memory of "
-		"its "
-		"blocks themselves, headers included; 'retained' is what would be freed if all "
+		"its blocks themselves, headers included; 'retained' is what would be freed if all "
 		"of them went away, with everything that only they hold.  Retained bytes of "
 		"several rows overlap.",
 	.tables = tables,

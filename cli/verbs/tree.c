@@ -40,8 +40,7 @@ static const struct cli_option own[] = {
 		"0.5 for text, 0 for csv and json"},
 	{"from", 0, CLI_STRING, offsetof(struct cli_values, from), "PATTERN", NULL,
 		"show the part of the tree below this block or root: 0x1234, type:RE, root:RE or "
-		"loc:RE; "
-		"of several the one that retains most"},
+		"loc:RE; of several the one that retains most"},
 	{"limit", 0, CLI_NUMBER, offsetof(struct cli_values, limit), "N", NULL,
 		"nodes to show, those that retain most: default 20 for text, all for csv and "
 		"json; 0 shows all"},
