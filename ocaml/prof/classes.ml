@@ -1,4 +1,4 @@
-(* Classes and immediate objects: the fields of their objects, behind the methods and the number.
+(* Classes and immediate objects: the fields of their objects, after the methods and the number.
 
    The class's table gives each instance variable the next slot when it is first met: first what
    methods use of the surrounding function (one slot) and of the class's parameters and local values,

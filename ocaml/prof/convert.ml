@@ -208,7 +208,7 @@ and origin d =
   match String.rindex_opt d.key ':' with Some i -> String.sub d.key 0 i | None -> d.key
 
 and fill decl d =
-  refuel ();
+  renew_budget ();
   parameters := decl.parameters;
   looped := [];
   let variables =
@@ -394,7 +394,7 @@ let fill_pending () =
 
 (* For values, whose types have no parameters. *)
 let start () =
-  refuel ();
+  renew_budget ();
   parameters := 0;
   looped := []
 

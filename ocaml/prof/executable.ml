@@ -1,5 +1,5 @@
 (* Which units an executable is linked of, and with which interfaces; ELF of native code (gABI), and
-   bytecode behind whatever is before it. *)
+   bytecode after whatever is before it. *)
 
 type t = {
   crcs : (string, Digest.t option) Hashtbl.t;  (** of the interfaces of all units *)
@@ -65,7 +65,7 @@ let caml_symbols channel sections =
 
 let contents channel section = read channel section.offset section.size
 
-(* The string of OCaml at [at] in static data: the size in its header is behind 8 + 2 bits. *)
+(* The string of OCaml at [at] in static data: the size in its header is above 8 + 2 bits. *)
 let string_in data at =
   let words = Int64.to_int (Int64.shift_right_logical (String.get_int64_le data (at - 8)) 10) in
   let last = (8 * words) - 1 in

@@ -18,15 +18,15 @@ and body = Body of skeleton | Result of Types.module_type
 
 let top u = { u; bound = []; instance = "" }
 
-(* Fuel: module expressions are programs. *)
+(* A budget of work: module expressions are programs. *)
 exception Exhausted
 
-let fuel = ref 0
-let refuel () = fuel := 50_000
+let budget = ref 0
+let renew_budget () = budget := 50_000
 
-let burn () =
-  decr fuel;
-  if !fuel < 0 then raise Exhausted
+let spend () =
+  decr budget;
+  if !budget < 0 then raise Exhausted
 
 (* Names for people: "Map.Make(String).t"; a structure that is an argument has the name of what its
    application is bound to. *)
@@ -139,7 +139,7 @@ let is_known env id =
   Hashtbl.mem env.u.modules key || List.mem_assoc key env.bound
 
 let rec resolve env path =
-  burn ();
+  spend ();
   match Compat.path path with
   | Ident id when Ident.persistent id -> unit_named ~pack:env.u.pack (Ident.name id)
   | Ident id -> (
@@ -182,7 +182,7 @@ and unit_value u =
   | None, None -> Nothing ("unit " ^ u.name)
 
 and project value name =
-  burn ();
+  spend ();
   match (value, component value 'm' name) with
   | Signature (e, _, at), _ when at == e.u.root && List.mem name e.u.members ->
       let pack = if e.u.pack = "" then e.u.modname else e.u.pack ^ "." ^ e.u.modname in
@@ -192,7 +192,7 @@ and project value name =
   | _ -> Nothing (value_name value ^ "." ^ name)
 
 and apply f a =
-  burn ();
+  spend ();
   match f with
   | Closure (e, _, _, _) when nested e -> Nothing "nested functors"
   | Closure (e, parameter, body, at) -> (
@@ -201,7 +201,7 @@ and apply f a =
   | Structure _ | Signature _ | Nothing _ -> Nothing "an application"
 
 and eval env m =
-  burn ();
+  spend ();
   match m with
   | Path p -> resolve env p
   | Struct s -> Structure (env, s, None)
@@ -222,7 +222,7 @@ and unit_argument env at =
   Signature (env, { signature = []; items = components [] }, { at with anonymous = true })
 
 and eval_type env at (mt : Types.module_type) =
-  burn ();
+  spend ();
   match mt with
   | Mty_signature signature ->
       memoised signatures_memo
@@ -240,7 +240,7 @@ and eval_type env at (mt : Types.module_type) =
 
 (* A module type and where it is to be understood. *)
 and resolve_type env (path : Path.t) =
-  burn ();
+  spend ();
   match path with
   | Pident id -> modtype_named env id None
   | Pdot (p, name) -> project_type (resolve env p) name
@@ -276,7 +276,7 @@ let found env u id decl at =
   { env; decl; at; key = String.concat ":" [ u.name; ident_key id; env.instance ] }
 
 let rec find_type env (path : Path.t) =
-  burn ();
+  spend ();
   match path with
   | Pident id -> type_named env id
   | Pdot (p, name) -> type_in (resolve env p) name
@@ -286,12 +286,12 @@ and type_named env id =
   match Hashtbl.find_opt env.u.types (ident_key id) with
   | Some (Declared (d, scope, at)) -> Some (found (restrict env scope) env.u id d at)
   | Some (Type_of (source, name, scope)) ->
-      burn ();
+      spend ();
       type_in (eval_source (restrict env scope) source) name
   | None -> None
 
 and type_in value name =
-  burn ();
+  spend ();
   match (value, component value 't' name) with
   | Signature _, Some (e, at, Sig_type (id, d, _, _)) ->
       Some (type_in_signature e id d (inside at name))
@@ -326,7 +326,7 @@ let declaration_name d =
 
 (* Classes: their entry, and where it is to be understood. *)
 let rec find_class env path =
-  burn ();
+  spend ();
   match Compat.path path with
   | Ident id -> class_named env id
   | Dot (p, name) -> class_in (resolve env p) name
@@ -340,7 +340,7 @@ and class_named env id =
   | None -> None
 
 and class_in value name =
-  burn ();
+  spend ();
   match component value 'c' name with
   | Some (e, _, Sig_class (id, _, _, _)) -> class_named e id
   | _ -> None

@@ -95,7 +95,7 @@ static void simple_rules(void **state)
 	assert_true(frame.has_cfa);
 	assert_int_equal(frame.cfa, CORE_STACK + 0x118);
 	assert_int_equal(caller.registers[SNAP_RSP], CORE_STACK + 0x118);
-	/* The call was the last instruction of 'top': what returns behind it is still in it. */
+	/* The call was the last instruction of 'top': what returns after it is still in it. */
 	assert_int_equal(caller.registers[SNAP_RIP], CORE_BIAS + top + 0x40);
 	assert_int_equal(caller.registers[SNAP_RBP], 0xb1b1);
 	assert_int_equal(caller.registers[SNAP_RBX], 0xb0b0);
@@ -234,7 +234,7 @@ static const char operand_code[] = "\x48\x8d\x05\x00\x20\x00\x00"     /* lea 0x2
 				   "\x89\x0d\x20\x20\x00\x00"         /* mov %ecx,0x2020(%rip) */
 				   "\x48\x83\x05\x30\x20\x00\x00\x01" /* addq $1,0x2030(%rip) */
 				   "\x74\xe2"                         /* je to the beginning */
-				   "\xe8\x00\x01\x00\x00"             /* call 0x100 behind */
+				   "\xe8\x00\x01\x00\x00"             /* call 0x100 after  */
 				   "\x64\x48\x8b\x04\x25\0\0\0\0"     /* mov %fs:0,%rax */
 				   "\x48\xc7\xc0\x00\x30\x00\x00"     /* mov $0x3000,%rax */
 				   "\xff\x15\x40\x20\x00\x00"         /* call *0x2040(%rip) */
@@ -371,7 +371,7 @@ static void constant_functions(void **state)
 	process_release(&p);
 }
 
-/* Allocations, as compiled: the place behind each instruction, and what is taken there. */
+/* Allocations, as compiled: the place after each instruction, and what is taken there. */
 static const struct {
 	uint8_t code[32];
 	uint8_t ends[5]; /* of sub, cmp, jb, lea and what follows */

@@ -437,7 +437,7 @@ static void test_leftover(void **state)
 	assert_int_equal(files_in_folder(), 1);
 }
 
-/* Where the copies begin: behind the last byte of memory. */
+/* Where the copies begin: after the last byte of memory. */
 static uint64_t end_of_memory(const struct snap_image *image)
 {
 	uint64_t end = 0;

@@ -24,7 +24,7 @@ static void emit(struct code *c, const char *bytes, size_t count)
 	c->size += count;
 }
 
-/* Bytes, and the distance from behind them to 'target'. */
+/* Bytes, and the distance from their end to 'target'. */
 static void emit_to(struct code *c, const char *bytes, size_t count, int32_t target)
 {
 	emit(c, bytes, count);
@@ -130,7 +130,7 @@ static void by_stores(void **state)
 	EMIT(&c, "\x49\x89\xc0");             /* mov %rax,%r8 */
 	EMIT_TO(&c, "\x4c\x89\x05", TO + 16); /* mov %r8,TO+16(%rip) */
 	EMIT_TO(&c, "\x89\x05", TO);          /* mov %eax,TO(%rip): half a word */
-	/* movb: into what lies before and behind; the distance is one short */
+	/* movb: into what lies before and after; the distance is one short */
 	EMIT_TO(&c, "\xc6\x05", TO - 2);
 	EMIT(&c, "\x05");
 	EMIT_TO(&c, "\xc6\x05", TO + 8 * WORDS - 1);
@@ -287,7 +287,7 @@ static void code_that_is_not_whole(void **state)
 	EMIT(&c, "\x06"); /* no instruction of 64 bits */
 	follow(t, &c, true);
 	ASSERT_SOURCES(t, 0, 0, 0, 0);
-	/* The instruction behind the call is of three bytes. */
+	/* The instruction after the call is of three bytes. */
 	for (c.size = 0; c.size < whole; c.size++) {
 		follow(t, &c, true);
 		ASSERT_SOURCES(t, 0, 0, c.size == whole - 3 ? FROM : 0, 0);
