@@ -34,7 +34,6 @@ static inline bool snap_find(struct snap_finder *finder, struct snap_rank rank,
 	const struct snap *snap = finder->snap;
 	struct snap_extent *extent = &finder->extent;
 	uint64_t left;
-	base_assert(snap_line_rank(snap_ranks_line_of(&snap->ranks, address), address).n == rank.n);
 	if (address.a - extent->start >= extent->end - extent->start &&
 		!snap_process_extent(snap, address, extent))
 		return snap_find_walking(finder, rank, cell);

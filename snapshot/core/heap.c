@@ -72,18 +72,17 @@ static void end_entry(struct heap_walk *w)
 }
 
 static enum hg_status add_heap_block(
-	struct heap_walk *w, uint64_t address, uint64_t header, uint64_t offset)
+	struct heap_walk *w, struct snap_header_address address, uint64_t header, uint64_t offset)
 {
 	/* The index entry before has its end before another one begins; each lies in one piece. */
-	if (w->adder.room == 0 || address >= w->piece_end) {
+	if (w->adder.room == 0 || address.a >= w->piece_end) {
 		end_entry(w);
 		w->piece_end = w->end;
 	}
-	enum hg_status status = snap_adder_block(&w->adder, (struct snap_header_address){address},
-		offset, snap_header_wosize(header, w->snap->reserved), snap_header_tag(header),
-		w->error);
+	enum hg_status status = snap_adder_block(&w->adder, address, offset,
+		snap_header_wosize(header, w->snap->reserved), snap_header_tag(header), w->error);
 	w->taken = true;
-	w->entry_end = address + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
+	w->entry_end = address.a + (w->stride ? 8 * (uint64_t)w->stride : block_bytes(w, header));
 	return status;
 }
 
@@ -104,18 +103,18 @@ static enum hg_status meet_heap_fields(
 	return HG_OK;
 }
 
-static enum hg_status meet_heap_block(
-	struct heap_walk *w, uint64_t address, uint64_t header, const uint8_t *fields)
+static enum hg_status meet_heap_block(struct heap_walk *w, struct snap_header_address address,
+	uint64_t header, const uint8_t *fields)
 {
-	struct snap_cell cell = {.address = {address},
+	struct snap_cell cell = {.address = address,
 		.wosize = snap_header_wosize(header, w->snap->reserved),
 		.tag = snap_header_tag(header)};
 	if (snap_tag_has_fields(cell.tag))
 		BASE_TRY(meet_heap_fields(w, &cell, fields));
 	if (cell.tag == SNAP_TAG_CUSTOM)
-		return elfcore_append(&w->core->customs, address, w->error);
+		return elfcore_append(&w->core->customs, address.a, w->error);
 	if (cell.tag == SNAP_TAG_CONT && w->core->runtime.is_5)
-		return elfcore_append(&w->core->continuations, address, w->error);
+		return elfcore_append(&w->core->continuations, address.a, w->error);
 	return HG_OK;
 }
 
@@ -124,27 +123,25 @@ static enum hg_status meet_heap_block(
  * that was being promoted has its first field; the others are still those of the place it left, or
  * are the same there (runtime/minor_gc.c, oldify).  It is not taken if some are nowhere.
  */
-static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t left)
+static enum hg_status add_copy(struct heap_walk *w, struct snap_header_address address,
+	uint64_t header, struct snap_header_address left)
 {
 	struct elfcore_list *copies = &w->core->copies;
-	uint64_t header, at = copies->count, words;
 	const struct snap_image *image = &w->core->image;
-	if (!snap_image_u64(image, address, &header))
+	uint64_t at = copies->count, wosize = snap_header_wosize(header, w->snap->reserved);
+	uint64_t fields = snap_tag_has_fields(snap_header_tag(header)) ? wosize : 0;
+	uint64_t here = left.a && fields > 1 ? 1 : fields, there = fields - here;
+	uint64_t from = snap_field_address(address, 0), rest = snap_field_address(left, 1);
+	if (snap_image_present(image, address.a, snap_block_bytes(here)) < snap_block_bytes(here) ||
+		snap_image_present(image, rest, 8 * there) < 8 * there)
 		return HG_OK;
-	words = snap_header_wosize(header, w->snap->reserved) + 1;
-	if (!snap_tag_has_fields(snap_header_tag(header)))
-		words = 1;
-	uint64_t kept = left && words > 2 ? 2 : words;
-	if (snap_image_present(image, address, 8 * kept) < 8 * kept ||
-		snap_image_present(image, left + 16, 8 * (words - kept)) < 8 * (words - kept))
-		return HG_OK;
-	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
+	BASE_TRY(base_grow_by(&copies->items, at, fields + 1, &copies->capacity,
 		sizeof(*copies->items), w->error));
-	copies->count += words;
+	copies->count += fields + 1;
+	/* The header is not read again: walks believe it, and the file may change. */
 	copies->items[at] = header;
-	(void)snap_image_read(image, address, copies->items + at, 8 * kept);
-	if (kept < words)
-		(void)snap_image_read(image, left + 16, copies->items + at + 2, 8 * (words - 2));
+	(void)snap_image_read(image, from, copies->items + at + 1, 8 * here);
+	(void)snap_image_read(image, rest, copies->items + at + 1 + here, 8 * there);
 	end_entry(w);
 	BASE_TRY(add_heap_block(w, address, header, ELFCORE_COPY | at));
 	snap_adder_end(&w->adder);
@@ -152,29 +149,34 @@ static enum hg_status add_copy(struct heap_walk *w, uint64_t address, uint64_t l
 }
 
 /* Where the block at an address was promoted from just now; 0 if it was not. */
-static uint64_t place_left(struct heap_walk *w, uint64_t address)
+static struct snap_header_address place_left(
+	struct heap_walk *w, struct snap_header_address address)
 {
 	const struct snap *snap = w->snap;
-	while (w->moved < snap->forward_count && snap->forwards[w->moved].to.a < address)
+	while (w->moved < snap->forward_count && snap->forwards[w->moved].to.a < address.a)
 		w->moved++;
-	bool found = w->moved < snap->forward_count && snap->forwards[w->moved].to.a == address;
-	return found ? snap->forwards[w->moved].from.a : 0;
+	bool found = w->moved < snap->forward_count && snap->forwards[w->moved].to.a == address.a;
+	return found ? snap->forwards[w->moved].from : (struct snap_header_address){0};
 }
 
 /* A live block that lies within its area. */
-static enum hg_status take_heap_block(struct heap_walk *w, uint64_t address, uint64_t header)
+static enum hg_status take_heap_block(
+	struct heap_walk *w, struct snap_header_address address, uint64_t header)
 {
-	uint64_t left = w->snap->forward_count ? place_left(w, address) : 0;
-	bool whole = address + block_bytes(w, header) <= w->end;
-	if (left || !whole)
-		return add_copy(w, address, left);
+	struct snap_header_address left = {0};
+	if (w->snap->forward_count)
+		left = place_left(w, address);
+	bool whole = address.a + block_bytes(w, header) <= w->end;
+	if (left.a || !whole)
+		return add_copy(w, address, header, left);
 	BASE_TRY(add_heap_block(w, address, header, 0));
-	return meet_heap_block(w, address, header, w->bytes + (address - w->from) + 8);
+	return meet_heap_block(
+		w, address, header, w->bytes + (snap_field_address(address, 0) - w->from));
 }
 
 /* The same for the major heap, with 'more' words that Gc.stat counts. */
 static enum hg_status take_live(
-	struct heap_walk *w, uint64_t address, uint64_t header, unsigned more)
+	struct heap_walk *w, struct snap_header_address address, uint64_t header, unsigned more)
 {
 	uint64_t words = block_bytes(w, header) / 8 + more;
 	w->taken = false;
@@ -242,7 +244,7 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 			accounts->free += bytes;
 			accounts->free_blocks++;
 		} else {
-			BASE_TRY(take_live(w, address, header, 0));
+			BASE_TRY(take_live(w, (struct snap_header_address){address}, header, 0));
 		}
 		address += bytes;
 	}
@@ -271,7 +273,7 @@ static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *are
 			continue;
 		}
 		used += bytes;
-		BASE_TRY(take_live(w, address, header, 0));
+		BASE_TRY(take_live(w, (struct snap_header_address){address}, header, 0));
 	}
 	accounts->fragments += SNAP_POOL_BYTES - used;
 	end_entry(w);
@@ -294,21 +296,21 @@ static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *ar
 		return HG_OK;
 	}
 	/* Gc.stat of 5.x counts the two words in front of a large block as its own. */
-	BASE_TRY(take_live(w, area->start, header, 2));
+	BASE_TRY(take_live(w, (struct snap_header_address){area->start}, header, 2));
 	accounts->large_blocks += w->taken;
 	return HG_OK;
 }
 
 /* How many bytes a promoted block takes where it was: the header there is gone. */
-static uint64_t forwarded_bytes(struct heap_walk *w, uint64_t address, uint64_t *to)
+static uint64_t forwarded_bytes(
+	struct heap_walk *w, struct snap_header_address left, struct snap_header_address *to)
 {
 	uint64_t header;
-	struct snap_header_address left = {address};
-	*to = address + 16 <= w->end
-		      ? snap_pointed_header(load_word(w, snap_field_address(left, 0))).a
-		      : 0;
-	if (*to % 8 || !snap_runtime_area(&w->core->runtime, *to) ||
-		!snap_image_u64(&w->core->image, *to, &header))
+	*to = (struct snap_header_address){0};
+	if (snap_field_address(left, 1) <= w->end)
+		*to = snap_pointed_header(load_word(w, snap_field_address(left, 0)));
+	if (to->a % 8 || !snap_runtime_area(&w->core->runtime, to->a) ||
+		!snap_image_u64(&w->core->image, to->a, &header))
 		return 0;
 	return block_bytes(w, header);
 }
@@ -326,19 +328,21 @@ static enum hg_status add_forward(
 /* Blocks that are still in a minor heap; those that have left it are passed over. */
 static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *area)
 {
-	uint64_t address = area->start, to;
+	uint64_t address = area->start;
+	struct snap_header_address to;
 	if (!leads_on(w, address, area->end))
 		address = resync(w, address, area->end);
 	while (address < area->end) {
 		uint64_t header = look_at_word(w, address) ? load_word(w, address) : 0;
-		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
+		struct snap_header_address at = {address};
+		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, at, &to);
 		if (bytes == 0 || bytes > area->end - address) {
 			end_entry(w);
 			address = resync(w, address, area->end);
 			continue;
 		}
 		if (header && bytes > 8)
-			BASE_TRY(take_heap_block(w, address, header));
+			BASE_TRY(take_heap_block(w, at, header));
 		else
 			end_entry(w);
 		address += bytes;
@@ -349,15 +353,15 @@ static enum hg_status walk_minor(struct heap_walk *w, const struct snap_area *ar
 /* First of all: what minor collections that were going on had moved. */
 static enum hg_status find_forwards(struct heap_walk *w, const struct snap_area *area)
 {
-	uint64_t to;
+	struct snap_header_address to;
 	for (uint64_t address = area->start; address < area->end && look_at_word(w, address);) {
 		uint64_t header = load_word(w, address);
-		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, address, &to);
+		struct snap_header_address at = {address};
+		uint64_t bytes = header ? block_bytes(w, header) : forwarded_bytes(w, at, &to);
 		if (bytes == 0 || bytes > area->end - address)
 			return HG_OK;
 		if (header == 0)
-			BASE_TRY(add_forward(w, (struct snap_header_address){address},
-				(struct snap_header_address){to}));
+			BASE_TRY(add_forward(w, at, to));
 		address += bytes;
 	}
 	return HG_OK;

@@ -122,19 +122,23 @@ static enum hg_status end_static_chunk(struct static_walk *w)
 
 /* A block that lies in two pieces of the image is copied, as far as it has fields. */
 static enum hg_status find_static_words(struct elfcore *core, struct snap_header_address address,
-	uint64_t wosize, uint64_t words, uint64_t *offset, struct hg_error *error)
+	uint64_t header, uint64_t *offset, struct hg_error *error)
 {
 	struct elfcore_list *copies = &core->copies;
+	uint64_t wosize = snap_header_wosize(header, core->snap->reserved), *words;
+	uint64_t fields = snap_tag_has_fields(snap_header_tag(header)) ? wosize : 0;
 	size_t got;
 	snap_image_at(&core->image, address.a, snap_block_bytes(wosize), &got);
 	*offset = 0;
 	if (got == snap_block_bytes(wosize))
 		return HG_OK;
-	BASE_TRY(base_grow_by(&copies->items, copies->count, words, &copies->capacity,
+	BASE_TRY(base_grow_by(&copies->items, copies->count, fields + 1, &copies->capacity,
 		sizeof(*copies->items), error));
-	(void)snap_image_read(&core->image, address.a, copies->items + copies->count, 8 * words);
+	words = copies->items + copies->count;
+	words[0] = header;
+	(void)snap_image_read(&core->image, snap_field_address(address, 0), words + 1, 8 * fields);
 	*offset = ELFCORE_COPY | copies->count;
-	copies->count += words;
+	copies->count += fields + 1;
 	return HG_OK;
 }
 
@@ -148,16 +152,15 @@ static bool reaches_heap(const struct snap_runtime *runtime, uint64_t start, uin
 static enum hg_status add_static_block(struct static_walk *w, struct snap_header_address address)
 {
 	struct snap *snap = w->core->snap;
-	uint64_t header, offset, wosize;
+	uint64_t header = 0, offset;
 	snap_image_u64(&w->core->image, address.a, &header);
-	wosize = snap_header_wosize(header, snap->reserved);
+	uint64_t wosize = snap_header_wosize(header, snap->reserved);
 	unsigned tag = snap_header_tag(header);
-	/* A conservative root may have led into the middle of a block. */
+	/* A conservative root may have led into the middle of a block, and the file may change. */
 	uint64_t end = snap_field_address(address, wosize);
-	if (address.a < w->end || reaches_heap(&w->core->runtime, address.a, end))
+	if (wosize == 0 || address.a < w->end || reaches_heap(&w->core->runtime, address.a, end))
 		return HG_OK;
-	uint64_t words = snap_tag_has_fields(tag) ? wosize + 1 : 1;
-	BASE_TRY(find_static_words(w->core, address, wosize, words, &offset, w->error));
+	BASE_TRY(find_static_words(w->core, address, header, &offset, w->error));
 	bool apart = address.a != w->end || offset || snap->entry_count == 0 ||
 		     snap->entries[snap->entry_count - 1].offset & ELFCORE_COPY;
 	if (apart || w->adder.room == 0)
