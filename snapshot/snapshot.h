@@ -234,8 +234,7 @@ static inline struct snap_adder snap_adder_start(struct snap *snap)
 	return (struct snap_adder){.snap = snap, .granule = snap->granules.last};
 }
 
-/* Ends the index entry and adds up: where blocks do not follow each other, and after the last one.
- */
+/* Ends the index entry and adds up: where blocks do not follow each other, and after the last. */
 static inline void snap_adder_end(struct snap_adder *a)
 {
 	struct snap *snap = a->snap;
@@ -251,8 +250,8 @@ static inline void snap_adder_end(struct snap_adder *a)
 }
 
 /*
- * A block, whose entry in the file is at 'offset'; the caller has
- * checked that it lies in its chunk, after the block before, and ends it where a chunk begins.
+ * A block, whose entry in the file is at 'offset'.  The caller has checked that it lies in its
+ * chunk, after the block before, and calls snap_adder_end() where a chunk begins.
  */
 static inline enum hg_status snap_adder_block(struct snap_adder *a,
 	struct snap_header_address address, uint64_t offset, uint64_t wosize, unsigned tag,
@@ -307,8 +306,8 @@ const struct snap_chunk *snap_chunk_at(const struct snap *snap, uint64_t address
 enum snap_outcome snap_resolve_stray(const struct snap *snap, uint64_t value);
 
 /*
- * Where an even word leads: the one place that knows.  The block it belongs to goes
- * to *header when snap_outcome_is_block().
+ * Where an even word leads: the one place that knows.  The block it belongs to goes to *header
+ * when snap_outcome_is_block().
  */
 enum snap_outcome snap_resolve(
 	const struct snap *snap, uint64_t value, struct snap_header_address *header);

@@ -58,8 +58,8 @@ struct snap_walk {
 	uint64_t entry, entry_end; /* still to come */
 	uint32_t blocks_left;      /* of the current entry */
 	struct base_cursor cursor; /* at its next block */
-	struct snap_header_address
-		address;   /* of the next block, for formats that do not record it */
+	/* Of the next block, for formats that do not record it. */
+	struct snap_header_address address;
 	uint64_t offset;   /* of the current entry */
 	uint64_t *scratch; /* owned */
 	size_t scratch_words;

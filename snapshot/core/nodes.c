@@ -161,7 +161,7 @@ static enum hg_status load_ephemerons(struct elfcore *core, struct hg_error *err
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t value;
 	for (uint64_t i = 0; i < runtime->ephemeron_count; i++) {
-		struct snap_block_address block = {runtime->ephemerons[i]};
+		struct snap_block_address block = runtime->ephemerons[i];
 		uint64_t words = ephemeron_words(core, block);
 		if (words && ephemeron_field(core, block, SNAP_EPHEMERON_DATA, &value))
 			BASE_TRY(elfcore_meet(core, value, error));
@@ -221,7 +221,7 @@ static enum hg_status finalise_ephemerons(struct elfcore *core, struct hg_error 
 	struct base_map seen = {0};
 	enum hg_status status = HG_OK;
 	for (uint64_t i = 0; i < runtime->ephemeron_count && status == HG_OK; i++) {
-		struct snap_block_address block = {runtime->ephemerons[i]};
+		struct snap_block_address block = runtime->ephemerons[i];
 		bool added;
 		/* Lists that are damaged may lead to one again. */
 		status = base_map_note(&seen, block.a, &added, error);

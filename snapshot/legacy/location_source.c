@@ -69,8 +69,8 @@ struct source_reader {
 	struct base_map by_name;   /* hash of a name -> its position in names */
 	const char **names;        /* each once, in locations->pool */
 	uint64_t name_count, name_capacity;
-	struct base_map by_place;  /* hash of a location -> its number */
-	const uint8_t *last_bytes; /* the name seen last; names are mostly shared */
+	struct base_map by_location; /* hash of a location -> its number */
+	const uint8_t *last_bytes;   /* the name seen last; names are mostly shared */
 	const char *last_file;
 	struct hg_error *error;
 };
@@ -122,7 +122,7 @@ static enum hg_status intern_location(
 	for (uint64_t key = hash_location(location);; key++) {
 		uint64_t known = l->locations->count;
 		bool added;
-		BASE_TRY(base_map_add(&l->by_place, key, &known, &added, l->error));
+		BASE_TRY(base_map_add(&l->by_location, key, &known, &added, l->error));
 		if (added)
 			return snap_locations_add(l->locations, location, number, l->error);
 		const struct snap_location *other = &l->locations->items[known];
@@ -440,7 +440,7 @@ enum hg_status snap_source_load(struct snap_locations *locations, enum snap_ids 
 	struct source_reader l = {.locations = locations, .native = native, .error = error};
 	enum hg_status status = load_source(&l, ids, &cursor);
 	base_map_release(&l.by_name);
-	base_map_release(&l.by_place);
+	base_map_release(&l.by_location);
 	free(l.names);
 	base_pool_release(&l.cells);
 	if (status != HG_OK) {

@@ -12,11 +12,10 @@ enum snap_custom_data {
 };
 
 struct snap_custom {
-	const char *identifier; /* "_bigarr02", ...; "" if it cannot be read */
-	enum snap_custom_data
-		offheap; /* whose memory the data are: the block's, a file's, somebody's */
-	uint64_t bytes;  /* of the data */
-	uint64_t owner;  /* equal for all blocks that share the data, 0 if none do */
+	const char *identifier;        /* "_bigarr02", ...; "" if it cannot be read */
+	enum snap_custom_data offheap; /* whose memory: the block's, a file's, somebody's */
+	uint64_t bytes;                /* of the data */
+	uint64_t owner;                /* equal for all blocks that share the data, 0 if none do */
 };
 
 /* Of the custom block (tag 255) at an address. */

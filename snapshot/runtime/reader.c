@@ -1,5 +1,4 @@
-/* What the parts of the reader share: the work budget, notes for the user, strings that are kept.
- */
+/* What the parts of the reader share: the work budget, notes for the user, strings to keep. */
 #include "snapshot/runtime/reader.h"
 
 #include <stdarg.h>

@@ -207,7 +207,7 @@ enum hg_status snap_add_ephemerons(
 		list = snap_word(runtime, list)) {
 		BASE_TRY(base_grow(&runtime->ephemerons, runtime->ephemeron_count,
 			&runtime->ephemeron_capacity, sizeof(*runtime->ephemerons), error));
-		runtime->ephemerons[runtime->ephemeron_count++] = list;
+		runtime->ephemerons[runtime->ephemeron_count++] = (struct snap_block_address){list};
 	}
 	return HG_OK;
 }

@@ -120,7 +120,7 @@ struct snap_runtime {
 	uint64_t root_slots[HG_ROOT_KINDS]; /* slots seen, those that hold integers included */
 	struct snap_stack *stacks;
 	uint64_t stack_count, stack_capacity;
-	uint64_t *ephemerons; /* addresses of blocks, in the order of the lists */
+	struct snap_block_address *ephemerons; /* in the order of the lists */
 	uint64_t ephemeron_count, ephemeron_capacity;
 	double sampling_rate; /* of 4.x, once there are samples; 0 unknown */
 	struct snap_sample *samples;

@@ -286,7 +286,7 @@ static inline uint64_t mark_ephemerons(struct marking *m)
 	do {
 		before = done.count;
 		for (uint64_t i = 0; i < m->rt->ephemeron_count; i++) {
-			uint64_t e = m->rt->ephemerons[i];
+			uint64_t e = m->rt->ephemerons[i].a;
 			uint64_t wosize = snap_runtime_wosize(m->rt, word_at(m, e - 8));
 			bool live = table_has(&m->marks, e, NULL) && !table_has(&done, e, NULL) &&
 				    word_at(m, e + 8) != m->rt->ephemeron_none;
