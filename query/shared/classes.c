@@ -13,35 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAGS = 256, LONGEST_MODULE = 512, LONGEST_CALL_STACK = 1 << 16 };
+enum { TAGS = 256, LONGEST_NAME = 1 << 16 }; /* of call stacks */
 
-/* For each location the first one of the same module, which stands for the module. */
-static enum hg_status find_module_aliases(struct hg_snapshot *snapshot, uint32_t **out)
+/*
+ * For each number of a class by this key, from 'first' on, the first one that has the same name and
+ * stands for all.
+ */
+static enum hg_status find_class_aliases(
+	struct hg_snapshot *snapshot, enum hg_key key, uint32_t first, uint32_t end, uint32_t **out)
 {
-	uint32_t count = snapshot->snap.locations.count;
 	struct query_aliases aliases = {0};
-	enum hg_status status = query_alloc(snapshot, count, sizeof(**out), (void **)out);
-	for (uint32_t i = 0; i < count && status == HG_OK; i++) {
-		char name[LONGEST_MODULE];
-		hg_class_name(snapshot, HG_BY_MODULE, i, name, sizeof(name));
-		status = query_aliases_add(snapshot, &aliases, name, i);
-	}
-	if (status == HG_OK)
-		query_aliases_resolve(&aliases, *out);
-	query_aliases_release(&aliases);
-	return status;
-}
-
-/* For each sample, from 1 on, the first one with the same call stack, which stands for it. */
-static enum hg_status find_stack_aliases(struct hg_snapshot *snapshot, uint32_t **out)
-{
-	uint32_t count = (uint32_t)snapshot->snap.sampled_count;
-	struct query_aliases aliases = {0};
-	enum hg_status status =
-		query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out);
-	for (uint32_t i = 1; i <= count && status == HG_OK; i++) {
-		char name[LONGEST_CALL_STACK];
-		hg_class_name(snapshot, HG_BY_CALL_STACK, i, name, sizeof(name));
+	enum hg_status status = query_alloc(snapshot, end, sizeof(**out), (void **)out);
+	for (uint32_t i = first; i < end && status == HG_OK; i++) {
+		char name[LONGEST_NAME];
+		hg_class_name(snapshot, key, i, name, sizeof(name));
 		status = query_aliases_add(snapshot, &aliases, name, i);
 	}
 	if (status == HG_OK)
@@ -299,11 +284,11 @@ static enum hg_status fill_classes(struct query_classes *classes, struct hg_snap
 	memset(classes->of_position, 0xff, g->live_count * sizeof(*classes->of_position));
 	enum hg_status status = HG_OK;
 	if (key == HG_BY_MODULE)
-		status = find_module_aliases(snapshot, &c.modules);
+		status = find_class_aliases(snapshot, key, 0, classes->count, &c.modules);
 	else if (key == HG_BY_TYPE || key == HG_BY_TYPE_LOCATION)
 		status = query_types_by_name(snapshot, &c.types);
 	else if (key == HG_BY_CALL_STACK)
-		status = find_stack_aliases(snapshot, &c.stacks);
+		status = find_class_aliases(snapshot, key, 1, classes->count, &c.stacks);
 	if (status == HG_OK && snapshot->snap.sampled_count)
 		status = begin_samples(&c);
 	if (status == HG_OK)
