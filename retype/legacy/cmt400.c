@@ -17,7 +17,7 @@
 static void release_cmt_reader(struct cmt_reader *r)
 {
 	struct base_map *maps[] = {&r->by_unit, &r->bound, &r->by_stamp, &r->by_name, &r->scope_of,
-		&r->declarations, &r->terms, &r->layouts, &r->locations};
+		&r->declarations, &r->terms, &r->layouts, &r->registered, &r->locations};
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		base_map_release(maps[i]);
 	for (uint64_t i = 0; i < r->unit_count; i++)

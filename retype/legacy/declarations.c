@@ -87,9 +87,11 @@ static void read_cmt_variant(struct cmt_reader *r, struct cmt_context *context,
 {
 	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
-	struct retype_constructor *constructors = cmt_alloc(r, count, sizeof(*constructors));
 	struct cmt_list items = cmt_read_list(m, list);
 	struct snap_value item;
+	if (!cmt_spend(r, count))
+		return;
+	struct retype_constructor *constructors = cmt_alloc(r, count, sizeof(*constructors));
 	for (; constructors && i < count && cmt_next(&items, &item); i++)
 		read_cmt_constructor(r, context, item, &constructors[i]);
 	out->form = RETYPE_VARIANT;
@@ -104,8 +106,10 @@ static void read_cmt_record(struct cmt_reader *r, struct cmt_context *context,
 	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	struct snap_value list = snap_marshal_field(m, kind, 0), item;
 	uint32_t count = cmt_length(m, list, MOST_MEMBERS), i = 0;
-	struct retype_field *fields = cmt_alloc(r, count, sizeof(*fields));
 	struct cmt_list items = cmt_read_list(m, list);
+	if (!cmt_spend(r, count))
+		return;
+	struct retype_field *fields = cmt_alloc(r, count, sizeof(*fields));
 	for (; fields && i < count && cmt_next(&items, &item); i++) {
 		const char *name =
 			cmt_string(r, m, snap_marshal_field(m, snap_marshal_field(m, item, 0), 1));
@@ -219,11 +223,13 @@ const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_co
 {
 	const struct snap_marshal *m = &r->units[context->env.unit]->m;
 	uint32_t most = cmt_length(m, signature, MOST_MEMBERS), i = 0;
-	struct retype_field *fields = cmt_alloc(r, most, sizeof(*fields));
 	struct cmt_list items = cmt_read_list(m, signature);
 	struct base_map last = {0};
 	struct snap_value item;
 	const char *name;
+	if (!cmt_spend(r, most))
+		most = 0;
+	struct retype_field *fields = cmt_alloc(r, most, sizeof(*fields));
 	for (; i < most && r->status == HG_OK && cmt_next(&items, &item); i++)
 		r->status = base_map_set(&last, member_key(r, m, item, &name), i, r->error);
 	*count = 0;

@@ -13,6 +13,13 @@ void *cmt_alloc(struct cmt_reader *r, uint64_t count, size_t size)
 	return memory;
 }
 
+bool cmt_spend(struct cmt_reader *r, uint32_t steps)
+{
+	bool is_enough = r->budget >= steps;
+	r->budget -= is_enough ? steps : r->budget;
+	return is_enough;
+}
+
 uint64_t cmt_key(uint64_t key, uint64_t number)
 {
 	return base_hash_join(base_process_secret(), base_hash(base_process_secret(), key), number);

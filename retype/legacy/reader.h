@@ -60,7 +60,8 @@ struct cmt_reader {
 	struct base_map scope_of;     /* unit, node -> scope */
 	struct base_map declarations; /* entry, bindings; or hash of a name -> declaration */
 	struct base_map terms;        /* generation, node -> term */
-	struct base_map layouts;      /* hash of a module -> its layout, or RETYPE_NONE */
+	struct base_map layouts;      /* hash of a module -> its layout */
+	struct base_map registered;   /* unit, cell of a list of definitions: a set */
 	struct base_map locations;    /* hash of a location -> number in 'wanted' */
 	uint32_t generation;
 	uint64_t budget; /* steps that are left */
@@ -70,6 +71,9 @@ struct cmt_reader {
 
 /* Memory of the types, zeroed; NULL and a status when there is none. */
 void *cmt_alloc(struct cmt_reader *r, uint64_t count, size_t size);
+
+/* Takes steps from the budget; false, and it is used up, if there are not so many left. */
+bool cmt_spend(struct cmt_reader *r, uint32_t steps);
 
 /* A key for several numbers and a string: equal ones have the same, as hardly any others do. */
 uint64_t cmt_key(uint64_t key, uint64_t number);

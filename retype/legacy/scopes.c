@@ -149,13 +149,23 @@ void cmt_register_module(
 	add_ident(r, ident, CMT_MODULES, CMT_EXPRESSION, expression, scope);
 }
 
+bool cmt_next_definition(
+	struct cmt_reader *r, uint32_t scope, struct cmt_list *list, struct snap_value *out)
+{
+	uint64_t cell = (uint64_t)r->scopes[scope].unit << 32 | list->rest.bits;
+	bool is_new = false;
+	if (r->status == HG_OK)
+		r->status = base_map_note(&r->registered, cell, &is_new, r->error);
+	return is_new && cmt_next(list, out);
+}
+
 static void register_types(struct cmt_reader *r, struct snap_value desc, uint32_t scope)
 {
 	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
 	/* (ident, name, Typedtree.type_declaration) */
-	while (cmt_next(&list, &item))
+	while (cmt_next_definition(r, scope, &list, &item))
 		add_ident(r, snap_marshal_field(m, item, 0), CMT_TYPES, CMT_TYPE,
 			snap_marshal_field(m, snap_marshal_field(m, item, 2), 1), scope);
 }
@@ -165,7 +175,7 @@ static void register_recmodules(struct cmt_reader *r, struct snap_value desc, ui
 	const struct snap_marshal *m = cmt_scope_marshal(r, scope);
 	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 0));
 	struct snap_value item;
-	while (cmt_next(&list, &item))
+	while (cmt_next_definition(r, scope, &list, &item))
 		add_ident(r, snap_marshal_field(m, item, 0), CMT_MODULES, CMT_EXPRESSION,
 			snap_marshal_field(m, item, 3), scope);
 }
@@ -194,7 +204,7 @@ static void register_include(struct cmt_reader *r, struct snap_value desc, uint3
 	struct snap_value included = snap_marshal_field(m, desc, 0), ident;
 	static const enum cmt_space spaces[] = {CMT_MODULE_TYPES, CMT_MODULES, CMT_TYPES};
 	struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, desc, 1));
-	while (cmt_next(&list, &ident))
+	while (cmt_next_definition(r, scope, &list, &ident))
 		for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++)
 			add_ident(r, ident, spaces[i], CMT_PROJECTION, included, scope);
 }
@@ -256,6 +266,6 @@ void cmt_register_signature(struct cmt_reader *r, struct snap_value signature, u
 {
 	struct cmt_list list = cmt_read_list(cmt_scope_marshal(r, scope), signature);
 	struct snap_value item;
-	while (r->status == HG_OK && cmt_next(&list, &item))
+	while (cmt_next_definition(r, scope, &list, &item))
 		register_signature_item(r, item, scope);
 }

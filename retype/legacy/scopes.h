@@ -54,6 +54,13 @@ void cmt_scope_remember(
 	struct cmt_reader *r, uint32_t unit, struct snap_value node, uint32_t scope);
 uint32_t cmt_scope_of(const struct cmt_reader *r, uint32_t unit, struct snap_value node);
 
+/*
+ * The next element of a list of definitions, each of whose cells is gone through once: in a damaged
+ * file many lists may end alike.
+ */
+bool cmt_next_definition(
+	struct cmt_reader *r, uint32_t scope, struct cmt_list *list, struct snap_value *out);
+
 /* The definitions of a structure_item, by stamp and name. */
 void cmt_register_item(struct cmt_reader *r, struct snap_value item, uint32_t scope);
 /* Those of a Types.signature, as far as their stamps are not known from elsewhere. */

@@ -64,11 +64,13 @@ static struct retype_term *terms_of_list(struct cmt_reader *r, struct cmt_contex
 {
 	const struct snap_marshal *m = cmt_context_marshal(r, context);
 	uint32_t length = cmt_length(m, list, MOST_ARGUMENTS), i = 0;
-	struct retype_term *terms = scratch_alloc(r, length + 1, sizeof(*terms));
 	struct cmt_list cells = cmt_read_list(m, list);
 	struct snap_value element;
 	base_assert(depth <= CMT_MOST_TYPE_DEPTH + 1);
 	*count = 0;
+	if (!cmt_spend(r, length))
+		return NULL;
+	struct retype_term *terms = scratch_alloc(r, length + 1, sizeof(*terms));
 	if (!terms)
 		return NULL;
 	for (; i < length && cmt_next(&cells, &element); i++)

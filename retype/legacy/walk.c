@@ -198,12 +198,23 @@ static uint32_t scope_within(
 	return inner_scope(w, step->scope, NULL, 0);
 }
 
+/* Each block is visited once, also the cells of lists. */
+static bool is_unvisited(struct walk *w, struct snap_value value)
+{
+	uint32_t number;
+	if (w->r->status != HG_OK || snap_marshal_tag(w->m, value) < 0 ||
+		base_map_number(&w->seen, value.bits, &number))
+		return false;
+	w->r->status = base_map_set(&w->seen, value.bits, 0, w->r->error);
+	return w->r->status == HG_OK;
+}
+
 static void push_list(struct walk *w, struct snap_value value, enum node node, uint32_t scope)
 {
 	struct cmt_list list = cmt_read_list(w->m, value);
 	struct snap_value element;
 	uint64_t first = w->count;
-	while (w->r->status == HG_OK && cmt_next(&list, &element))
+	while (is_unvisited(w, list.rest) && cmt_next(&list, &element))
 		push_step(w, element, node, scope);
 	/* The first one is to be popped first. */
 	for (uint64_t i = first, j = w->count; i + 1 < j; i++) {
@@ -235,22 +246,12 @@ static void define_step(struct walk *w, const struct step *step)
 	if (step->node == STRUCTURE) {
 		struct cmt_list list = cmt_read_list(m, snap_marshal_field(m, step->value, 0));
 		struct snap_value item;
-		while (w->r->status == HG_OK && cmt_next(&list, &item))
+		while (cmt_next_definition(w->r, step->scope, &list, &item))
 			cmt_register_item(w->r, item, step->scope);
 		cmt_register_signature(w->r, snap_marshal_field(m, step->value, 1), step->scope);
 	}
 	if (step->node == STRUCTURE || step->node == MODULE)
 		cmt_scope_remember(w->r, w->unit, step->value, step->scope);
-}
-
-/* Each block is visited once. */
-static bool is_unvisited(struct walk *w, struct snap_value value)
-{
-	uint32_t number;
-	if (snap_marshal_tag(w->m, value) < 0 || base_map_number(&w->seen, value.bits, &number))
-		return false;
-	w->r->status = base_map_set(&w->seen, value.bits, 0, w->r->error);
-	return w->r->status == HG_OK;
 }
 
 static void visit_step(struct walk *w, struct step step, cmt_meet_fn *meet)

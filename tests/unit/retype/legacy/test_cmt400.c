@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -399,6 +400,161 @@ static void test_name_of_another_unit(void **state)
 	free(bytes);
 }
 
+/* A marshalled value that is being written, as OCaml writes it. */
+struct written {
+	uint8_t bytes[1 << 20];
+	size_t size;
+	uint32_t objects, words;
+};
+
+static void put_number(struct written *w, uint8_t code, uint32_t number)
+{
+	assert_true(w->size + 5 <= sizeof(w->bytes));
+	w->bytes[w->size] = code;
+	put_be32(w->bytes + w->size + 1, number);
+	w->size += 5;
+}
+
+static void put_block(struct written *w, uint32_t tag, uint32_t size)
+{
+	put_number(w, 0x08, size << 10 | tag);
+	w->objects++;
+	w->words += 1 + size;
+}
+
+/* A block that there is already, by how many objects there were before it. */
+static void put_shared(struct written *w, uint32_t object)
+{
+	put_number(w, 0x06, w->objects - object);
+}
+
+static void put_zeros(struct written *w, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		put_number(w, 0x02, 0);
+}
+
+static void put_string(struct written *w, const char *string)
+{
+	size_t length = strlen(string);
+	assert_true(length < 8 && w->size + 8 <= sizeof(w->bytes));
+	w->bytes[w->size++] = (uint8_t)(0x20 | length);
+	memcpy(w->bytes + w->size, string, length);
+	w->size += length;
+	w->objects++;
+	w->words += 2;
+}
+
+/* cmt_infos of T1 up to the list of structure items, and what comes after it. */
+static void begin_tiny(struct written *w)
+{
+	memset(w, 0, sizeof(*w));
+	w->size = 12 + 20;
+	put_block(w, 0, 12);
+	put_string(w, "T1");
+	put_block(w, 1, 1);
+	put_block(w, 0, 3);
+}
+
+static void end_tiny(struct written *w)
+{
+	static const uint8_t begin[] = "Caml2012T001\x84\x95\xa6\xbe";
+	put_zeros(w, 2 + 2);
+	put_block(w, 0, 1);
+	put_string(w, "t1.ml");
+	put_string(w, "/");
+	put_zeros(w, 6);
+	memcpy(w->bytes, begin, 16);
+	put_be32(w->bytes + 16, (uint32_t)w->size - 32);
+	put_be32(w->bytes + 20, w->objects);
+	put_be32(w->bytes + 24, w->words);
+	put_be32(w->bytes + 28, w->words);
+}
+
+/* An expression, a tuple of more and more, each of which is a tuple of all that come after it. */
+static void write_tuples(struct written *w, uint32_t count)
+{
+	begin_tiny(w);
+	put_block(w, 0, 2);
+	put_block(w, 0, 2);
+	put_block(w, 0, 1);
+	put_block(w, 0, 5);
+	put_block(w, 7, 1);
+	uint32_t first = w->objects;
+	for (uint32_t i = 0; i < count; i++) {
+		put_block(w, 0, 2);
+		put_block(w, 0, 5);
+		put_block(w, 7, 1);
+	}
+	put_zeros(w, 1);
+	for (uint32_t i = count; i-- > 0;) {
+		put_zeros(w, 4);
+		if (i + 1 == count)
+			put_zeros(w, 1);
+		else
+			put_shared(w, first + 3 * (i + 1));
+	}
+	put_zeros(w, 4 + 1 + 1);
+	end_tiny(w);
+}
+
+/* Definitions of types, each together with all that come before it. */
+static void write_types(struct written *w, uint32_t count)
+{
+	uint32_t list = 0;
+	begin_tiny(w);
+	for (uint32_t i = 0; i < count; i++) {
+		put_block(w, 0, 2);
+		put_block(w, 0, 2);
+		put_block(w, 3, 1);
+		uint32_t before = list;
+		list = w->objects;
+		put_block(w, 0, 2);
+		put_block(w, 0, 3);
+		put_block(w, 0, 3);
+		put_zeros(w, 1);
+		put_string(w, "t");
+		put_zeros(w, 1 + 2);
+		if (i == 0)
+			put_zeros(w, 1);
+		else
+			put_shared(w, before);
+		put_zeros(w, 1);
+	}
+	put_zeros(w, 1);
+	end_tiny(w);
+}
+
+static long peak_megabytes(void)
+{
+	struct rusage usage;
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+	return usage.ru_maxrss >> 10;
+}
+
+/* Lists that share their ends are gone through once, not each from its beginning. */
+static void test_lists_that_end_alike(void **state)
+{
+	static struct written w;
+	static void (*const writers[])(struct written * w, uint32_t count) = {
+		write_tuples, write_types};
+	struct folder folder;
+	(void)state;
+	make_folder(&folder, "t1.cmt");
+	for (size_t i = 0; i < 2; i++) {
+		struct subject s;
+		long before = peak_megabytes();
+		writers[i](&w, 12000);
+		write_file(folder.file, w.bytes, w.size);
+		open_tiny(&s, &folder);
+		assert_int_equal(s.snap.note_count, 0);
+		assert_non_null(strstr(s.source, folder.file));
+		assert_in_range(peak_megabytes() - before, 0, 100);
+		close_subject(&s);
+	}
+	remove_folder(&folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_damage_is_noted_everywhere),
 		cmocka_unit_test(test_partial_implementation),
 		cmocka_unit_test(test_name_of_another_unit),
+		cmocka_unit_test(test_lists_that_end_alike),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
