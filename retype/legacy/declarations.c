@@ -8,8 +8,6 @@
 #include "retype/legacy/stdlib.h"
 #include "retype/legacy/unit.h"
 
-#include <string.h>
-
 /* Of Types.type_declaration and its type_kind. */
 enum { DECLARED_PARAMETERS, DECLARED_KIND = 2, DECLARED_MANIFEST = 4 };
 enum { KIND_RECORD, KIND_VARIANT };

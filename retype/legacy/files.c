@@ -71,6 +71,8 @@ static enum hg_status add_cmt_file(
 	return HG_OK;
 }
 
+static enum hg_status search_cmt_folder(struct cmt_reader *r, const char *folder, unsigned levels);
+
 static enum hg_status look_at_entry(
 	struct cmt_reader *r, const char *folder, const struct dirent *entry, unsigned levels)
 {
@@ -83,12 +85,12 @@ static enum hg_status look_at_entry(
 		return HG_OK;
 	if (has_cmt_suffix(entry->d_name, &suffix))
 		return add_cmt_file(r, path, entry->d_name, suffix);
-	return levels && base_entry_is_folder(entry, path) ? cmt_look_in(r, path, levels - 1)
+	return levels && base_entry_is_folder(entry, path) ? search_cmt_folder(r, path, levels - 1)
 							   : HG_OK;
 }
 
 /* Folders that cannot be read hold nothing; the depth bounds the recursion. */
-enum hg_status cmt_look_in(struct cmt_reader *r, const char *folder, unsigned levels)
+static enum hg_status search_cmt_folder(struct cmt_reader *r, const char *folder, unsigned levels)
 {
 	struct base_folder stream;
 	struct dirent *entry = NULL;
@@ -134,7 +136,7 @@ static enum hg_status search_root(struct cmt_reader *r, struct base_map *inodes,
 	unsigned levels, uint32_t root)
 {
 	uint64_t first = r->file_count;
-	BASE_TRY(cmt_look_in(r, folder, levels));
+	BASE_TRY(search_cmt_folder(r, folder, levels));
 	BASE_TRY(sort_found_files(r, inodes, first));
 	for (uint64_t i = first; i < r->file_count; i++) {
 		base_assert(i == first || by_path(&r->files[i - 1], &r->files[i]) <= 0);

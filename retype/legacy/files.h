@@ -22,7 +22,6 @@ struct cmt_file {
 
 /* Lists the files of the folders given, beside the snapshot, and of the current folder. */
 enum hg_status cmt_find_files(struct cmt_reader *r, const char *const *directories, size_t count);
-enum hg_status cmt_look_in(struct cmt_reader *r, const char *folder, unsigned levels);
 
 /* Whether a name and the 'length' bytes of another are those of the same module. */
 bool cmt_same_module(const char *a, const char *b, size_t length);

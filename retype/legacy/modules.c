@@ -540,8 +540,7 @@ static struct cmt_target entry_target(
 	bindings = cmt_enclosing(r, e.scope, bindings);
 	return (struct cmt_target){.entry = entry,
 		.bindings = bindings,
-		.name = cmt_qualified(r, e.scope, bindings, e.name),
-		.made_by = r->scopes[e.scope].made_by};
+		.name = cmt_qualified(r, e.scope, bindings, e.name)};
 }
 
 struct cmt_target cmt_resolve_type(

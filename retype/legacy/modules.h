@@ -41,8 +41,7 @@ struct cmt_environment {
 struct cmt_target {
 	uint32_t entry; /* RETYPE_NONE: not known */
 	uint32_t bindings;
-	const char *name;    /* as it is printed, with the module it is in */
-	const char *made_by; /* the functor that is not known, in whose result it is; or NULL */
+	const char *name; /* as it is printed, with the module it is in */
 };
 
 struct cmt_target cmt_resolve_type(

@@ -15,7 +15,7 @@ struct cmt_scope {
 	const char *made_by;    /* the functor that is not known and has made it, or NULL */
 };
 
-enum cmt_space { CMT_TYPES, CMT_MODULES, CMT_MODULE_TYPES, CMT_CLASSES };
+enum cmt_space { CMT_TYPES, CMT_MODULES, CMT_MODULE_TYPES };
 
 enum cmt_entry_form {
 	CMT_TYPE,        /* node: Types.type_declaration */

@@ -6,8 +6,6 @@
 #include "retype/legacy/scopes.h"
 #include "retype/legacy/unit.h"
 
-#include <string.h>
-
 enum node {
 	NONE,
 	EXPRESSION,

@@ -13,7 +13,6 @@
 #include "snapshot/header.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	TAG_FORCING = 244, /* since OCaml 5.0 */
