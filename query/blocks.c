@@ -5,8 +5,9 @@
 
 #include <stdlib.h>
 
-void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
-	struct hg_block *out)
+/* For a block met in a walk. */
+static void describe_block(struct hg_snapshot *snapshot, uint32_t rank,
+	const struct snap_cell *cell, struct hg_block *out)
 {
 	const struct graph *g = &snapshot->graph;
 	base_assert(rank < snapshot->snap.block_count);
@@ -61,7 +62,7 @@ void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *ou
 	if (node >= snapshot->snap.block_count)
 		describe_root(snapshot, node, out);
 	else if (snap_block(&snapshot->lookup, (struct snap_rank){node}, &cell))
-		query_describe(snapshot, node, &cell, out);
+		describe_block(snapshot, node, &cell, out);
 }
 
 const struct hg_block *hg_describe_block(struct hg_snapshot *snapshot, hg_node node)
@@ -130,7 +131,7 @@ const struct hg_block *hg_objects_next(struct hg_objects *objects)
 			return NULL;
 		objects->scan = snap_scan_run(snap, &objects->run);
 	}
-	query_describe(objects->snapshot, objects->rank++, &cell, &objects->block);
+	describe_block(objects->snapshot, objects->rank++, &cell, &objects->block);
 	return &objects->block;
 }
 

@@ -95,10 +95,8 @@ bool query_root_points_to(
 /* HG_ERROR_USAGE if there is no such key. */
 enum hg_status query_check_key(const struct hg_snapshot *snapshot, enum hg_key key);
 
-/* Fills 'out' for a node, as hg_describe_block() says; and for a block met in a walk. */
+/* Fills 'out' for a node, as hg_describe_block() says. */
 void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out);
-void query_describe(struct hg_snapshot *snapshot, uint32_t rank, const struct snap_cell *cell,
-	struct hg_block *out);
 
 /* The field of a block (or root, HG_UNKNOWN) that leads to 'target', the first one. */
 uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target);

@@ -11,10 +11,6 @@
 
 enum { QUERY_LONGEST_NAME = 8192 };
 
-/* Which terms are types of blocks: by number, as many as retype_term_count(); from query_alloc().
- */
-enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out);
-
 /* Of these, those whose name is 'literal' or, when that is NULL, matches the expression. */
 enum hg_status query_types_match(struct hg_snapshot *snapshot, const struct base_pattern *pattern,
 	const char *literal, bool **out);

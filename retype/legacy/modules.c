@@ -171,7 +171,8 @@ static uint32_t bind_parameter(struct cmt_reader *r, struct cmt_binding binding)
 	return number;
 }
 
-uint32_t cmt_enclosing(struct cmt_reader *r, uint32_t scope, uint32_t bindings)
+/* The bindings that matter to what is defined in a scope. */
+static uint32_t enclosing_bindings(struct cmt_reader *r, uint32_t scope, uint32_t bindings)
 {
 	uint32_t kept = RETYPE_NONE;
 	for (; bindings != RETYPE_NONE && scope != RETYPE_NONE; scope = r->scopes[scope].parent) {
@@ -340,7 +341,7 @@ static struct cmt_module module_expr(
 		module = (struct cmt_module){.kind = CMT_STRUCTURE,
 			.unit = env.unit,
 			.scope = scope,
-			.bindings = cmt_enclosing(r, scope, env.bindings),
+			.bindings = enclosing_bindings(r, scope, env.bindings),
 			.node = first};
 		/* A structure that is an argument, or included, has no name of its own. */
 		if (r->scopes[scope].name)
@@ -382,7 +383,7 @@ static struct cmt_module signature_module(struct cmt_reader *r, struct cmt_envir
 	return (struct cmt_module){.kind = CMT_STRUCTURE,
 		.unit = env.unit,
 		.scope = scope,
-		.bindings = cmt_enclosing(r, scope, env.bindings),
+		.bindings = enclosing_bindings(r, scope, env.bindings),
 		.node = items,
 		.name = scope_name(r, scope, env.bindings)};
 }
@@ -537,7 +538,7 @@ static struct cmt_target entry_target(
 		if (target.entry != RETYPE_NONE)
 			return target;
 	}
-	bindings = cmt_enclosing(r, e.scope, bindings);
+	bindings = enclosing_bindings(r, e.scope, bindings);
 	return (struct cmt_target){.entry = entry,
 		.bindings = bindings,
 		.name = cmt_qualified(r, e.scope, bindings, e.name)};

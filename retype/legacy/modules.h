@@ -59,9 +59,6 @@ struct cmt_module cmt_resolve_module_type(
 const char *cmt_qualified(
 	struct cmt_reader *r, uint32_t scope, uint32_t bindings, const char *name);
 
-/* The bindings that matter to what is defined in a scope. */
-uint32_t cmt_enclosing(struct cmt_reader *r, uint32_t scope, uint32_t bindings);
-
 /* What the unit of this name is as a module. */
 struct cmt_module cmt_unit_module(struct cmt_reader *r, const char *name, uint32_t user);
 

@@ -30,8 +30,5 @@ void snap_sort_areas(struct snap_runtime *runtime);
 
 /* Ranges of code and static data; atoms; page table. */
 enum hg_status snap_read_ranges(struct snap_runtime *runtime, struct hg_error *error);
-bool snap_in_ranges(const struct snap_range *ranges, uint64_t count, uint64_t address);
-/* Puts ranges in order, joins those that touch or overlap; returns how many are left. */
-uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count);
 
 #endif

@@ -17,7 +17,8 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count)
+/* Puts ranges in order, joins those that touch or overlap; returns how many are left. */
+static uint64_t join_ranges(struct snap_range *ranges, uint64_t count)
 {
 	uint64_t kept = 0;
 	if (count == 0)
@@ -34,7 +35,7 @@ uint64_t snap_sort_ranges(struct snap_range *ranges, uint64_t count)
 	return kept + 1;
 }
 
-bool snap_in_ranges(const struct snap_range *ranges, uint64_t count, uint64_t address)
+static bool is_in_ranges(const struct snap_range *ranges, uint64_t count, uint64_t address)
 {
 	uint64_t low = BASE_FIRST_ABOVE(ranges, count, end, address);
 	return low < count && address >= ranges[low].start;
@@ -42,12 +43,12 @@ bool snap_in_ranges(const struct snap_range *ranges, uint64_t count, uint64_t ad
 
 bool snap_runtime_is_static(const struct snap_runtime *runtime, uint64_t address)
 {
-	return snap_in_ranges(runtime->statics, runtime->static_count, address);
+	return is_in_ranges(runtime->statics, runtime->static_count, address);
 }
 
 bool snap_runtime_is_code(const struct snap_runtime *runtime, uint64_t address)
 {
-	return snap_in_ranges(runtime->codes, runtime->code_count, address);
+	return is_in_ranges(runtime->codes, runtime->code_count, address);
 }
 
 struct ranges {
@@ -138,7 +139,7 @@ static enum hg_status keep_ranges(struct snap_runtime *runtime, struct ranges *r
 	struct snap_range **out, uint64_t *count, struct hg_error *error)
 {
 	void *kept;
-	*count = snap_sort_ranges(ranges->items, ranges->count);
+	*count = join_ranges(ranges->items, ranges->count);
 	BASE_TRY(base_pool_alloc(&runtime->pool, *count, sizeof(**out), &kept, error));
 	if (*count && ranges->items)
 		memcpy(kept, ranges->items, *count * sizeof(**out));
