@@ -508,6 +508,7 @@ static void captures_without_options(void **state)
 	assert_non_null(mkdtemp(folder));
 	assert_int_equal(chdir(folder), 0);
 	assert_int_equal(hg_process_open(session, target.pid, &process), HG_OK);
+	assert_usage(hg_capture_process(process, NULL, NULL));
 	for (unsigned i = 0; i < BEYOND; i++) {
 		struct hg_capture_options options = {
 			.size = sizeof(options), .method = (enum hg_capture_method)beyond[i]};
