@@ -69,13 +69,13 @@ if has_cores; then
 	unpack_cores lib 413-cache 53-fib 53-mprof
 	for name in 413-cache/cache 53-fib/fib 53-mprof/mprof; do
 		core=("$work/${name%/*}/core" --exe "$work/$name" --libraries "$work/lib")
-		# Some thousand rows are enough.
-		for verb in summary info 'roots --limit 2000' 'tree --depth 3' 'objects --limit 2000'; do
+		# Some hundred rows are enough: one is like the other.
+		for verb in summary info 'roots --limit 300' 'tree --depth 3' 'objects --limit 300'; do
 			# shellcheck disable=SC2086 # words
 			written "${verb%% *}" $verb "${core[@]}"
 		done
 		for key in location tag module root; do
-			written top top --by $key --limit 2000 "${core[@]}"
+			written top top --by $key --limit 300 "${core[@]}"
 		done
 		written why why root:caml_signal_handlers "${core[@]}"
 		"$hg" objects --format csv "${core[@]}" | columns tag address |
