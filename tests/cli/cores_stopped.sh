@@ -19,7 +19,7 @@ dump_stops() {
 			! grep -q " [Tt] $name\$" "$work/symbols" || printf '%s\n' "break *$name" "ignore \$bpnum 20"
 		done
 		for i in 1 2 3 4; do
-			printf '%s\n' continue "gcore $work/stop.$i" 'info symbol $pc' 'clear *$pc'
+			printf '%s\n' continue "gcore $work/stop.$i" "info symbol \$pc" "clear *\$pc"
 		done
 	} >"$work/commands"
 	timeout 120 gdb -nx -batch -p "$2" -x "$work/commands" >"$work/gdb" 2>&1 </dev/null || true
