@@ -17,7 +17,7 @@
 				__func__, #condition),                                             \
 			       abort()))
 #else
-#define base_assert(condition) ((void)sizeof(!(condition)))
+#define base_assert(condition) ((void)(0 && (condition)))
 #endif
 
 /* Of an array of structs: every entry's member is at least that of the one before. */

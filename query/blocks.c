@@ -98,10 +98,10 @@ struct hg_objects {
 
 enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects **out)
 {
-	if (out)
-		*out = NULL;
+	if (!out)
+		return query_no_place(snapshot);
+	*out = NULL;
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(query_place(snapshot, out));
 	struct hg_error *error = &snapshot->session->error;
 	BASE_TRY(graph_nodes(&snapshot->graph, error));
 	struct hg_objects *objects;

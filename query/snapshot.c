@@ -326,10 +326,9 @@ enum hg_status query_begin(struct hg_snapshot *snapshot)
 		"the snapshot has not been analysed");
 }
 
-enum hg_status query_place(struct hg_snapshot *snapshot, const void *out)
+enum hg_status query_no_place(struct hg_snapshot *snapshot)
 {
-	if (out)
-		return HG_OK;
+	BASE_TRY(query_begin(snapshot));
 	return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 		"there is no place for the result");
 }
@@ -441,10 +440,10 @@ static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_total
 
 enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out)
 {
-	if (out)
-		*out = NULL;
+	if (!out)
+		return query_no_place(snapshot);
+	*out = NULL;
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(query_place(snapshot, out));
 	if (!snapshot->counted)
 		BASE_TRY(count_totals(snapshot, &snapshot->totals));
 	snapshot->counted = true;

@@ -41,8 +41,8 @@ static inline size_t query_room(const char *buffer, size_t size)
  */
 enum hg_status query_begin(struct hg_snapshot *snapshot);
 
-/* HG_ERROR_USAGE if there is no place for the result. */
-enum hg_status query_place(struct hg_snapshot *snapshot, const void *out);
+/* For who has no place for the result: begins, and fails with HG_ERROR_USAGE. */
+enum hg_status query_no_place(struct hg_snapshot *snapshot);
 
 /* malloc() for results, which outlive arenas; zeroed, never NULL on success. */
 enum hg_status query_alloc(struct hg_snapshot *snapshot, uint64_t count, size_t size, void **out);

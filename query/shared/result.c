@@ -25,10 +25,10 @@ static struct result *result_of(void *answer)
 enum hg_status query_answer(struct hg_snapshot *snapshot, size_t size, void *out)
 {
 	void *none = NULL;
-	if (out)
-		memcpy(out, &none, sizeof(none));
+	if (!out)
+		return query_no_place(snapshot);
+	memcpy(out, &none, sizeof(none));
 	BASE_TRY(query_begin(snapshot));
-	BASE_TRY(query_place(snapshot, out));
 	struct result *result = calloc(1, sizeof(*result) + size);
 	if (!result)
 		return base_no_memory(&snapshot->session->error, sizeof(*result) + size);

@@ -55,7 +55,7 @@ enum snap_x86_64_place {
 
 /* Numbers in DWARF. */
 enum snap_x86_64_register {
-#define SNAP_NUMBERED(name, number) SNAP_##name = number,
+#define SNAP_NUMBERED(name, number) SNAP_##name = (number),
 #define SNAP_PLAIN(name)
 	SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
 #undef SNAP_NUMBERED

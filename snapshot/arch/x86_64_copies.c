@@ -42,7 +42,7 @@ static enum snap_x86_64_register register_of(unsigned reg)
 	switch (reg) {
 #define SNAP_NUMBERED(name, number)                                                                \
 	case X86_REG_##name:                                                                       \
-		return (enum snap_x86_64_register)number;
+		return (enum snap_x86_64_register)(number);
 #define SNAP_PLAIN(name)
 		SNAP_X86_64_REGISTERS(SNAP_NUMBERED, SNAP_PLAIN)
 #undef SNAP_NUMBERED
