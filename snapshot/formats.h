@@ -1,7 +1,7 @@
 /*
  * The formats of snapshots: one table, one row and one loader for each.  Whoever adds a format
- * writes its loader in a folder of its own and adds the row to formats.c and, at the same place,
- * its name to enum hg_format of heapgraph.h; nothing else names it.
+ * writes its loader in a folder of its own and adds, both at the end, the row to formats.c and its
+ * name to enum hg_format of heapgraph.h, whose numbers stay; nothing else names it.
  */
 #ifndef SNAPSHOT_FORMATS_H
 #define SNAPSHOT_FORMATS_H
