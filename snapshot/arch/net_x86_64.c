@@ -97,30 +97,70 @@ enum {
 	RESTART_BLOCK = -516
 };
 
-/*
- * The kernel notes what is left of these calls and has them go on as restart_syscall(2), if they
- * were interrupted before; that note is lost with a return from a signal.  Which call it was stands
- * in the code before the instruction: mov $NUMBER, %eax.  False when it does not.
- */
-static bool first_number(pid_t process, uint64_t after, uint64_t *number)
+/* Calls of which the kernel notes what is left, and has that go on as restart_syscall(2). */
+static bool is_noted_call(uint64_t number)
 {
-	enum { BEFORE = 24, MOVE = 0xb8, MOVE_BYTES = 5, EXTENDED = 0x41 };
-	static const uint32_t numbers[] = {SYS_poll, SYS_nanosleep, SYS_futex, SYS_clock_nanosleep};
-	uint8_t code[BEFORE];
-	if (base_proc_read_memory(process, after - SYSCALL_BYTES - BEFORE, code, BEFORE) != BEFORE)
-		return false;
+	return number == SYS_poll || number == SYS_nanosleep || number == SYS_futex ||
+	       number == SYS_clock_nanosleep;
+}
+
+/* Code of at most this many bytes before an instruction. */
+enum { BEFORE = 24 };
+
+static bool read_before(pid_t process, uint64_t address, uint8_t code[BEFORE])
+{
+	return base_proc_read_memory(process, address - BEFORE, code, BEFORE) == BEFORE;
+}
+
+/* mov $NUMBER, %eax */
+static bool number_in_code(const uint8_t code[BEFORE], uint64_t *number)
+{
+	enum { MOVE = 0xb8, MOVE_BYTES = 5, EXTENDED = 0x41 };
 	for (size_t at = BEFORE - MOVE_BYTES; at > 0; at--) {
 		uint32_t moved;
 		memcpy(&moved, code + at + 1, sizeof(moved));
-		if (code[at] != MOVE || code[at - 1] == EXTENDED)
+		if (code[at] != MOVE || code[at - 1] == EXTENDED || !is_noted_call(moved))
 			continue;
-		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-			if (moved == numbers[i]) {
-				*number = moved;
-				return true;
-			}
+		*number = moved;
+		return true;
 	}
 	return false;
+}
+
+/* A load from the stack, mov OFFSET(%rsp), by its bytes before the offset: the last one. */
+static bool number_on_stack(pid_t process, const uint8_t code[BEFORE], const char load[4],
+	uint64_t stack, uint64_t *number)
+{
+	enum { LOAD_BYTES = 4 };
+	for (size_t at = BEFORE - LOAD_BYTES; at-- > 0;) {
+		if (memcmp(code + at, load, LOAD_BYTES) != 0)
+			continue;
+		return base_proc_read_memory(process, stack + code[at + LOAD_BYTES], number,
+			       sizeof(*number)) == sizeof(*number) &&
+		       is_noted_call(*number);
+	}
+	return false;
+}
+
+/*
+ * Which call restart_syscall(2) stands for, whose note is lost with a return from a signal.  The
+ * instruction before has the number, or it has come on the stack to the functions that glibc has
+ * for all calls that cancel a thread since 2.41 (nptl/cancellation.c and, for programs with several
+ * threads, syscall_cancel.S, whose caller has it).  False when it is not told.
+ */
+static bool first_number(pid_t process, const uint64_t *registers, uint64_t *number)
+{
+	static const char to_rax[4] = "\x48\x8b\x44\x24", to_rsi[4] = "\x48\x8b\x74\x24";
+	uint64_t call = registers[SNAP_USER_RIP] - SYSCALL_BYTES, stack = registers[SNAP_USER_RSP];
+	uint64_t caller;
+	uint8_t code[BEFORE];
+	if (!read_before(process, call, code))
+		return false;
+	if (number_in_code(code, number) || number_on_stack(process, code, to_rax, stack, number))
+		return true;
+	return base_proc_read_memory(process, stack, &caller, sizeof(caller)) == sizeof(caller) &&
+	       read_before(process, caller, code) &&
+	       number_on_stack(process, code, to_rsi, stack + sizeof(caller), number);
 }
 
 /* Has an interrupted call made anew, where the kernel would do so for a signal or a stop. */
@@ -132,8 +172,9 @@ static void make_call_anew(pid_t process, uint64_t *registers)
 			   result == RESTART_NO_HANDLER || result == RESTART_BLOCK;
 	if ((int64_t)number < 0 || !interrupted)
 		return;
-	if (number == SYS_restart_syscall)
-		first_number(process, registers[SNAP_USER_RIP], &number);
+	uint64_t first;
+	if (number == SYS_restart_syscall && first_number(process, registers, &first))
+		number = first;
 	registers[SNAP_USER_RAX] = number;
 	registers[SNAP_USER_RIP] -= SYSCALL_BYTES;
 }

@@ -46,14 +46,14 @@ else
 fi
 compiler=$(command -v ocamlopt) || skip 'programs of OCaml' 'no ocamlopt'
 # Rows of C, of what every OCaml has, and of effects and domains.
-wanted=18
+wanted=22
 [ -z "$compiler" ] || case $("$compiler" -version) in
-5.*) wanted=26 ;;
-*) wanted=22 ;;
+5.*) wanted=30 ;;
+*) wanted=26 ;;
 esac
 # Of each program two at random and four in the pause; three and seven if all is wanted.
-random=22 pause=44
-! is_thorough || random=33 pause=77
+random=26 pause=52
+! is_thorough || random=39 pause=91
 stress "$work/table" CAPTURES=0 KILLS_RANDOM=$random KILLS_PAUSE=$pause
 wait
 all_fine "$work/table" $wanted

@@ -4,6 +4,8 @@
  * that it is to end.  The name of a symbol makes it pass for a native OCaml program.
  *
  *     watched nanosleep FILE   the main thread is in this system call nearly all the time
+ *     watched stacked FILE     the same, the number of the call in the code being on the stack
+ *     watched called FILE      the same, and there in the frame of the caller
  *     watched clock FILE       the same with clock_nanosleep, to a moment
  *     watched poll FILE
  *     watched select FILE
@@ -70,6 +72,47 @@ static void step_nanosleep(void)
 	struct timespec time = {.tv_nsec = WAIT_NS};
 	int64_t start = nanoseconds();
 	waited(nanosleep(&time, NULL), 0, start, WAIT_NS);
+}
+
+/* So that no instruction has it. */
+static volatile int64_t sleep_number = SYS_nanosleep;
+
+/* As glibc does since 2.41 with one thread, and with several; below the red zone. */
+static void step_stacked(void)
+{
+	struct timespec time = {.tv_nsec = WAIT_NS};
+	int64_t start = nanoseconds(), result = sleep_number;
+	__asm__ volatile("sub $0x108, %%rsp\n\t"
+			 "mov %0, 0x10(%%rsp)\n\t"
+			 "mov 0x10(%%rsp), %%rax\n\t"
+			 "syscall\n\t"
+			 "add $0x108, %%rsp"
+			 : "+a"(result)
+			 : "D"(&time), "S"(NULL)
+			 : "rcx", "r11", "memory", "cc");
+	waited((int)result, 0, start, WAIT_NS);
+}
+
+static void step_called(void)
+{
+	struct timespec time = {.tv_nsec = WAIT_NS};
+	int64_t start = nanoseconds(), result = sleep_number, none;
+	__asm__ volatile("sub $0x108, %%rsp\n\t"
+			 "mov %0, 0x20(%%rsp)\n\t"
+			 "mov 0x20(%%rsp), %%rsi\n\t"
+			 "call 1f\n\t"
+			 "add $0x108, %%rsp\n\t"
+			 "jmp 2f\n"
+			 "1:\tmov %%rsi, %%rax\n\t"
+			 "xor %%esi, %%esi\n\t"
+			 "mov %%r11, 0x8(%%rsp)\n\t"
+			 "syscall\n\t"
+			 "ret\n"
+			 "2:"
+			 : "+a"(result), "=S"(none)
+			 : "D"(&time)
+			 : "rcx", "r11", "memory", "cc");
+	waited((int)result, 0, start, WAIT_NS);
 }
 
 static void step_clock(void)
@@ -228,6 +271,8 @@ int main(int count, char **arguments)
 {
 	static const struct mode modes[] = {
 		{"nanosleep", step_nanosleep, NULL, 0, false},
+		{"stacked", step_stacked, NULL, 0, false},
+		{"called", step_called, NULL, 0, false},
 		{"clock", step_clock, NULL, 0, false},
 		{"poll", step_poll, NULL, 0, false},
 		{"select", step_select, NULL, 0, false},
