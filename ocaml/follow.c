@@ -60,13 +60,19 @@ bool follow_claim(void)
 	return free_place;
 }
 
-void follow_note(const struct dump *dump)
+/* Under the lock. */
+static void set_latest(const struct dump *dump)
 {
-	lock();
 	state.latest.is_there = true;
 	state.latest.dump = *dump;
 	state.latest.dump.report = NULL;
 	state.latest.dump.threads = NULL;
+}
+
+void follow_note(const struct dump *dump)
+{
+	lock();
+	set_latest(dump);
 	unlock();
 }
 
@@ -90,19 +96,20 @@ static void *wait_and_free(void *data)
 {
 	struct dump *dump = data;
 	bool fine = dump_wait(dump);
-	if (fine)
-		follow_note(dump);
 	lock();
 	bool first = !fine && !state.failed;
 	state.failed = !fine;
 	unlock();
 	if (first)
 		tell(dump);
-	dump_release(dump);
-	free(dump);
+	/* At once: who sees this dump may ask for the next one. */
 	lock();
+	if (fine)
+		set_latest(dump);
 	state.claimed = false;
 	unlock();
+	dump_release(dump);
+	free(dump);
 	return NULL;
 }
 
