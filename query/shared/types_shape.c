@@ -4,7 +4,6 @@
 #include "base/assert.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_INNER = 20, LONGEST_EXTENSION = 1024 };
@@ -111,12 +110,6 @@ static void find_extension(struct hg_snapshot *snapshot, struct query_shape *sha
 	shape->extension = retype_extension_named(&snapshot->retype.types, dotted);
 }
 
-static int compare_method_hashes(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /*
  * Field 0 of an object leads to its methods: their count, a mask, then for each its closure and the
  * hash of its name (CamlinternalOO).
@@ -138,7 +131,6 @@ static const struct retype_class *find_class(
 		return NULL;
 	for (uint64_t i = 0; i < count; i++)
 		hashes[i] = (int32_t)((int64_t)table.fields[METHODS + 2 * i + 1] >> 1);
-	qsort(hashes, count, sizeof(*hashes), compare_method_hashes);
 	return retype_class_of(&snapshot->retype.types, hashes, (uint32_t)count,
 		shape->field_count - QUERY_FIRST_VARIABLE);
 }

@@ -195,12 +195,6 @@ unsigned infer_count_misfits(struct infer_blocks *b, uint32_t rank,
  */
 enum { METHODS = 2, MOST_METHODS = 4096 };
 
-static int compare_method_hashes(const void *a, const void *b)
-{
-	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static const struct retype_class *class_of_table(
 	const struct retype_types *types, const struct snap_cell *table, uint64_t variables)
 {
@@ -212,7 +206,6 @@ static const struct retype_class *class_of_table(
 		return NULL;
 	for (uint64_t i = 0; i < count; i++)
 		hashes[i] = (int32_t)((int64_t)table->fields[METHODS + 2 * i + 1] >> 1);
-	qsort(hashes, count, sizeof(*hashes), compare_method_hashes);
 	return retype_class_of(types, hashes, (uint32_t)count, variables);
 }
 

@@ -341,10 +341,12 @@ const struct retype_function *retype_function_symbol(
 	return NULL;
 }
 
-const struct retype_class *retype_class_of(const struct retype_types *types, const int32_t *hashes,
-	uint32_t count, uint64_t field_count)
+const struct retype_class *retype_class_of(
+	const struct retype_types *types, int32_t *hashes, uint32_t count, uint64_t field_count)
 {
 	const struct retype_memo *memo = &lookups_of(types)->classes;
+	if (count)
+		qsort(hashes, count, sizeof(*hashes), compare_hashes);
 	uint64_t hash = hash_of_hashes(hashes, count);
 	const struct retype_class *best = NULL, *any = NULL;
 	unsigned several = 0;

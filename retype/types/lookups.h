@@ -13,11 +13,11 @@ const struct retype_extension *retype_extension_named(
 /* "Unit__ident_12" without "caml", as the symbols of functions are, either separator. */
 const struct retype_function *retype_function_symbol(
 	const struct retype_types *types, const char *symbol);
-/* The class with exactly these method names' hashes, ascending; the one with the fewest instance
- * variables >= field_count if several.  Of several classes, or extensions of one name, that have as
- * many fields a field has a type if it is the same in all. */
-const struct retype_class *retype_class_of(const struct retype_types *types, const int32_t *hashes,
-	uint32_t count, uint64_t field_count);
+/* The class with exactly these method names' hashes, which it puts in order; the one with the
+ * fewest instance variables >= field_count if several.  Of several classes, or extensions of one
+ * name, that have as many fields a field has a type if it is the same in all. */
+const struct retype_class *retype_class_of(
+	const struct retype_types *types, int32_t *hashes, uint32_t count, uint64_t field_count);
 
 /* Makes the tables now and not with the first question. */
 void retype_lookups_make(struct retype_types *types);

@@ -120,7 +120,7 @@ static enum hg_status read_thread(struct snap_image *image, const struct snap_no
 	return HG_OK;
 }
 
-static enum hg_status read_process(struct snap_image *image, const struct snap_note *note,
+static enum hg_status read_process_note(struct snap_image *image, const struct snap_note *note,
 	uint64_t offset, struct hg_error *error)
 {
 	if (note->desc_size < SNAP_PROCESS_SIZE)
@@ -199,7 +199,7 @@ static enum hg_status read_note(struct snap_image *image, const struct snap_note
 	if (snap_note_is(note, "CORE", NT_PRSTATUS))
 		return read_thread(image, note, offset, error);
 	if (snap_note_is(note, "CORE", NT_PRPSINFO))
-		return read_process(image, note, offset, error);
+		return read_process_note(image, note, offset, error);
 	if (snap_note_is(note, "CORE", NT_FILE) && !image->maps)
 		return read_maps(image, note, offset, error);
 	if (snap_note_is(note, "CORE", NT_AUXV)) {
