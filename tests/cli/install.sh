@@ -21,6 +21,15 @@ find /usr/bin /bin -maxdepth 1 ! -name 'ocaml*' -exec ln -sf -t "$work/tools" {}
 cat >"$work/wanted" <<'END'
 ./bin/heapgraph
 ./include/heapgraph.h
+./include/heapgraph/classes.h
+./include/heapgraph/growth.h
+./include/heapgraph/nodes.h
+./include/heapgraph/object.h
+./include/heapgraph/paths.h
+./include/heapgraph/process.h
+./include/heapgraph/session.h
+./include/heapgraph/snapshot.h
+./include/heapgraph/tree.h
 ./lib/libheapgraph.a
 ./lib/libheapgraph.so
 ./lib/libheapgraph.so.0

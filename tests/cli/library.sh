@@ -3,10 +3,11 @@
 # of arguments call every function that it declares.
 . tests/cli/lib.sh
 
-header=include/heapgraph.h
-grep -oE '\bhg_[a-z0-9_]+\(' $header | tr -d '(' | sort -u >"$work/named"
+header=$work/heapgraph.h
+cat include/heapgraph.h include/heapgraph/*.h >"$header"
+grep -oE '\bhg_[a-z0-9_]+\(' "$header" | tr -d '(' | sort -u >"$work/named"
 # Functions are declared with HG_API; what comments name must be among them.
-sed -n '/^HG_API/,/;/p' $header | grep -oE '\bhg_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$work/declared"
+sed -n '/^HG_API/,/;/p' "$header" | grep -oE '\bhg_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$work/declared"
 check 'the header: declares functions' test "$(wc -l <"$work/declared")" -gt 60
 grep -vE '^hg_(progress_fn|X_release)$' "$work/named" | comm -23 - "$work/declared" >"$work/unknown"
 check_equal 'the header: its comments name functions that there are' "$(gist "$work/unknown")" ''
@@ -23,7 +24,7 @@ nm -g --defined-only "$BUILD/libheapgraph.a" | awk 'NF == 3 { print $3 }' |
 lists 'static library'
 
 # A struct of that name is another thing.
-grep -oE '^(struct|enum) hg_[a-z0-9_]+' $header | sed 's/.* //' | sort -u |
+grep -oE '^(struct|enum) hg_[a-z0-9_]+' "$header" | sed 's/.* //' | sort -u |
 	comm -12 - "$work/declared" >"$work/both"
 check_equal 'the header: no name is of a type and of a function' "$(gist "$work/both")" ''
 
