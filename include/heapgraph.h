@@ -70,6 +70,7 @@ extern "C" {
 #include "heapgraph/classes.h"
 #include "heapgraph/growth.h"
 #include "heapgraph/tree.h"
+#include "heapgraph/retention.h"
 #include "heapgraph/paths.h"
 #include "heapgraph/object.h"
 #include "heapgraph/process.h"

@@ -6,8 +6,6 @@
 
 #include "query/shared/query.h"
 
-#define QUERY_NO_CLASS UINT32_MAX
-
 struct query_classes {
 	struct base_arena arena;
 	uint32_t count;

@@ -10,6 +10,9 @@
 #include "snapshot/process.h"
 #include "snapshot/walk.h"
 
+/* No class: of nodes that take no part. */
+#define QUERY_NO_CLASS UINT32_MAX
+
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;

@@ -27,6 +27,7 @@ cat >"$work/wanted" <<'END'
 ./include/heapgraph/object.h
 ./include/heapgraph/paths.h
 ./include/heapgraph/process.h
+./include/heapgraph/retention.h
 ./include/heapgraph/session.h
 ./include/heapgraph/snapshot.h
 ./include/heapgraph/tree.h

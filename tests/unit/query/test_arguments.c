@@ -222,6 +222,11 @@ static void texts_without_a_place(void **state)
 		hg_top_release(&top);
 	}
 	COUNTED(hg_class_name(snapshot, HG_KEYS, 0, buffer, size));
+	struct hg_retention *tree;
+	assert_int_equal(hg_retention_open(snapshot, NULL, &tree), HG_OK);
+	for (size_t i = 0; i < hg_retention_count(tree); i += 5)
+		COUNTED(hg_retention_path(tree, i, buffer, size));
+	hg_retention_close(tree);
 	hg_version(NULL, 64);
 	assert_int_equal(hg_identify(session, CORE, NULL, 64), HG_OK);
 }
@@ -297,6 +302,22 @@ static void numbers_that_there_are_not(void **state)
 		assert_int_equal(hg_call_frame(snapshot, 0, UINT64_MAX - i, name, sizeof(name)), 0);
 	}
 	assert_int_equal(hg_block_at(snapshot, UINT64_MAX), HG_NO_NODE);
+}
+
+static void rows_that_there_are_not(void **state)
+{
+	struct hg_retention *tree;
+	struct hg_cross_edges *edges;
+	(void)state;
+	assert_int_equal(hg_retention_open(snapshot, NULL, &tree), HG_OK);
+	assert_int_equal(hg_list_cross_edges(tree, &edges), HG_OK);
+	hg_cross_edges_release(&edges);
+	for (unsigned i = 0; i < BEYOND; i++) {
+		assert_null(hg_retention_at(tree, beyond[i] + hg_retention_count(tree)));
+		assert_usage(hg_list_sharers(tree, SIZE_MAX - beyond[i], &edges));
+		assert_null(edges);
+	}
+	hg_retention_close(tree);
 }
 
 /* Handles that are NULL: nothing is answered, and nobody can tell more. */
@@ -406,6 +427,7 @@ static void places_that_are_missing(void **state)
 	REFUSED(struct hg_why, hg_explain_nodes(asked, NULL, 0, out), hg_why_release(out));
 	REFUSED(struct hg_object, hg_describe_object(asked, 0, 0, 0, out), hg_object_release(out));
 	REFUSED(struct hg_picture, hg_draw_picture(asked, NULL, out), hg_picture_release(out));
+	REFUSED(struct hg_retention, hg_retention_open(asked, NULL, out), );
 	REFUSED(struct hg_suspects, hg_list_suspects(asked, out), hg_suspects_release(out));
 	REFUSED(struct hg_root_slots, hg_list_root_slots(asked, NULL, out),
 		hg_root_slots_release(out));
@@ -546,6 +568,7 @@ int main(void)
 		cmocka_unit_test(texts_without_a_place),
 		cmocka_unit_test(nodes_that_there_are_not),
 		cmocka_unit_test(numbers_that_there_are_not),
+		cmocka_unit_test(rows_that_there_are_not),
 		cmocka_unit_test(handles_that_are_missing),
 		cmocka_unit_test(places_that_are_missing),
 		cmocka_unit_test(the_new_session_tells),

@@ -1,0 +1,370 @@
+/* The retention tree in the order in which it is shown, and who shares what in it. */
+#include "query/shared/retention.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+#include "base/search.h"
+#include "graph/cross.h"
+#include "query/shared/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hg_retention {
+	struct hg_snapshot *snapshot;
+	struct query_retention tree;
+	enum hg_weight weight;
+	struct hg_retention_row *rows;
+	uint32_t *row_of;          /* by number of the node */
+	uint32_t *node_of;         /* by row */
+	struct graph_cross *edges; /* from row to row, once asked for; sorted by 'to' */
+	uint64_t edge_count;
+	bool has_edges;
+};
+
+/* A node in the order of rows: those of one parent together. */
+struct ordered_node {
+	uint32_t parent, node;
+	uint64_t weight;
+	const char *name;
+};
+
+static int compare_ordered_nodes(const void *a, const void *b)
+{
+	const struct ordered_node *x = a, *y = b;
+	if (x->parent != y->parent)
+		return x->parent < y->parent ? -1 : 1;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	int order = strcmp(x->name, y->name);
+	return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static struct ordered_node order_node(const struct hg_retention *r, uint32_t node)
+{
+	const struct query_retention_node *n = &r->tree.nodes[node];
+	uint64_t offheap = r->weight == HG_WEIGHT_TOTAL ? n->retained_offheap : 0;
+	return (struct ordered_node){node ? n->parent : QUERY_NO_CLASS, node, n->retained + offheap,
+		query_retention_name(&r->tree, node)};
+}
+
+static hg_node example_node(const struct hg_retention *r, uint32_t position)
+{
+	return position == GRAPH_NONE ? HG_NO_NODE : r->snapshot->graph.node[position];
+}
+
+static void fill_retention_row(struct hg_retention *r, uint32_t row, uint32_t node)
+{
+	const struct query_retention_node *n = &r->tree.nodes[node];
+	const struct query_path_class *class = &r->tree.classes.all[n->class];
+	r->row_of[node] = row;
+	r->node_of[row] = node;
+	r->rows[row] = (struct hg_retention_row){
+		.parent = r->row_of[n->parent],
+		.depth = n->depth,
+		.name = query_retention_name(&r->tree, node),
+		.type = node ? class->type : 0,
+		.is_root = node && class->is_root,
+		.is_memprof = query_retention_is_memprof(&r->tree, node),
+		.kind = class->kind,
+		.blocks = n->blocks,
+		.bytes = n->bytes,
+		.offheap_bytes = n->offheap,
+		.retained_bytes = n->retained,
+		.retained_offheap_bytes = n->retained_offheap,
+		.largest = example_node(r, n->largest),
+		.first = example_node(r, n->first),
+		.any = example_node(r, n->any),
+	};
+	if (row)
+		r->rows[r->rows[row].parent].children++;
+}
+
+/* Depth first: children wait on a stack, the first of them on top. */
+static void fill_retention_rows(
+	struct hg_retention *r, const struct ordered_node *order, uint32_t *stack)
+{
+	uint64_t depth = 0;
+	uint32_t row = 0;
+	stack[depth++] = 0;
+	while (depth) {
+		uint32_t node = stack[--depth];
+		fill_retention_row(r, row++, node);
+		uint64_t first = BASE_FIRST_FROM(order, r->tree.count, parent, node);
+		uint64_t end = BASE_FIRST_ABOVE(order, r->tree.count, parent, node);
+		while (end > first)
+			stack[depth++] = order[--end].node;
+		base_assert(depth + row <= r->tree.count);
+	}
+	base_assert(row == r->tree.count);
+}
+
+static enum hg_status order_retention(struct hg_retention *r)
+{
+	struct ordered_node *order = NULL;
+	uint32_t *stack = NULL;
+	uint32_t count = r->tree.count;
+	enum hg_status status = query_alloc(r->snapshot, count, sizeof(*order), (void **)&order);
+	if (status == HG_OK)
+		status = query_alloc(r->snapshot, count, sizeof(*stack), (void **)&stack);
+	if (status == HG_OK) {
+		for (uint32_t i = 0; i < count; i++)
+			order[i] = order_node(r, i);
+		qsort(order, count, sizeof(*order), compare_ordered_nodes);
+		fill_retention_rows(r, order, stack);
+	}
+	free(order);
+	free(stack);
+	return status;
+}
+
+/* A bit for each position that the pattern selects. */
+static enum hg_status select_positions(
+	struct hg_snapshot *snapshot, const char *pattern, uint64_t **out)
+{
+	struct hg_selection *selection;
+	const struct graph *g = &snapshot->graph;
+	BASE_TRY(hg_select(snapshot, pattern, &selection));
+	enum hg_status status =
+		query_alloc(snapshot, base_bit_words(g->live_count), sizeof(**out), (void **)out);
+	for (size_t i = 0; status == HG_OK && i < selection->count; i++) {
+		struct graph_position p = query_position(snapshot, selection->nodes[i]);
+		if (graph_reaches(p))
+			base_bit_set(*out, p.n);
+	}
+	hg_selection_release(&selection);
+	return status;
+}
+
+static enum hg_status fill_retention(
+	struct hg_retention *r, const struct hg_retention_options *options)
+{
+	struct hg_snapshot *snapshot = r->snapshot;
+	uint64_t *selected = NULL;
+	r->weight = options->weight;
+	if (options->from)
+		BASE_TRY(select_positions(snapshot, options->from, &selected));
+	enum hg_status status = query_retention_open(&r->tree, snapshot, selected);
+	free(selected);
+	BASE_TRY(status);
+	uint32_t count = r->tree.count;
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*r->rows), (void **)&r->rows));
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*r->row_of), (void **)&r->row_of));
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*r->node_of), (void **)&r->node_of));
+	return order_retention(r);
+}
+
+enum hg_status hg_retention_open(struct hg_snapshot *snapshot,
+	const struct hg_retention_options *options, struct hg_retention **out)
+{
+	struct hg_retention_options known = {.from = NULL};
+	struct hg_retention *r;
+	if (!out)
+		return query_no_place(snapshot);
+	*out = NULL;
+	BASE_TRY(query_begin(snapshot));
+	if (options)
+		memcpy(&known, options,
+			options->size < sizeof(known) ? options->size : sizeof(known));
+	if ((unsigned)known.weight > HG_WEIGHT_HEAP)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"there is no weight %u", (unsigned)known.weight);
+	BASE_TRY(query_alloc(snapshot, 1, sizeof(*r), (void **)&r));
+	r->snapshot = snapshot;
+	enum hg_status status = fill_retention(r, &known);
+	if (status == HG_OK)
+		*out = r;
+	else
+		hg_retention_close(r);
+	return status;
+}
+
+void hg_retention_close(struct hg_retention *retention)
+{
+	if (!retention)
+		return;
+	query_retention_close(&retention->tree);
+	free(retention->rows);
+	free(retention->row_of);
+	free(retention->node_of);
+	free(retention->edges);
+	free(retention);
+}
+
+size_t hg_retention_count(const struct hg_retention *retention)
+{
+	return retention ? retention->tree.count : 0;
+}
+
+const struct hg_retention_row *hg_retention_at(const struct hg_retention *retention, size_t row)
+{
+	return row < hg_retention_count(retention) ? &retention->rows[row] : NULL;
+}
+
+/* A name as it stands in a path; its length, as snprintf() counts. */
+static size_t name_in_path(const char *name, char *buffer, size_t size)
+{
+	bool quoted = strstr(name, " / ") != NULL;
+	int length = snprintf(buffer, size, quoted ? "\"%s\"" : "%s", name);
+	return length < 0 ? 0 : (size_t)length;
+}
+
+size_t hg_retention_path(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size)
+{
+	uint32_t path[QUERY_DEEPEST_PATH + 1], depth = 0;
+	size_t length = 0;
+	size = query_room(buffer, size);
+	if (size)
+		buffer[0] = '\0';
+	if (row >= hg_retention_count(retention))
+		return 0;
+	for (uint32_t at = (uint32_t)row; at != 0; at = retention->rows[at].parent)
+		path[depth++] = at;
+	if (depth == 0)
+		return name_in_path(retention->rows[0].name, buffer, size);
+	while (depth-- > 0) {
+		char *rest = length < size ? buffer + length : NULL;
+		length += name_in_path(
+			retention->rows[path[depth]].name, rest, rest ? size - length : 0);
+		rest = length < size ? buffer + length : NULL;
+		if (depth)
+			length += (size_t)snprintf(rest, rest ? size - length : 0, " / ");
+	}
+	return length;
+}
+
+static int compare_edges_of_rows(const void *a, const void *b)
+{
+	const struct graph_cross *x = a, *y = b;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->pointers != y->pointers)
+		return x->pointers > y->pointers ? -1 : 1;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Nodes are numbered in the order met, rows in that of the tree. */
+static enum hg_status find_cross_edges(struct hg_retention *r)
+{
+	if (r->has_edges)
+		return HG_OK;
+	BASE_TRY(graph_count_cross(&r->snapshot->graph, r->tree.of_position, &r->edges,
+		&r->edge_count, &r->snapshot->session->error));
+	for (uint64_t i = 0; i < r->edge_count; i++) {
+		r->edges[i].from = r->row_of[r->edges[i].from];
+		r->edges[i].to = r->row_of[r->edges[i].to];
+	}
+	if (r->edge_count)
+		qsort(r->edges, r->edge_count, sizeof(*r->edges), compare_edges_of_rows);
+	r->has_edges = true;
+	return HG_OK;
+}
+
+static enum hg_status begin_retention(struct hg_retention *retention, void *out, size_t size)
+{
+	if (!retention) {
+		if (out)
+			*(void **)out = NULL;
+		return HG_ERROR_USAGE;
+	}
+	return query_answer(retention->snapshot, size, out);
+}
+
+static enum hg_status keep_edges(struct hg_snapshot *snapshot, const struct graph_cross *edges,
+	uint64_t count, struct hg_cross_edges *out)
+{
+	struct hg_cross_edge *rows;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
+	for (uint64_t i = 0; i < count; i++)
+		rows[i] = (struct hg_cross_edge){edges[i].from, edges[i].to, edges[i].pointers};
+	out->count = count;
+	return query_keep_rows(snapshot, out, rows, count, sizeof(*rows), &out->rows);
+}
+
+enum hg_status hg_list_cross_edges(struct hg_retention *retention, struct hg_cross_edges **out)
+{
+	BASE_TRY(begin_retention(retention, out, sizeof(**out)));
+	enum hg_status status = find_cross_edges(retention);
+	if (status == HG_OK)
+		status = keep_edges(
+			retention->snapshot, retention->edges, retention->edge_count, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+/* The row of depth 1 above a row, or that row itself. */
+static uint32_t holder_above(const struct hg_retention *r, uint32_t row)
+{
+	while (r->rows[row].depth > 1)
+		row = r->rows[row].parent;
+	return row;
+}
+
+/* The first row after those below a row. */
+static uint32_t end_of_subtree(const struct hg_retention *r, uint32_t row)
+{
+	uint32_t end = row + 1;
+	while (end < r->tree.count && r->rows[end].depth > r->rows[row].depth)
+		end++;
+	return end;
+}
+
+/* Adds up pointers by their holder; 'pointers' has a zero for each row. */
+static enum hg_status sum_sharers(
+	struct hg_retention *r, uint32_t row, uint64_t *pointers, struct hg_cross_edges *out)
+{
+	uint32_t end = end_of_subtree(r, row), count = 0;
+	uint64_t first = BASE_FIRST_FROM(r->edges, r->edge_count, to, row);
+	struct graph_cross *holders;
+	for (uint64_t i = first; i < r->edge_count && r->edges[i].to < end; i++) {
+		uint32_t from = r->edges[i].from;
+		if (from >= row && from < end)
+			continue;
+		uint32_t holder = holder_above(r, from);
+		count += pointers[holder] == 0;
+		pointers[holder] += r->edges[i].pointers;
+	}
+	BASE_TRY(query_alloc(r->snapshot, count, sizeof(*holders), (void **)&holders));
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < r->tree.count; i++)
+		if (pointers[i])
+			holders[at++] = (struct graph_cross){i, row, pointers[i]};
+	base_assert(at == count);
+	if (count)
+		qsort(holders, count, sizeof(*holders), compare_edges_of_rows);
+	enum hg_status status = keep_edges(r->snapshot, holders, count, out);
+	free(holders);
+	return status;
+}
+
+static enum hg_status list_sharers(struct hg_retention *r, size_t row, struct hg_cross_edges *out)
+{
+	uint64_t *pointers;
+	if (row >= r->tree.count)
+		return base_fail(&r->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"there is no row %zu", row);
+	BASE_TRY(find_cross_edges(r));
+	BASE_TRY(query_alloc(r->snapshot, r->tree.count, sizeof(*pointers), (void **)&pointers));
+	enum hg_status status = sum_sharers(r, (uint32_t)row, pointers, out);
+	free(pointers);
+	return status;
+}
+
+enum hg_status hg_list_sharers(
+	struct hg_retention *retention, size_t row, struct hg_cross_edges **out)
+{
+	BASE_TRY(begin_retention(retention, out, sizeof(**out)));
+	enum hg_status status = list_sharers(retention, row, *out);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_cross_edges_release(struct hg_cross_edges **edges)
+{
+	query_free(edges);
+}

@@ -1,0 +1,50 @@
+/*
+ * Classes that paths of the retention tree are made of, each with a name that holds in every
+ * snapshot of one program: no address, no number of a slot.
+ *
+ * A block is of the class of its type; where that is unknown, of its tag and size, closures of
+ * their function, and of its location if it has one.  Roots are of their kind and name without the
+ * index: all slots of one array of roots are one class, and stack slots those of one call in one
+ * function.  Fields of a unit's block are globals of their own, whatever they are called.
+ */
+#ifndef QUERY_SHARED_PATH_CLASSES_H
+#define QUERY_SHARED_PATH_CLASSES_H
+
+#include "query/shared/query.h"
+
+#include "base/pool.h"
+
+struct query_path_class {
+	const char *name;
+	uint32_t type; /* 0: unknown, or a root */
+	bool is_root;
+	enum hg_root_kind kind; /* of roots */
+	uint32_t next;          /* of the same hash; QUERY_NO_CLASS */
+};
+
+/* Zeros but for the snapshot are no classes yet. */
+struct query_path_classes {
+	struct hg_snapshot *snapshot;
+	struct base_pool names;
+	struct query_path_class *all;
+	uint32_t count;
+	uint64_t capacity;
+	uint32_t *of_type; /* by number of a type: the class + 1, 0 before one was met */
+	struct base_map by_key, by_name;
+};
+
+enum hg_status query_path_classes_init(
+	struct query_path_classes *classes, struct hg_snapshot *snapshot);
+void query_path_classes_release(struct query_path_classes *classes);
+
+/* The class of a block that a walk has come to, or of a root slot of the file. */
+enum hg_status query_path_class_of_block(struct query_path_classes *classes, uint32_t rank,
+	const struct snap_cell *cell, uint32_t *out);
+enum hg_status query_path_class_of_root(
+	struct query_path_classes *classes, uint64_t root, uint32_t *out);
+
+/* One for what has no other, by name. */
+enum hg_status query_path_class_named(
+	struct query_path_classes *classes, const char *name, uint32_t *out);
+
+#endif
