@@ -9,6 +9,7 @@ void cli_values_init(struct cli_values *values)
 {
 	*values = (struct cli_values){
 		.as = CLI_UNSET,
+		.roots = CLI_UNSET,
 		.threads = CLI_UNSET,
 		.max_memory = CLI_UNSET,
 		.max_decompressed = CLI_UNSET,

@@ -29,7 +29,8 @@ struct cli_values {
 	/* the input */
 	struct cli_files profiles, directories;
 	const char *executable, *libraries;
-	uint64_t as; /* index for hg_format_name() */
+	uint64_t as;    /* index for hg_format_name() */
+	uint64_t roots; /* enum cli_roots */
 
 	/* the work */
 	uint64_t threads, max_memory, max_decompressed;

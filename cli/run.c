@@ -14,6 +14,14 @@
 
 #define VALUE(member) offsetof(struct cli_values, member)
 
+/* What --roots takes. */
+enum cli_roots { CLI_ROOTS_LASTING, CLI_ROOTS_ALL, CLI_ROOTS };
+
+static const char *roots_choice(unsigned index)
+{
+	return index < CLI_ROOTS ? rep_roots_word(index == CLI_ROOTS_ALL) : NULL;
+}
+
 const struct cli_option cli_input_options[] = {
 	{"prof", 0, CLI_FILES, VALUE(profiles), "FILE", NULL,
 		"what tells types (an exe.prof that heapgraph-prof wrote) or locations (a .prof, "
@@ -35,6 +43,9 @@ const struct cli_option cli_input_options[] = {
 		"names, and none that lies beside the snapshot or in the current folder"},
 	{"as", 0, CLI_CHOICE, VALUE(as), "FORMAT", hg_format_name,
 		"read the snapshot as this format; recognised by name and content if not given"},
+	{"roots", 0, CLI_CHOICE, VALUE(roots), "WHICH", roots_choice,
+		"which roots count in full: lasting (the default), so that stack slots, registers "
+		"and local roots, which pass, hold only what no other root does; or all alike"},
 	{"partial", 0, CLI_FLAG, VALUE(partial), NULL, NULL,
 		"accept a snapshot that was cut short and analyse what is there (exit code 4)"},
 	{0},
@@ -306,6 +317,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		.require_types = run->values.require_types,
 		.without_types = needs_no_types(&run->values),
 		.partial = run->values.partial,
+		.all_roots_alike = run->values.roots == CLI_ROOTS_ALL,
 		.executable = run->values.executable,
 		.libraries = run->values.libraries};
 	if (run->values.as != CLI_UNSET)

@@ -231,8 +231,9 @@ static void emit_root(struct graph_compact *c, uint64_t number)
 	uint32_t target = snap_resolve_node(snap, root->value);
 	uint64_t first, end;
 	snap_links(snap, snap_root_node(snap, number), &first, &end);
-	c->words[self] = (target == HG_NO_NODE ? GRAPH_LEAF : 0) |
-			 (first < end || root->hold == SNAP_HOLD_LAST ? GRAPH_LINKS : 0);
+	bool is_special = first < end || (root->hold != SNAP_HOLD_BLOCK &&
+						 snap_root_tier(snap, root) != SNAP_TIER_LASTING);
+	c->words[self] = (target == HG_NO_NODE ? GRAPH_LEAF : 0) | (is_special ? GRAPH_LINKS : 0);
 	if (target != HG_NO_NODE)
 		c->words[self + 1] = graph_compact_slot(c, target).n | GRAPH_LAST;
 }
@@ -244,10 +245,9 @@ static void emit_roots(struct graph_compact *c)
 	uint32_t top = graph_compact_virtual_root(c).n, edge = top;
 	for (uint64_t i = 0; i < snap->root_count; i++)
 		emit_root(c, i);
-	static const enum snap_hold order[] = {SNAP_HOLD_LAST, SNAP_HOLD_ALWAYS};
-	for (unsigned k = 0; k < 2; k++)
+	for (unsigned tier = SNAP_TIERS; tier-- > 0;)
 		for (uint64_t i = snap->root_count; i-- > 0;)
-			if (snap->roots[i].hold == order[k])
+			if (snap_root_in_tier(snap, &snap->roots[i], (enum snap_tier)tier))
 				c->words[++edge] = graph_compact_root_slot(c, i).n;
 	base_assert(edge < c->count);
 	c->words[top] = edge == top ? GRAPH_LEAF : 0;

@@ -9,10 +9,10 @@
  *
  * The edge of the last field comes first, so that a stack filled in this order yields the first
  * field first.  After the heap's words come those of the nodes that are no blocks: for each root a
- * header and an edge, then the virtual root with an edge to every root; the edges of roots that are
- * 'last' come before the others, and their headers have the bit of links, because they are looked
- * at closely.  About 10 bytes per block; built for the search, freed, and built again when paths
- * are asked for.
+ * header and an edge, then the virtual root with an edge to every root that it holds; the edges of
+ * the last tier come first, and the headers of all tiers but the first have the bit of links,
+ * because they are looked at closely.  About 10 bytes per block; built for the search, freed, and
+ * built again when paths are asked for.
  */
 #ifndef GRAPH_COMPACT_H
 #define GRAPH_COMPACT_H

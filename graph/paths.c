@@ -32,13 +32,6 @@ static void follow_links(struct graph_paths *p, uint32_t number, struct snap_slo
 		meet_node(p, number, graph_compact_slot(c, c->snap->links[i].to));
 }
 
-/* Roots that are last wait until the others have reached what they can. */
-static bool must_wait(const struct graph_paths *p, uint32_t number, struct snap_slot target)
-{
-	const struct snap_root *root = number == 0 ? graph_compact_root(&p->compact, target) : NULL;
-	return root && root->hold == SNAP_HOLD_LAST;
-}
-
 /* The first field first: edges lie in the opposite order. */
 static void follow_edges(struct graph_paths *p, uint32_t number)
 {
@@ -49,12 +42,25 @@ static void follow_edges(struct graph_paths *p, uint32_t number)
 	if (has_edges)
 		while (!(*++edge & GRAPH_LAST))
 			;
-	for (; edge > header; edge--) {
-		struct snap_slot target = {*edge & GRAPH_TARGET};
-		if (!must_wait(p, number, target))
-			meet_node(p, number, target);
-	}
+	for (; edge > header; edge--)
+		meet_node(p, number, (struct snap_slot){*edge & GRAPH_TARGET});
 	follow_links(p, number, slot);
+}
+
+/* Each tier of roots waits until the lower ones have reached what they can. */
+static void search_tiers(struct graph_paths *p)
+{
+	const struct snap *snap = p->compact.snap;
+	uint32_t number = 1;
+	meet_node(p, 0, graph_compact_virtual_root(&p->compact));
+	p->slot[0] &= ~HAS_EDGES;
+	for (unsigned tier = 0; tier < SNAP_TIERS; tier++) {
+		for (uint64_t i = 0; i < snap->root_count; i++)
+			if (snap_root_in_tier(snap, &snap->roots[i], (enum snap_tier)tier))
+				meet_node(p, 0, graph_compact_root_slot(&p->compact, i));
+		while (number < p->count)
+			follow_edges(p, number++);
+	}
 }
 
 static enum hg_status search_breadth_first(
@@ -66,17 +72,8 @@ static enum hg_status search_breadth_first(
 		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->slot, error));
 	BASE_TRY(base_arena_alloc(
 		&p->arena, graph->live_count, sizeof(uint32_t), (void **)&p->holder, error));
-	const struct snap *snap = graph->snap;
-	uint32_t number = 0;
 	p->most = graph->live_count;
-	meet_node(p, 0, graph_compact_virtual_root(&p->compact));
-	while (number < p->count)
-		follow_edges(p, number++);
-	for (uint64_t i = 0; i < snap->root_count; i++)
-		if (snap->roots[i].hold == SNAP_HOLD_LAST)
-			meet_node(p, 0, graph_compact_root_slot(&p->compact, i));
-	while (number < p->count)
-		follow_edges(p, number++);
+	search_tiers(p);
 	return HG_OK;
 }
 

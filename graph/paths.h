@@ -2,7 +2,8 @@
  * Shortest paths from the virtual root: breadth-first search over the compact graph.
  *
  * Nodes are numbered in the order met, so that a holder on a shortest path has a smaller number
- * than what it holds.  Fields are followed in order and roots in theirs: the same paths every time.
+ * than what it holds.  Fields are followed in order and roots in theirs, tier by tier: the same
+ * paths every time, from lasting roots wherever there are such.
  * 8 bytes per live node, beside the compact graph's 10 per block.
  */
 #ifndef GRAPH_PATHS_H

@@ -16,7 +16,8 @@ struct searcher {
 	uint64_t depth;
 	uint64_t deepest;        /* entries of the stack that have been used */
 	struct snap_walk lookup; /* for the sizes of huge blocks */
-	uint32_t first_last;     /* number of the first root that is last and leads somewhere */
+	enum snap_tier tier;     /* of the roots that are visited now */
+	uint32_t floor;          /* number of the first of them: lower tiers have those below it */
 	struct hg_error *error;
 };
 
@@ -65,33 +66,28 @@ static enum hg_status read_huge_size(struct searcher *s, struct snap_slot slot, 
 	return HG_OK;
 }
 
-/*
- * Roots that are last come after all others, when everything those hold has been visited: their
- * edge counts only if the target was not reached from the others.
- */
-static void visit_last_root(struct searcher *s, uint32_t v, struct snap_slot slot, uint32_t *header)
+/* The first root of a tier is visited when all that lower tiers reach has its number. */
+static void enter_tier(struct searcher *s, uint32_t v, struct snap_slot slot)
 {
-	const uint32_t *words = s->compact->words;
+	const struct snap *snap = s->compact->snap;
 	const struct snap_root *root = graph_compact_root(s->compact, slot);
-	if (!root || root->hold != SNAP_HOLD_LAST || (*header & GRAPH_LEAF))
+	if (!root || root->hold == SNAP_HOLD_BLOCK || snap_root_tier(snap, root) == s->tier)
 		return;
-	if (s->first_last == GRAPH_NONE)
-		s->first_last = v;
-	uint32_t target = words[words[slot.n + 1] & GRAPH_TARGET];
-	if (target & GRAPH_VISITED && (target & ~GRAPH_VISITED) < s->first_last)
-		*header |= GRAPH_LEAF;
+	base_assert(snap_root_tier(snap, root) > s->tier);
+	s->tier = snap_root_tier(snap, root);
+	s->floor = v;
 }
 
-/* What few nodes need: a size read elsewhere, links besides the fields, roots that are last. */
+/* What few nodes need: a size read elsewhere, links besides the fields, the root of a new tier. */
 static enum hg_status visit_special(
-	struct searcher *s, uint32_t v, struct snap_slot slot, uint32_t *header, uint32_t *size)
+	struct searcher *s, uint32_t v, struct snap_slot slot, uint32_t header, uint32_t *size)
 {
 	if (*size == GRAPH_LABEL)
 		BASE_TRY(read_huge_size(s, slot, size));
-	if (*header & GRAPH_LINKS)
+	if (header & GRAPH_LINKS)
 		push_links_of_node(s, v, slot);
 	if (slot.n >= s->compact->heap_slots)
-		visit_last_root(s, v, slot, header);
+		enter_tier(s, v, slot);
 	return HG_OK;
 }
 
@@ -108,7 +104,10 @@ static enum hg_status tell_search_progress(const struct searcher *s, uint32_t v,
 	return base_progress(snap->session, "searching", v, snap_virtual_root(snap) + 1);
 }
 
-/* The state of the loop is in locals: it runs once per edge. */
+/*
+ * The state of the loop is in locals: it runs once per edge.  An edge to a node of a lower tier is
+ * written over by the next one.
+ */
 static enum hg_status search_all(struct searcher *s)
 {
 	struct graph_search *search = s->search;
@@ -116,7 +115,7 @@ static enum hg_status search_all(struct searcher *s)
 	struct graph_preorder *edge_from = search->edge_from, *edge_to = search->edge_to;
 	uint64_t *stack = s->stack;
 	uint64_t depth = 0, edges = 0;
-	uint32_t v = 0;
+	uint32_t v = 0, floor = 0;
 	stack[depth++] = graph_compact_virtual_root(s->compact).n;
 	while (depth) {
 		uint64_t entry = stack[--depth];
@@ -125,8 +124,10 @@ static enum hg_status search_all(struct searcher *s)
 		base_assert(slot.n < s->compact->count);
 		uint32_t header = words[slot.n];
 		if (header & GRAPH_VISITED) {
+			uint32_t target = header & ~GRAPH_VISITED;
 			edge_from[edges].n = parent;
-			edge_to[edges++].n = header & ~GRAPH_VISITED;
+			edge_to[edges].n = target;
+			edges += target >= floor;
 			continue;
 		}
 		base_assert(v == 0 || parent < v);
@@ -134,8 +135,9 @@ static enum hg_status search_all(struct searcher *s)
 		words[slot.n] = GRAPH_VISITED | v;
 		if (size == GRAPH_LABEL || (header & GRAPH_LINKS)) {
 			s->depth = depth;
-			BASE_TRY(visit_special(s, v, slot, &header, &size));
+			BASE_TRY(visit_special(s, v, slot, header, &size));
 			depth = s->depth;
+			floor = s->floor;
 		}
 		search->parent[v].n = parent;
 		search->size[v] = size;
@@ -208,8 +210,7 @@ enum hg_status graph_search_run(struct graph_search *search, struct graph_compac
 	uint32_t node_count, struct base_arena *arena, struct hg_error *error)
 {
 	*search = (struct graph_search){.arena = arena};
-	struct searcher s = {
-		.search = search, .compact = compact, .first_last = GRAPH_NONE, .error = error};
+	struct searcher s = {.search = search, .compact = compact, .error = error};
 	BASE_TRY(snap_walk_init(&s.lookup, compact->snap, error));
 	enum hg_status status = allocate_search(&s, node_count);
 	if (status == HG_OK)

@@ -4,6 +4,9 @@
  *
  * Edges wait on a stack and are looked at when they are popped, the first field first, so that the
  * numbers are those of a true depth-first search; there is no recursion.
+ *
+ * The tiers of roots follow each other: when the first root of one is visited, all that lower tiers
+ * reach is numbered below it, and edges that lead there from now on are dropped.
  */
 #ifndef GRAPH_SEARCH_H
 #define GRAPH_SEARCH_H
@@ -22,7 +25,7 @@ struct graph_search {
 	uint64_t *huge;
 	uint64_t huge_count, huge_capacity;
 	struct graph_preorder *preorder; /* of a node; GRAPH_NONE if unreachable */
-	uint64_t edge_count;             /* outside the tree, in order of their sources */
+	uint64_t edge_count; /* outside the tree, in order of their sources, within a tier */
 	uint64_t edge_capacity;
 	struct graph_preorder *edge_from, *edge_to;
 };

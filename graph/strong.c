@@ -10,9 +10,18 @@
 
 #include <stdlib.h>
 
-/* An ephemeron waits until a slot is reached. */
+/* An ephemeron waits until a slot is reached: that of a key, or its own, which counts as the last.
+ */
 struct wait {
-	uint32_t slot, ephemeron;
+	uint32_t slot, ephemeron, key;
+};
+
+/* The conditions of an ephemeron. */
+struct condition {
+	uint32_t missing; /* that are not yet met */
+	uint32_t holder;  /* the first of those met in the last tier in which any was: it holds the
+			     data */
+	enum snap_tier tier;
 };
 
 struct marker {
@@ -26,7 +35,8 @@ struct marker {
 	uint64_t wait_count;
 	struct snap_link *fired; /* at most one for each ephemeron */
 	uint64_t fired_count;
-	uint32_t *missing; /* conditions of each ephemeron that are not yet met */
+	struct condition *conditions; /* of each ephemeron */
+	enum snap_tier tier;          /* of the roots whose values are marked */
 	struct hg_error *error;
 };
 
@@ -35,14 +45,16 @@ static int compare_waits(const void *a, const void *b)
 	const struct wait *x = a, *y = b;
 	if (x->slot != y->slot)
 		return x->slot < y->slot ? -1 : 1;
-	return (x->ephemeron > y->ephemeron) - (x->ephemeron < y->ephemeron);
+	if (x->ephemeron != y->ephemeron)
+		return x->ephemeron < y->ephemeron ? -1 : 1;
+	return (x->key > y->key) - (x->key < y->key);
 }
 
-static void add_wait(struct marker *m, uint32_t node, uint64_t ephemeron)
+static void add_wait(struct marker *m, uint32_t node, uint64_t ephemeron, uint32_t key)
 {
 	uint32_t slot = graph_compact_slot(m->compact, node).n;
-	m->waits[m->wait_count++] = (struct wait){slot, (uint32_t)ephemeron};
-	m->missing[ephemeron]++;
+	m->waits[m->wait_count++] = (struct wait){slot, (uint32_t)ephemeron, key};
+	m->conditions[ephemeron].missing++;
 	base_bit_set(m->watched, slot);
 }
 
@@ -56,9 +68,9 @@ static enum hg_status add_waits(struct marker *m)
 		base_arena_alloc(m->arena, count, sizeof(*m->waits), (void **)&m->waits, m->error));
 	for (uint64_t i = 0; i < snap->ephemeron_count; i++) {
 		const struct snap_ephemeron *e = &snap->ephemerons[i];
-		add_wait(m, e->self, i);
+		add_wait(m, e->self, i, e->key_count);
 		for (uint32_t j = 0; j < e->key_count; j++)
-			add_wait(m, snap->ephemeron_keys[e->first_key + j], i);
+			add_wait(m, snap->ephemeron_keys[e->first_key + j], i, j);
 	}
 	base_assert(m->wait_count == count);
 	qsort(m->waits, m->wait_count, sizeof(*m->waits), compare_waits);
@@ -78,10 +90,12 @@ static void push_marked(struct marker *m, uint32_t slot)
 }
 
 /* All conditions are met: the data are alive. */
-static void fire_ephemeron(struct marker *m, const struct snap_ephemeron *e)
+static void fire_ephemeron(struct marker *m, uint32_t number)
 {
 	const struct snap *snap = m->snap;
-	uint32_t holder = e->key_count ? snap->ephemeron_keys[e->first_key] : e->self;
+	const struct snap_ephemeron *e = &snap->ephemerons[number];
+	uint32_t key = m->conditions[number].holder;
+	uint32_t holder = key < e->key_count ? snap->ephemeron_keys[e->first_key + key] : e->self;
 	struct snap_slot slot = graph_compact_slot(m->compact, holder);
 	base_assert(m->fired_count < snap->ephemeron_count);
 	m->fired[m->fired_count++] = (struct snap_link){holder, e->data};
@@ -93,19 +107,15 @@ static void meet_conditions(struct marker *m, uint32_t slot)
 {
 	uint64_t i = BASE_FIRST_FROM(m->waits, m->wait_count, slot, slot);
 	for (; i < m->wait_count && m->waits[i].slot == slot; i++) {
-		uint32_t ephemeron = m->waits[i].ephemeron;
-		base_assert(m->missing[ephemeron] > 0);
-		if (--m->missing[ephemeron] == 0)
-			fire_ephemeron(m, &m->snap->ephemerons[ephemeron]);
+		const struct wait *wait = &m->waits[i];
+		struct condition *c = &m->conditions[wait->ephemeron];
+		if (c->tier != m->tier || wait->key < c->holder)
+			c->holder = wait->key;
+		c->tier = m->tier;
+		base_assert(c->missing > 0);
+		if (--c->missing == 0)
+			fire_ephemeron(m, wait->ephemeron);
 	}
-}
-
-static bool is_last_root(const struct marker *m, uint32_t slot)
-{
-	if (slot < m->compact->heap_slots)
-		return false;
-	const struct snap_root *root = graph_compact_root(m->compact, (struct snap_slot){slot});
-	return root && root->hold == SNAP_HOLD_LAST;
 }
 
 static void push_marked_links(struct marker *m, uint32_t slot)
@@ -117,7 +127,7 @@ static void push_marked_links(struct marker *m, uint32_t slot)
 		push_marked(m, graph_compact_slot(m->compact, m->snap->links[first].to).n);
 }
 
-static enum hg_status mark_stacked(struct marker *m, bool last)
+static enum hg_status mark_stacked(struct marker *m)
 {
 	const uint32_t *words = m->compact->words;
 	while (m->depth) {
@@ -127,9 +137,7 @@ static enum hg_status mark_stacked(struct marker *m, bool last)
 		if (header & GRAPH_LINKS)
 			push_marked_links(m, slot);
 		for (const uint32_t *edge = words + slot; !(header & GRAPH_LEAF);) {
-			uint32_t target = *++edge & GRAPH_TARGET;
-			if (last || !is_last_root(m, target))
-				push_marked(m, target);
+			push_marked(m, *++edge & GRAPH_TARGET);
 			if (*edge & GRAPH_LAST)
 				break;
 		}
@@ -140,12 +148,14 @@ static enum hg_status mark_stacked(struct marker *m, bool last)
 static enum hg_status mark_all(struct marker *m)
 {
 	const struct snap *snap = m->snap;
-	push_marked(m, graph_compact_virtual_root(m->compact).n);
-	BASE_TRY(mark_stacked(m, false));
-	for (uint64_t i = 0; i < snap->root_count; i++)
-		if (snap->roots[i].hold == SNAP_HOLD_LAST)
-			push_marked(m, graph_compact_root_slot(m->compact, i).n);
-	return mark_stacked(m, true);
+	for (unsigned tier = 0; tier < SNAP_TIERS; tier++) {
+		m->tier = (enum snap_tier)tier;
+		for (uint64_t i = 0; i < snap->root_count; i++)
+			if (snap_root_in_tier(snap, &snap->roots[i], m->tier))
+				push_marked(m, graph_compact_root_slot(m->compact, i).n);
+		BASE_TRY(mark_stacked(m));
+	}
+	return HG_OK;
 }
 
 static int compare_link_sources(const void *a, const void *b)
@@ -163,8 +173,8 @@ static enum hg_status mark_and_link(struct marker *m)
 		m->arena, bits, sizeof(*m->marked), (void **)&m->marked, m->error));
 	BASE_TRY(base_arena_zalloc(
 		m->arena, bits, sizeof(*m->watched), (void **)&m->watched, m->error));
-	BASE_TRY(base_arena_zalloc(m->arena, m->snap->ephemeron_count, sizeof(*m->missing),
-		(void **)&m->missing, m->error));
+	BASE_TRY(base_arena_zalloc(m->arena, m->snap->ephemeron_count, sizeof(*m->conditions),
+		(void **)&m->conditions, m->error));
 	/* Every slot waits on the stack at most once. */
 	BASE_TRY(base_arena_reserve(
 		m->arena, m->compact->count, sizeof(*m->stack), (void **)&m->stack, m->error));
@@ -189,7 +199,7 @@ enum hg_status graph_strong_ephemerons(struct graph_compact *compact, struct sna
 	enum hg_status status = mark_and_link(&m);
 	base_arena_free(arena, m.marked);
 	base_arena_free(arena, m.watched);
-	base_arena_free(arena, m.missing);
+	base_arena_free(arena, m.conditions);
 	base_arena_free(arena, m.stack);
 	base_arena_free(arena, m.waits);
 	base_arena_free(arena, m.fired);

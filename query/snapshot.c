@@ -120,6 +120,7 @@ static void fill_info(struct hg_snapshot *snapshot)
 		.capture_moment = snap->capture_moment,
 		.capture_method = snap->capture_method,
 		.type_state = snapshot->analysed ? snapshot->retype.state : HG_TYPES_UNREAD,
+		.all_roots_alike = snap->all_roots_alike,
 	};
 	if (snap->sampling_rate > 0)
 		out->sampling_rate_ppb = (uint64_t)(snap->sampling_rate * 1e9 + 0.5);

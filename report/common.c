@@ -49,6 +49,11 @@ void rep_value_known(struct rep_emitter *emitter, const char *key, const char *l
 		rep_value_number(emitter, key, label, kind, number);
 }
 
+const char *rep_roots_word(bool all_alike)
+{
+	return all_alike ? "all" : "lasting";
+}
+
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info)
 {
 	string_if_known(emitter, "file", REP_PATH, info->path);
@@ -67,6 +72,7 @@ void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info
 	string_if_known(emitter, "location_note", REP_WORD, info->profile_note);
 	string_if_known(emitter, "type_source", REP_PATH, info->type_profile);
 	string_if_known(emitter, "type_note", REP_WORD, info->type_note);
+	rep_value_string(emitter, "roots", NULL, REP_WORD, rep_roots_word(info->all_roots_alike));
 }
 
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info)

@@ -30,6 +30,9 @@ enum rep_sort {
 	REP_SORT_TAG
 };
 
+/* "all" or "lasting": what --roots takes, and documents say. */
+const char *rep_roots_word(bool all_alike);
+
 /*
  * One screen about the snapshot; with where pointers lead that lead to no block (CSV: only that).
  * HG_ERROR_INTERNAL, with the report written, when its numbers do not reconcile.

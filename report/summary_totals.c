@@ -70,6 +70,23 @@ static void describe_types(
 		rep_text_printf(line, "; %s", info->type_note);
 }
 
+/* Which roots hold what others hold, too. */
+static void describe_roots(struct rep_text *line, const struct hg_info *info)
+{
+	uint64_t all = 0, passing = info->roots[HG_ROOT_STACK] + info->roots[HG_ROOT_LOCAL];
+	for (size_t kind = 0; kind < info->root_kinds; kind++)
+		all += info->roots[kind];
+	if (info->all_roots_alike || passing == 0) {
+		rep_text_count(line, all);
+		rep_text_put(line, info->all_roots_alike ? ", all alike" : ", all lasting");
+		return;
+	}
+	rep_text_count(line, all - passing);
+	rep_text_put(line, " lasting; ");
+	rep_text_count(line, passing);
+	rep_text_put(line, " that pass (stack, local) count last, with '--roots all' alike");
+}
+
 void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary)
 {
 	const struct hg_info *info = &summary->info;
@@ -92,6 +109,9 @@ void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary
 	if (line.length)
 		rep_prose(emitter, REP_PLAIN, "  types      %s\n",
 			rep_escaped(&escaped, rep_text_string(&line)));
+	rep_text_clear(&line);
+	describe_roots(&line, info);
+	rep_prose(emitter, REP_PLAIN, "  roots      %s\n", rep_text_string(&line));
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }

@@ -323,6 +323,7 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 	*snap = (struct snap){
 		.session = session,
 		.accept_partial = input->partial,
+		.all_roots_alike = input->all_roots_alike,
 		.integers_recorded = true,
 		.program = "",
 		.executable = "",

@@ -42,6 +42,18 @@ enum snap_hold {
 	SNAP_HOLD_BLOCK,  /* a block, through a link: the stack of a suspended fiber */
 };
 
+/*
+ * Roots that the virtual root holds come in tiers, and those of a tier hold only what no lower one
+ * reaches: an edge from a node of a tier to a node of a lower one retains nothing.  So a list that
+ * a function copies just then belongs to the global that it is in, and not to both.
+ */
+enum snap_tier {
+	SNAP_TIER_LASTING, /* globals and the like: what the program keeps */
+	SNAP_TIER_PASSING, /* stacks, registers, local roots: gone when a call returns */
+	SNAP_TIER_LAST,    /* values of finalisers */
+	SNAP_TIERS
+};
+
 /* One root slot; the node of root i is block_count + i. */
 struct snap_root {
 	uint64_t value;   /* the pointer it holds; 0: only links lead on */
@@ -132,6 +144,7 @@ struct snap {
 	bool native;
 	bool integers_recorded; /* false: an integer field says only that it is one */
 	bool no_fields;         /* blocks are recorded, but not what they hold: no edge is known */
+	bool all_roots_alike;   /* passing roots are counted among the lasting ones */
 
 	struct snap_chunk *chunks; /* by address once loaded */
 	uint64_t chunk_count, chunk_capacity;
@@ -320,6 +333,23 @@ uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_addre
 
 /* Node of the block an even word leads to, or HG_NO_NODE. */
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);
+
+/* The tier of a root that the virtual root holds; a fiber is in that of what reaches it. */
+static inline enum snap_tier snap_root_tier(const struct snap *snap, const struct snap_root *root)
+{
+	base_assert(root->hold != SNAP_HOLD_BLOCK);
+	if (root->hold == SNAP_HOLD_LAST)
+		return SNAP_TIER_LAST;
+	bool passes = root->kind == HG_ROOT_STACK || root->kind == HG_ROOT_LOCAL;
+	return passes && !snap->all_roots_alike ? SNAP_TIER_PASSING : SNAP_TIER_LASTING;
+}
+
+/* Whether the virtual root holds it, in this tier. */
+static inline bool snap_root_in_tier(
+	const struct snap *snap, const struct snap_root *root, enum snap_tier tier)
+{
+	return root->hold != SNAP_HOLD_BLOCK && snap_root_tier(snap, root) == tier;
+}
 
 /* Node numbers: blocks, roots, the virtual root. */
 static inline uint32_t snap_root_node(const struct snap *snap, uint64_t root)

@@ -34,9 +34,11 @@ struct hg_input {
 				   looked for */
 	const char *const *directories; /* of the .cmt files of a historical program */
 	size_t directory_count;
-	bool require_types; /* fail (HG_ERROR_INPUT) if there is nothing that tells types */
-	bool without_types; /* none are needed: they are not looked for unless 'types',
-				'directories' or 'require_types' say so */
+	bool require_types;   /* fail (HG_ERROR_INPUT) if there is nothing that tells types */
+	bool without_types;   /* none are needed: they are not looked for unless 'types',
+				  'directories' or 'require_types' say so */
+	bool all_roots_alike; /* stack slots, registers and local roots hold what other roots hold
+				 as well; if false only what no other does, as they pass */
 };
 
 /*
@@ -179,6 +181,8 @@ struct hg_info {
 	bool has_types;           /* it is HG_TYPES_STALE or HG_TYPES_FRESH */
 	const char *type_profile; /* where they are from */
 	const char *type_note;    /* why there are none, or what is odd about them */
+
+	bool all_roots_alike; /* as asked for */
 };
 
 /* It is filled anew, where it is, when the snapshot is analysed. */

@@ -1,14 +1,16 @@
 #!/bin/bash
 # 'objects' agrees row by row with build/oracle, a slow and simple analyser that shares no code with
-# heapgraph: on every fixture, and on made-up heaps of every shape.
+# heapgraph: on every fixture, with roots that pass after the others and all alike, and on made-up
+# heaps of every shape.
 . tests/cli/lib.sh
 
 # agrees NAME DUMP [heapgraph's argument...]
 agrees() {
-	local name=$1 dump=$2 raw
+	local name=$1 dump=$2 raw option=
 	shift 2
 	raw=$(plain "$dump")
-	"$BUILD/oracle" "$raw" >"$work/oracle.csv" || true
+	case " $* " in *' --roots all '*) option=--roots-all ;; esac
+	"$BUILD/oracle" $option "$raw" >"$work/oracle.csv" || true
 	run objects --format csv "$@" "$dump"
 	columns address tag words bytes reachable retained_bytes idom <"$work/out" >"$work/mine"
 	columns address tag words bytes reachable retained_bytes idom <"$work/oracle.csv" >"$work/his"
@@ -19,9 +21,14 @@ agrees() {
 	fi
 }
 
+differ=0
 for dump in $(dumps_in "$fixtures"); do
 	agrees "${dump#"$fixtures/"} equals the oracle" "$dump"
+	mv "$work/mine" "$work/lasting"
+	agrees "${dump#"$fixtures/"} equals the oracle, all roots alike" "$dump" --roots all
+	cmp -s "$work/lasting" "$work/mine" || differ=$((differ + 1))
 done
+check 'roots that pass make a difference in some of them' test "$differ" -gt 0
 
 shapes='mix shuffled list tree share cyc hash clos table listtab listfirst deeplist deeptree'
 blocks=20000

@@ -1,8 +1,8 @@
 /*
  * oracle - slow and simple analyser of historical OCaml heap dumps.
  *
- *	oracle [--v02] [--naive | --chk] FILE	one CSV row per block
- *	oracle [--v02] --totals FILE		blocks bytes reachable_blocks reachable_bytes
+ *	oracle [--v02] [--roots-all] [--naive | --chk] FILE	one CSV row per block
+ *	oracle [--v02] --totals FILE	blocks bytes reachable_blocks reachable_bytes
  *
  * --naive finds the dominators by taking each block away in turn, --chk by the iteration of
  * Cooper, Harvey and Kennedy; without either, the first up to 4096 reachable blocks.
@@ -11,6 +11,11 @@
  * step is the obvious one, not the fast one.  It reads the v0.1 dumps, the v0.2 dumps (bytecode
  * and native) and OCP-2014D001.  All of them are told apart by their contents; --v02 is accepted
  * because a bytecode dump of v0.2 cannot be told from one of v0.1, but they are read alike.
+ *
+ * Roots have tiers: lasting ones, stacks, values of finalisers.  A block belongs to the first tier
+ * that reaches it together with those before, and what holds a block of an earlier tier does not
+ * count: these edges are taken away before anything is asked about dominators.  --roots-all puts
+ * the stacks into the first tier.
  *
  * Rows are sorted by address.  "words" leaves the header out, "bytes" counts it.  A block that
  * no root reaches has retained_bytes 0 and an empty idom; otherwise idom is the address of the
@@ -49,13 +54,14 @@ struct words {
 	uint64_t count, capacity;
 };
 
+enum tier { LASTING, PASSING, LAST, TIERS };
+
 struct heap {
 	uint8_t *file;
 	struct block *blocks;
 	uint64_t block_count, block_capacity;
-	struct words targets;   /* field values that may be pointers, as addresses */
-	struct words roots;     /* the same for the root slots */
-	struct words finalised; /* values that are roots only if nothing else reaches them */
+	struct words targets;      /* field values that may be pointers, as addresses */
+	struct words roots[TIERS]; /* the same for the root slots */
 	uint64_t code_start, code_end;
 };
 
@@ -229,7 +235,7 @@ static void read_classic_stack(struct reader *r, struct heap *heap)
 	uint64_t seen = 0, more;
 
 	while ((more = read_word(r)) == 1) {
-		push_value(&heap->roots, read_word(r));
+		push_value(&heap->roots[PASSING], read_word(r));
 		seen++;
 	}
 	if (more != 0)
@@ -247,7 +253,7 @@ static void read_native_modules(struct reader *r, struct heap *heap)
 		uint64_t count = module ? read_word(r) : 0;
 
 		while (count--)
-			push_value(&heap->roots, read_word(r));
+			push_value(&heap->roots[LASTING], read_word(r));
 	}
 	if (more != 0)
 		damaged(r, "bad module");
@@ -257,9 +263,22 @@ static void read_native_modules(struct reader *r, struct heap *heap)
 		damaged(r, "bad module information");
 }
 
+static bool take_away(uint64_t *words, uint64_t *count, uint64_t word)
+{
+	for (uint64_t i = 0; i < *count; i++) {
+		if (words[i] != word)
+			continue;
+		words[i] = words[--*count];
+		return true;
+	}
+	return false;
+}
+
+/* The list of all roots repeats the globals and the stack: one for one. */
 static void read_classic(struct reader *r, struct heap *heap)
 {
-	uint64_t kind, root;
+	uint64_t kind, root, known_count = 0;
+	uint64_t *known;
 
 	if (read_byte(r) != 8)
 		damaged(r, "not a heap dump of a 64-bit program");
@@ -269,15 +288,21 @@ static void read_classic(struct reader *r, struct heap *heap)
 	heap->code_end = read_word(r);
 	kind = read_word(r);
 	if (kind == 3) {
-		push_value(&heap->roots, read_word(r)); /* caml_global_data */
+		push_value(&heap->roots[LASTING], read_word(r)); /* caml_global_data */
 		read_classic_stack(r, heap);
 	} else if (kind == 0) {
 		read_native_modules(r, heap);
 	} else {
 		damaged(r, "neither bytecode nor native");
 	}
+	known = allocate(heap->roots[LASTING].count + heap->roots[PASSING].count, sizeof(*known));
+	for (int tier = LASTING; tier <= PASSING; tier++)
+		for (uint64_t i = 0; i < heap->roots[tier].count; i++)
+			known[known_count++] = heap->roots[tier].data[i];
 	while ((root = read_word(r)) != 1)
-		push_value(&heap->roots, root);
+		if (!take_away(known, &known_count, root))
+			push_value(&heap->roots[LASTING], root);
+	free(known);
 	expect_end(r, "bytes after the end of the roots");
 }
 
@@ -478,10 +503,10 @@ static void read_root_words(struct reader *r, struct words *roots, uint64_t coun
 }
 
 /* Part of the roots before the backtrace; the counts are the last words of the section. */
-static void read_ocp_root_lists(const struct ocp *dump, struct reader *r)
+static void read_ocp_root_lists(const struct ocp *dump, struct reader *r, struct words *hook)
 {
 	enum { GLOBALS, DYNAMIC, STACK, C_ROOTS, FINAL, HOOK, COUNTS };
-	struct words *roots = &dump->heap->roots;
+	struct words *roots = &dump->heap->roots[LASTING];
 	struct reader tail = *r;
 	uint64_t counts[COUNTS];
 
@@ -497,27 +522,46 @@ static void read_ocp_root_lists(const struct ocp *dump, struct reader *r)
 		for (uint64_t i = 0; i < counts[GLOBALS]; i++)
 			read_root_words(r, roots, read_word(r), false);
 	read_root_words(r, roots, counts[DYNAMIC], false);
-	read_root_words(r, roots, counts[STACK], true);
+	read_root_words(r, &dump->heap->roots[PASSING], counts[STACK], true);
 	read_root_words(r, roots, counts[C_ROOTS], true);
 	read_root_words(r, roots, counts[FINAL], false);
-	read_root_words(r, roots, counts[HOOK], true);
+	/* Integers stay in this list: threads count them. */
+	while (counts[HOOK]--) {
+		read_word(r); /* address of the slot */
+		push_word(hook, read_word(r));
+	}
+}
+
+/* The hook's slots: those of threads that did not run are stack, whatever else it is is kept. */
+static void read_ocp_threads(const struct ocp *dump, struct reader *r, const struct words *hook)
+{
+	bool *is_stack = allocate(hook->count, sizeof(*is_stack));
+
+	while (read_uint(r)) {
+		uint64_t begin = read_uint(r), end = read_uint(r);
+
+		for (uint64_t i = begin; i < end && i < hook->count; i++)
+			is_stack[i] = true;
+		skip_backtrace(r);
+	}
+	for (uint64_t i = 0; i < hook->count; i++)
+		push_value(&dump->heap->roots[is_stack[i] ? PASSING : LASTING], hook->data[i]);
+	free(is_stack);
 }
 
 static void read_ocp_roots(const struct ocp *dump)
 {
 	struct reader r = ocp_section(dump, "ROOT");
+	struct words hook = {0};
 	uint64_t length;
 
-	read_ocp_root_lists(dump, &r);
+	read_ocp_root_lists(dump, &r, &hook);
 	skip_backtrace(&r);
-	while (read_uint(&r)) { /* threads */
-		read_uint(&r);
-		read_uint(&r);
-		skip_backtrace(&r);
-	}
+	read_ocp_threads(dump, &r, &hook);
+	free(hook.data);
 	while ((length = read_uint(&r))) { /* named values */
 		take(&r, length - 1);
-		push_value(&dump->heap->roots, read_word(&r));
+		push_value(&dump->heap->roots[LASTING], read_word(&r));
 	}
 	expect_end(&r, "bytes after the roots");
 }
@@ -530,7 +574,7 @@ static void read_ocp_finalised(const struct ocp *dump)
 		read_uint(&r);
 	/* The first of these counts cannot be trusted, the length of the section can. */
 	while (r.next != r.end)
-		push_value(&dump->heap->finalised, read_word(&r));
+		push_value(&dump->heap->roots[LAST], read_word(&r));
 }
 
 static void read_ocp(struct reader *r, struct heap *heap)
@@ -621,7 +665,9 @@ static void build_graph(const struct heap *heap, struct graph *graph)
 	graph->node_count = (uint32_t)heap->block_count;
 	graph->first_edge = allocate(heap->block_count + 1, sizeof(*graph->first_edge));
 	graph->edges = allocate(heap->targets.count, sizeof(*graph->edges));
-	graph->roots = allocate(heap->roots.count + heap->finalised.count, sizeof(*graph->roots));
+	graph->roots = allocate(
+		heap->roots[LASTING].count + heap->roots[PASSING].count + heap->roots[LAST].count,
+		sizeof(*graph->roots));
 	for (uint64_t i = 0; i < heap->block_count; i++) {
 		const struct block *block = &heap->blocks[i];
 
@@ -633,11 +679,6 @@ static void build_graph(const struct heap *heap, struct graph *graph)
 		}
 	}
 	graph->first_edge[heap->block_count] = edge_count;
-	for (uint64_t i = 0; i < heap->roots.count; i++) {
-		target = resolve(heap, heap->roots.data[i]);
-		if (target != NONE)
-			graph->roots[graph->root_count++] = target;
-	}
 }
 
 /*
@@ -672,29 +713,56 @@ static uint32_t search(const struct graph *graph, uint32_t banned, bool *seen, u
 	return found;
 }
 
-/* Makes roots of the finalised values that the other roots do not reach. */
-static void add_finalised(const struct heap *heap, struct graph *graph, uint32_t *queue)
+/* Adds the roots of a tier, but for those whose block is of an earlier one. */
+static void add_roots(
+	const struct heap *heap, struct graph *graph, const struct words *roots, const bool *before)
 {
-	bool *seen = allocate(graph->node_count, sizeof(*seen));
+	for (uint64_t i = 0; i < roots->count; i++) {
+		uint32_t target = resolve(heap, roots->data[i]);
 
-	search(graph, NONE, seen, queue);
-	for (uint64_t i = 0; i < heap->finalised.count; i++) {
-		uint32_t target = resolve(heap, heap->finalised.data[i]);
-
-		if (target != NONE && !seen[target])
+		if (target != NONE && !(before && before[target]))
 			graph->roots[graph->root_count++] = target;
 	}
-	free(seen);
 }
 
-static void find_reachable(const struct heap *heap, struct graph *graph)
+/* Takes away the edges that lead from a block to one of an earlier tier. */
+static void forget_edges(struct graph *graph, bool *const seen[TIERS])
+{
+	uint64_t kept = 0, next = 0;
+
+	for (uint32_t node = 0; node < graph->node_count; node++) {
+		uint64_t end = graph->first_edge[node + 1];
+
+		graph->first_edge[node] = kept;
+		for (; next < end; next++) {
+			uint32_t target = graph->edges[next];
+			bool drop = false;
+
+			for (int tier = LASTING; tier < LAST; tier++)
+				drop |= seen[tier][target] && !seen[tier][node];
+			if (!drop)
+				graph->edges[kept++] = target;
+		}
+	}
+	graph->first_edge[graph->node_count] = kept;
+}
+
+static void find_reachable(const struct heap *heap, struct graph *graph, bool all_roots_alike)
 {
 	uint32_t *queue = allocate(graph->node_count, sizeof(*queue));
+	bool *seen[TIERS];
 
-	if (heap->finalised.count)
-		add_finalised(heap, graph, queue);
-	graph->reachable = allocate(graph->node_count, sizeof(*graph->reachable));
-	graph->reachable_count = search(graph, NONE, graph->reachable, queue);
+	for (int tier = LASTING; tier < TIERS; tier++) {
+		add_roots(heap, graph, &heap->roots[tier], tier ? seen[tier - 1] : NULL);
+		if (tier == LASTING && all_roots_alike)
+			add_roots(heap, graph, &heap->roots[PASSING], NULL);
+		seen[tier] = allocate(graph->node_count, sizeof(**seen));
+		graph->reachable_count = search(graph, NONE, seen[tier], queue);
+	}
+	forget_edges(graph, seen);
+	graph->reachable = seen[LAST];
+	free(seen[LASTING]);
+	free(seen[PASSING]);
 	free(queue);
 }
 
@@ -954,7 +1022,7 @@ static void read_heap(const char *path, struct heap *heap)
 
 static _Noreturn void usage(void)
 {
-	fputs("usage: oracle [--v02] [--totals | --naive | --chk] FILE\n", stderr);
+	fputs("usage: oracle [--v02] [--roots-all] [--totals | --naive | --chk] FILE\n", stderr);
 	exit(1);
 }
 
@@ -975,8 +1043,8 @@ static void release(struct heap *heap, struct graph *graph)
 	free(heap->file);
 	free(heap->blocks);
 	free(heap->targets.data);
-	free(heap->roots.data);
-	free(heap->finalised.data);
+	for (int tier = LASTING; tier < TIERS; tier++)
+		free(heap->roots[tier].data);
 	free(graph->first_edge);
 	free(graph->edges);
 	free(graph->roots);
@@ -989,7 +1057,7 @@ int main(int argc, char **argv)
 {
 	struct heap heap = {0};
 	struct graph graph = {0};
-	bool totals = false, naive = false, chk = false;
+	bool totals = false, naive = false, chk = false, all_roots_alike = false;
 	int i = 1;
 
 	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
@@ -999,6 +1067,8 @@ int main(int argc, char **argv)
 			naive = true;
 		else if (!strcmp(argv[i], "--chk"))
 			chk = true;
+		else if (!strcmp(argv[i], "--roots-all"))
+			all_roots_alike = true;
 		else if (strcmp(argv[i], "--v02"))
 			usage();
 	}
@@ -1006,7 +1076,7 @@ int main(int argc, char **argv)
 		usage();
 	read_heap(argv[i], &heap);
 	build_graph(&heap, &graph);
-	find_reachable(&heap, &graph);
+	find_reachable(&heap, &graph, all_roots_alike);
 	if (totals) {
 		print_totals(&heap, &graph);
 	} else {

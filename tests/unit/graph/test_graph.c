@@ -11,6 +11,7 @@
 
 #include "graph/dominators.h"
 #include "graph/graph.h"
+#include "graph/paths.h"
 #include "tests/unit/dump.h"
 
 enum { MOST_BLOCKS = 64, MOST_FIELDS = 12, MOST_ROOTS = 6 };
@@ -382,53 +383,191 @@ static void links_and_offheap_bytes(void **state)
 	dump_release(&d);
 }
 
-/* A root that is last holds only what the others do not: the oracle adds those targets as roots. */
-static void check_last_roots(struct model *m, const char *path, unsigned strong)
+/*
+ * Tiers.  The oracle gives each block the first tier whose roots, with those of the tiers before,
+ * reach it, and takes away every edge from a block to one of an earlier tier: what a block
+ * dominates is what can then no longer be reached without it.
+ */
+enum { TIERS = 3, MOST_EPHEMERONS = 6, MOST_KEYS = 3 };
+
+struct ephemerons {
+	unsigned count;
+	unsigned self[MOST_EPHEMERONS], data[MOST_EPHEMERONS], keys[MOST_EPHEMERONS];
+	unsigned key[MOST_EPHEMERONS][MOST_KEYS];
+};
+
+static void make_ephemerons(
+	struct ephemerons *e, struct snap *snap, const struct model *m, struct random *r)
+{
+	uint32_t first = 0;
+	e->count = m->blocks > 3 ? (unsigned)below(r, MOST_EPHEMERONS + 1) : 0;
+	snap->ephemerons = calloc(MOST_EPHEMERONS, sizeof(*snap->ephemerons));
+	snap->ephemeron_keys =
+		calloc((size_t)MOST_EPHEMERONS * MOST_KEYS, sizeof(*snap->ephemeron_keys));
+	snap->ephemeron_count = e->count;
+	for (unsigned i = 0; i < e->count; i++) {
+		e->self[i] = (unsigned)below(r, m->blocks);
+		e->data[i] = (unsigned)below(r, m->blocks);
+		e->keys[i] = (unsigned)below(r, MOST_KEYS + 1);
+		snap->ephemerons[i] =
+			(struct snap_ephemeron){e->self[i], e->data[i], first, e->keys[i]};
+		for (unsigned j = 0; j < e->keys[i]; j++)
+			snap->ephemeron_keys[first++] = e->key[i][j] =
+				(unsigned)below(r, m->blocks);
+	}
+}
+
+/* The first of the keys and the ephemeron that was not reached before; -1: one is not yet. */
+static int holder_of_data(const struct ephemerons *e, unsigned i, uint64_t reached, uint64_t before)
+{
+	int holder = -1;
+	for (unsigned j = e->keys[i] + 1; j-- > 0;) {
+		unsigned node = j < e->keys[i] ? e->key[i][j] : e->self[i];
+		if (!(reached >> node & 1))
+			return -1;
+		if (!(before >> node & 1))
+			holder = (int)node;
+	}
+	return holder;
+}
+
+/* What some roots reach, with the data of ephemerons that this makes alive: an edge for each. */
+static uint64_t reach_data(
+	struct model *m, const struct model *some, const struct ephemerons *e, uint64_t before)
+{
+	for (;;) {
+		struct model now = *m;
+		memcpy(now.root, some->root, sizeof(now.root));
+		now.roots = some->roots;
+		uint64_t reached = reach(&now, 0);
+		bool is_new = false;
+		for (unsigned i = 0; i < e->count; i++) {
+			int holder = holder_of_data(e, i, reached, before);
+			uint64_t data = (uint64_t)1 << e->data[i];
+			is_new |= holder >= 0 && !(m->edges[holder] & data);
+			if (holder >= 0)
+				m->edges[holder] |= data;
+		}
+		if (!is_new)
+			return reached;
+	}
+}
+
+static void forget_edges_downwards(
+	struct model *m, const unsigned *tier_of_root, const struct ephemerons *e)
+{
+	uint64_t reached[TIERS];
+	struct model some = {.roots = 0};
+	int kept[MOST_ROOTS] = {0};
+	unsigned kept_count = 0;
+	for (unsigned tier = 0; tier < TIERS; tier++) {
+		for (unsigned i = 0; i < m->roots; i++)
+			if (tier_of_root[i] == tier)
+				some.root[some.roots++] = m->root[i];
+		reached[tier] = reach_data(m, &some, e, tier ? reached[tier - 1] : 0);
+	}
+	for (unsigned i = 0; i < m->roots; i++)
+		if (!tier_of_root[i] || !(reached[tier_of_root[i] - 1] & (uint64_t)1 << m->root[i]))
+			kept[kept_count++] = m->root[i];
+	for (unsigned i = 0; i < m->blocks; i++)
+		for (unsigned tier = TIERS - 1; tier > 0; tier--)
+			if (!(reached[tier - 1] & (uint64_t)1 << i))
+				m->edges[i] &= ~reached[tier - 1];
+	memcpy(m->root, kept, sizeof(kept));
+	m->roots = kept_count;
+}
+
+static const struct {
+	enum hg_root_kind kind;
+	enum snap_hold hold;
+	unsigned tier, tier_when_alike;
+} root_samples[] = {
+	{HG_ROOT_GLOBAL, SNAP_HOLD_ALWAYS, 0, 0},
+	{HG_ROOT_OTHER, SNAP_HOLD_ALWAYS, 0, 0},
+	{HG_ROOT_FINALISER, SNAP_HOLD_ALWAYS, 0, 0},
+	{HG_ROOT_STACK, SNAP_HOLD_ALWAYS, 1, 0},
+	{HG_ROOT_LOCAL, SNAP_HOLD_ALWAYS, 1, 0},
+	{HG_ROOT_STACK, SNAP_HOLD_ALWAYS, 1, 0},
+	{HG_ROOT_FINALISER, SNAP_HOLD_LAST, 2, 2},
+};
+
+static void open_by_hand(struct snap *snap, struct hg_session **session, const char *path)
+{
+	struct hg_error error;
+	struct hg_input input = {.size = sizeof(input), .path = path, .format = "memprof01"};
+	assert_int_equal(hg_session_open(NULL, session), HG_OK);
+	assert_int_equal(snap_open(snap, *session, &input, &error), HG_OK);
+}
+
+/* Whether the shortest path to a block begins at a root of the block's own tier. */
+static void check_path_tier(const struct graph_paths *paths, const struct snap *snap,
+	const struct model *all, const unsigned *tier_of_root, unsigned block)
+{
+	uint32_t number = graph_paths_number(paths, block);
+	struct model lower = *all;
+	lower.roots = 0;
+	assert_int_not_equal(number, GRAPH_NONE);
+	while (paths->holder[number] != 0)
+		number = paths->holder[number];
+	uint32_t root = graph_paths_node(paths, number) - (uint32_t)snap->block_count;
+	assert_true(root < all->roots);
+	for (unsigned i = 0; i < all->roots; i++)
+		if (tier_of_root[i] < tier_of_root[root])
+			lower.root[lower.roots++] = all->root[i];
+	assert_int_equal(reach(&lower, 0) >> block & 1, 0);
+}
+
+static void check_tiers(struct model *m, const char *path, struct random *r)
 {
 	struct hg_session *session;
 	struct snap snap;
 	struct graph graph;
-	struct truth t;
+	struct graph_paths paths;
 	struct hg_error error;
-	struct hg_input input = {.size = sizeof(input), .path = path, .format = "memprof01"};
-	unsigned all = m->roots;
-	assert_int_equal(hg_session_open(NULL, &session), HG_OK);
-	assert_int_equal(snap_open(&snap, session, &input, &error), HG_OK);
-	/* The first ones are last, so that the order of the roots does not help. */
-	for (unsigned i = 0; i < all - strong; i++)
-		snap.roots[i].hold = SNAP_HOLD_LAST;
-	int order[MOST_ROOTS] = {0};
-	for (unsigned i = 0; i < all; i++)
-		order[i] = m->root[(i + all - strong) % all];
-	memcpy(m->root, order, sizeof(order));
-	m->roots = strong;
-	uint64_t held = reach(m, 0);
-	for (unsigned i = strong; i < all; i++)
-		if (!(held >> m->root[i] & 1))
-			m->root[m->roots++] = m->root[i];
+	struct truth t;
+	struct model all;
+	struct ephemerons e;
+	unsigned tier_of_root[MOST_ROOTS] = {0};
+	bool alike = below(r, 4) == 0;
+	open_by_hand(&snap, &session, path);
+	snap.all_roots_alike = alike;
+	for (unsigned i = 0; i < m->roots; i++) {
+		size_t n = below(r, sizeof(root_samples) / sizeof(root_samples[0]));
+		snap.roots[i].kind = root_samples[n].kind;
+		snap.roots[i].hold = root_samples[n].hold;
+		tier_of_root[i] = alike ? root_samples[n].tier_when_alike : root_samples[n].tier;
+	}
+	make_ephemerons(&e, &snap, m, r);
+	all = *m;
+	forget_edges_downwards(m, tier_of_root, &e);
 	find_truth(m, &t);
 	assert_int_equal(graph_open(&graph, &snap, &error), HG_OK);
+	assert_int_equal(graph_paths_open(&paths, &graph, &error), HG_OK);
 	for (unsigned i = 0; i < m->blocks; i++) {
 		struct graph_position p = graph.position[i];
 		assert_int_equal(graph_reaches(p), t.reachable >> i & 1);
-		if (graph_reaches(p))
-			assert_int_equal(graph_retained(&graph, p), sum_bytes(m, t.dominated[i]));
+		if (!graph_reaches(p))
+			continue;
+		assert_int_equal(graph_retained(&graph, p), sum_bytes(m, t.dominated[i]));
+		if (e.count == 0)
+			check_path_tier(&paths, &snap, &all, tier_of_root, i);
 	}
+	graph_paths_close(&paths);
 	graph_close(&graph);
 	snap_release(&snap);
 	hg_session_close(session);
 }
 
-static void roots_that_come_last(void **state)
+static void tiers_of_roots(void **state)
 {
 	struct random r = {777};
 	struct dump d = {0};
 	(void)state;
-	for (unsigned n = 0; n < (is_thorough() ? ALL_LINKED : LINKED); n++) {
+	for (unsigned n = 0; n < (is_thorough() ? 4 * ALL_LINKED : 4 * LINKED); n++) {
 		struct model m;
 		make(&m, &r);
 		write_model(&m, &d);
-		check_last_roots(&m, d.path, (unsigned)below(&r, m.roots + 1));
+		check_tiers(&m, d.path, &r);
 	}
 	dump_release(&d);
 }
@@ -531,7 +670,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_graphs),
 		cmocka_unit_test(links_and_offheap_bytes),
-		cmocka_unit_test(roots_that_come_last),
+		cmocka_unit_test(tiers_of_roots),
 		cmocka_unit_test(methods_agree_on_lists_in_tables),
 		cmocka_unit_test(methods_agree_on_random_flows),
 	};
