@@ -5,6 +5,7 @@
 #include "cli/run.h"
 
 #include "base/arena.h"
+#include "cli/terminal.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -209,20 +210,16 @@ static enum hg_status open_session(struct cli_run *run)
 	return HG_OK;
 }
 
-static bool wants_colour(const struct cli_sink *sink)
-{
-	const char *terminal = getenv("TERM"), *refused = getenv("NO_COLOR");
-	return sink->stream == stdout && isatty(STDOUT_FILENO) && !(refused && *refused) &&
-	       terminal && strcmp(terminal, "dumb") != 0;
-}
-
 enum hg_status cli_begin(struct cli_run *run)
 {
 	BASE_TRY(cli_sink_open(&run->sink, run->values.output, &run->error));
-	if (!rep_emitter_init(
-		    &run->emitter, run->sink.stream, chosen_writer(run), wants_colour(&run->sink)))
+	bool is_screen = run->sink.stream == stdout;
+	if (!rep_emitter_init(&run->emitter, run->sink.stream, chosen_writer(run),
+		    is_screen && cli_terminal_has_colour()))
 		return base_no_memory(&run->error, chosen_writer(run)->state_size);
 	run->emitter.redact = run->values.redact;
+	run->emitter.utf8 = cli_terminal_has_utf8();
+	run->emitter.room = is_screen ? cli_terminal_columns() : 0;
 	BASE_TRY(open_session(run));
 	run->context = (struct rep_context){
 		.session = run->session, .emitter = &run->emitter, .error = &run->error};

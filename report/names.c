@@ -1,8 +1,6 @@
 /* Names as reports spell them, from the pieces that the library gives. */
 #include "report/names.h"
 
-enum { TYPE_COLUMNS = 67, LOCATION_COLUMNS = 80 }; /* of a label */
-
 /*
  * Calls a function that fills 'buffer' of 'size' bytes as snprintf(3) does, with as much room as
  * it takes.
@@ -134,37 +132,6 @@ void rep_name_shape(struct rep_text *text, const struct hg_block *block)
 		rep_text_printf(text, " with tag %u", block->tag);
 }
 
-void rep_name_short_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type)
-{
-	size_t start = text->length;
-	rep_name_type(text, snapshot, type);
-	rep_text_shorten(text, start, TYPE_COLUMNS, "");
-}
-
-void rep_name_short_location(
-	struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location)
-{
-	struct rep_text name = {0};
-	rep_name_location(&name, snapshot, location);
-	size_t columns = rep_text_columns(rep_text_string(&name), name.length), cut = 0;
-	for (; columns > LOCATION_COLUMNS; columns--)
-		do
-			cut++;
-		while (((unsigned char)name.bytes[cut] & 0xc0) == 0x80);
-	rep_text_put(text, cut ? "..." : "");
-	rep_text_put(text, rep_text_string(&name) + cut);
-	text->failed |= name.failed;
-	rep_text_release(&name);
-}
-
-static void add_short_type(
-	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
-{
-	size_t start = text->length;
-	rep_name_block_type(text, snapshot, block);
-	rep_text_shorten(text, start, TYPE_COLUMNS, REP_GUESS_MARK);
-}
-
 void rep_name_label(
 	struct rep_text *text, const struct hg_snapshot *snapshot, const struct hg_block *block)
 {
@@ -178,7 +145,7 @@ void rep_name_label(
 	rep_text_put(text, " ");
 	bool typed = hg_has_types(snapshot);
 	if (typed) {
-		add_short_type(text, snapshot, block);
+		rep_name_block_type(text, snapshot, block);
 		if (block->type) {
 			rep_text_put(text, ", ");
 			rep_name_amount(text, block->words, "word", "words");
@@ -186,7 +153,7 @@ void rep_name_label(
 	}
 	if (block->location) {
 		rep_text_put(text, typed ? ", " : "");
-		rep_name_short_location(text, snapshot, block->location);
+		rep_name_location(text, snapshot, block->location);
 		if (block->location_confidence == HG_GUESSED)
 			rep_text_put(text, REP_GUESS_MARK);
 		rep_text_put(text, typed ? "" : ", ");

@@ -22,10 +22,6 @@ void rep_name_type(struct rep_text *text, const struct hg_snapshot *snapshot, ui
 /* A part of a declared type, of hg_list_types(). */
 void rep_name_declared(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t id,
 	enum hg_declared_part part);
-/* In a label: of a long type the beginning, of a long location the end, where its line is. */
-void rep_name_short_type(struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t type);
-void rep_name_short_location(
-	struct rep_text *text, const struct hg_snapshot *snapshot, uint32_t location);
 /*
  * The type, with a mark if it is a guess; or "unknown (tag 2, 3 words)", "unknown (closure, 4
  * words)".

@@ -325,7 +325,7 @@ static void write_curves(struct rep_emitter *emitter, const struct rep_trend *tr
 		{NULL, "last", REP_BYTES, 0},
 		{NULL, "change", REP_CHANGE_BYTES, 0},
 		{NULL, "steps up", REP_WORD, 0},
-		{NULL, "curve", REP_WORD, 0},
+		{NULL, "curve", REP_WORD, REP_DRAWING},
 	};
 	struct rep_column columns[REP_MAX_COLUMNS];
 	unsigned count = rep_key_columns(trend->key, columns);

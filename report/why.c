@@ -123,7 +123,7 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	rep_text_count(label, row->nodes);
 	if (row->type) {
 		rep_text_put(label, " of type ");
-		rep_name_short_type(label, context->snapshot, row->type);
+		rep_name_type(label, context->snapshot, row->type);
 	} else {
 		rep_text_printf(label, " %s%ss", hg_has_types(context->snapshot) ? "unknown " : "",
 			rep_tag_word(row->tag));
@@ -132,7 +132,7 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	}
 	if (row->location) {
 		rep_text_put(label, row->type ? " at " : " of ");
-		rep_name_short_location(label, context->snapshot, row->location);
+		rep_name_location(label, context->snapshot, row->location);
 	}
 	rep_text_put(label, ", first ");
 	rep_name_node(label, context->snapshot, row->node);

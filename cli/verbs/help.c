@@ -76,8 +76,7 @@ static void print_verb_help(const struct cli_verb *verb, FILE *stream)
 
 void cli_print_overview(FILE *stream)
 {
-	fputs("heapgraph: what fills the memory of an OCaml program, from a snapshot of its "
-	      "heap\n\n"
+	fputs("heapgraph: what fills the memory of an OCaml program, from snapshots of it\n\n"
 	      "  heapgraph VERB [options] SNAPSHOT...\n"
 	      "  heapgraph SNAPSHOT                    the same as summary\n"
 	      "  heapgraph [-loc] [-prof FILE] (-heap FILE | -heaps PID)\n"

@@ -51,7 +51,7 @@ const struct cli_verb cli_verb_top = {
 	.operands = "SNAPSHOT",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "blocks, bytes and retained bytes by type, location, tag, module or root",
+	.summary = "blocks, bytes, retained bytes by type, location, module, root",
 	.description =
 		"One row for every type (location, tag, module, root).  'bytes' is the memory of "
 		"its blocks themselves, headers included; 'retained' is what would be freed if all "

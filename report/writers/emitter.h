@@ -28,6 +28,8 @@ struct rep_emitter {
 	const struct rep_writer *writer;
 	void *state; /* the writer's */
 	bool colour;
+	bool utf8;         /* the reader's terminal has more than ASCII */
+	size_t room;       /* columns of that terminal; 0: lines may be of any length */
 	bool redact;       /* contents of blocks are not to be shown */
 	bool has_contents; /* some were shown: what is written is for the user only */
 	bool failed;       /* out of memory: the output is not complete */

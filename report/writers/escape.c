@@ -144,6 +144,36 @@ void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length
 	}
 }
 
+/* Ideographs, kana, hangul, full-width forms and pictures: two columns on every terminal. */
+static bool is_wide(uint32_t character)
+{
+	static const struct {
+		uint32_t first, last;
+	} wide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xa960, 0xa97c},
+		{0xac00, 0xd7a3}, {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60},
+		{0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff},
+		{0x20000, 0x3fffd}};
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+		if (character >= wide[i].first && character <= wide[i].last)
+			return true;
+	return false;
+}
+
+size_t rep_text_width(const char *bytes, size_t length)
+{
+	size_t columns = 0;
+	for (size_t i = 0; i < length;) {
+		uint32_t character = 0;
+		size_t size = (unsigned char)bytes[i] < 0x80
+				      ? 1
+				      : read_character(
+						(const uint8_t *)bytes + i, length - i, &character);
+		columns += is_wide(character) ? 2 : 1;
+		i += size ? size : 1;
+	}
+	return columns;
+}
+
 size_t rep_text_columns(const char *bytes, size_t length)
 {
 	size_t columns = 0;
@@ -175,18 +205,4 @@ void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const
 	text->length = start + shown;
 	rep_text_put(text, "...");
 	rep_text_put(text, marked ? mark : "");
-}
-
-void rep_text_keep_end(struct rep_text *text, size_t start, size_t columns)
-{
-	size_t length = text->length - start, cut = 0;
-	size_t taken = rep_text_columns(rep_text_string(text) + start, length);
-	if (text->failed || taken <= columns)
-		return;
-	char *bytes = text->bytes + start;
-	for (size_t drop = taken - (columns - 3); drop; drop--)
-		cut = step_over(bytes, cut);
-	memmove(bytes + 3, bytes + cut, length - cut + 1);
-	memset(bytes, '.', 3);
-	text->length -= cut - 3;
 }

@@ -19,7 +19,10 @@ void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t lengt
 /* A part of a Graphviz label that shall be drawn as it is; the caller's own "\n" stays outside. */
 void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length);
 
-/* Columns that UTF-8 text takes on a terminal: its characters. */
+/* Columns that UTF-8 text takes on a terminal: one for a character, two for a wide one. */
+size_t rep_text_width(const char *bytes, size_t length);
+
+/* The characters of UTF-8 text. */
 size_t rep_text_columns(const char *bytes, size_t length);
 
 /* After a location or a type in text that may be wrong. */
@@ -30,7 +33,5 @@ size_t rep_text_columns(const char *bytes, size_t length);
  * 'mark' that it ends with stays.
  */
 void rep_text_shorten(struct rep_text *text, size_t start, size_t columns, const char *mark);
-/* The same at its beginning, so that the end stays. */
-void rep_text_keep_end(struct rep_text *text, size_t start, size_t columns);
 
 #endif

@@ -1,7 +1,6 @@
 /* Text that grows, and numbers for people. */
 #include "report/writers/spelling.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,21 +81,27 @@ void rep_text_put(struct rep_text *text, const char *string)
 	rep_text_add(text, string, strlen(string));
 }
 
+void rep_text_vprintf(struct rep_text *text, const char *format, va_list arguments)
+{
+	va_list again;
+	va_copy(again, arguments);
+	int length = vsnprintf(NULL, 0, format, arguments);
+	char *to = length < 0 ? NULL : rep_text_room(text, (size_t)length);
+	if (to) {
+		vsnprintf(to, (size_t)length + 1, format, again);
+		rep_text_filled(text, (size_t)length);
+	} else {
+		lose_text(text);
+	}
+	va_end(again);
+}
+
 void rep_text_printf(struct rep_text *text, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
-	int length = vsnprintf(NULL, 0, format, arguments);
+	rep_text_vprintf(text, format, arguments);
 	va_end(arguments);
-	char *to = length < 0 ? NULL : rep_text_room(text, (size_t)length);
-	if (!to) {
-		lose_text(text);
-		return;
-	}
-	va_start(arguments, format);
-	vsnprintf(to, (size_t)length + 1, format, arguments);
-	va_end(arguments);
-	rep_text_filled(text, (size_t)length);
 }
 
 /* Decimal digits into the end of a buffer of 32 bytes, commas between thousands if wanted. */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,6 +37,8 @@ const char *rep_text_string(const struct rep_text *text);
 void rep_text_add(struct rep_text *text, const char *bytes, size_t length);
 void rep_text_put(struct rep_text *text, const char *string);
 void rep_text_printf(struct rep_text *text, const char *format, ...) BASE_PRINTF(2, 3);
+void rep_text_vprintf(struct rep_text *text, const char *format, va_list arguments)
+	BASE_PRINTF(2, 0);
 
 /*
  * Room for at least 'length' more bytes and a NUL, for functions that fill a buffer themselves;

@@ -30,8 +30,9 @@ enum rep_kind {
 enum rep_column_flags {
 	REP_LAST = 1,    /* text: right of all other columns, any length */
 	REP_NOT_CSV = 2, /* not part of the CSV contract */
-	REP_HEAD = 4,    /* text: of a long name its beginning is shown, not its end */
-	REP_LABEL = 8,   /* text: made of several names, each cut by itself */
+	REP_HEAD = 4,    /* terminal: what is cut out of a long name is nearer to its end */
+	REP_LABEL = 8,   /* terminal: names behind an indentation, which stays if they are cut */
+	REP_DRAWING = 16 /* terminal: left out first where there is no room for all columns */
 };
 
 struct rep_column {

@@ -1,0 +1,112 @@
+#!/bin/bash
+# On a terminal no line of any report is wider than it; in a pipe and in a file nothing is cut.
+. tests/cli/lib.sh
+
+unpack_fixture() {
+	zstd -qdf "$fixtures/cores/$1.zst" -o "$work/$1"
+}
+unpack_fixture tiny-5.3.0.core
+unpack_fixture tiny-5.3.0.prof
+zstd -qdf "$cache5" -o "$work/cache5"
+export TERM=xterm NO_COLOR=
+core=$work/tiny-5.3.0.core
+typed=(--prof "$work/tiny-5.3.0.prof")
+address=$("$hg" objects "${typed[@]}" --format csv "$core" | columns address | sed -n 5p)
+
+# widest: columns of the widest line on stdin, without what colours it.
+widest() {
+	python3 -c '
+import re, sys, unicodedata
+text = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdin.buffer.read().decode())
+wide = lambda c: 2 if unicodedata.east_asian_width(c) in "WF" else 1
+print(max((sum(map(wide, line)) for line in text.split("\n")), default=0))'
+}
+
+# fits COLUMNS ARGUMENT...: heapgraph on a terminal of that width.
+fits() {
+	local columns=$1 most
+	shift
+	if ! timeout 120 python3 tests/cli/terminal.py "$columns" "$hg" "$@" >"$work/screen" 2>"$work/err"; then
+		not_ok "$columns columns: $*" "$(gist "$work/err")"
+		return
+	fi
+	most=$(widest <"$work/screen")
+	if [ "$most" -gt 0 ] && [ "$most" -le "$columns" ]; then
+		ok "$columns columns: $1"
+	else
+		not_ok "$columns columns: $*" "$most columns"
+	fi
+}
+
+verbs=$("$hg" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
+# Every verb that writes tables and prose: a typed core, and a dump with locations.
+for columns in 40 80 100 132; do
+	for locale in C C.UTF-8; do
+		export LC_ALL=$locale
+		for verb in $verbs; do
+			case $verb in
+			help | version | completion | man | capture | dot | hp) continue ;;
+			why)
+				fits "$columns" why "${typed[@]}" type:. "$core"
+				fits "$columns" why loc:. "$work/cache5"
+				continue ;;
+			object)
+				fits "$columns" object "${typed[@]}" "$address" "$core"
+				continue ;;
+			diff | trend)
+				for key in type root type,location; do
+					fits "$columns" $verb "${typed[@]}" --by $key "$core" "$core"
+				done
+				fits "$columns" $verb $cache0 "$work/cache5"
+				continue ;;
+			esac
+			fits "$columns" "$verb" "${typed[@]}" "$core"
+			fits "$columns" "$verb" "$work/cache5"
+		done
+		fits "$columns" summary --outside "$work/cache5"
+		fits "$columns" top "${typed[@]}" --by type,location "$core"
+		fits "$columns" types "${typed[@]}" --clashes "$core"
+		export LC_ALL=C
+	done
+done
+fits 80 help
+for verb in $verbs; do
+	fits 80 help "$verb"
+done
+
+# COLUMNS goes before what the terminal says, which may say nothing.
+run_on() {
+	timeout 120 python3 tests/cli/terminal.py "$1" "$hg" objects "${typed[@]}" --limit 50 "$core" | widest
+}
+check_equal 'a terminal of unknown width' "$(run_on 0)" "$(run_on 80)"
+check_equal 'COLUMNS says more than the terminal' "$(COLUMNS=60 run_on 132)" "$(run_on 60)"
+check_equal 'unless it is no number' "$(COLUMNS=x run_on 80)" "$(run_on 80)"
+
+# What is cut says so, in the middle, in the characters that there are.
+shown() {
+	LC_ALL=$1 timeout 120 python3 tests/cli/terminal.py 60 "$hg" objects "${typed[@]}" --limit 0 "$core"
+}
+shown C >"$work/ascii"
+shown C.UTF-8 >"$work/utf8"
+check 'ASCII: three dots' grep -q '[a-z(]\.\.\.[a-z)]' "$work/ascii"
+check 'ASCII: nothing else' sh -c "! LC_ALL=C grep -q '[^ -~[:cntrl:]]' '$work/ascii'"
+check 'UTF-8: an ellipsis' grep -q '…' "$work/utf8"
+
+# A long name: whole in a pipe and in a file, cut on the screen.
+long=$("$hg" roots --format csv --limit 0 "${typed[@]}" "$core" | columns name | awk '{ print length($0), $0 }' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
+for ask in "roots --limit 0" "top --by root --limit 0"; do
+	# shellcheck disable=SC2086 # two words
+	"$hg" $ask "${typed[@]}" "$core" >"$work/pipe"
+	COLUMNS=40 "$hg" $ask "${typed[@]}" -o "$work/file" "$core"
+	check "$ask: whole in a pipe" grep -qF -- "$long" "$work/pipe"
+	check_same "$ask: the same in a file" "$work/file" "$work/pipe"
+	# shellcheck disable=SC2086 # two words
+	python3 tests/cli/terminal.py 40 "$hg" $ask "${typed[@]}" "$core" >"$work/screen"
+	check "$ask: cut on a screen" sh -c "! grep -qF -- '$long' '$work/screen'"
+done
+
+# Bars go before names are cut.
+python3 tests/cli/terminal.py 132 "$hg" top "${typed[@]}" "$core" >"$work/wide"
+check 'bars where there is room' grep -q '##' "$work/wide"
+python3 tests/cli/terminal.py 66 "$hg" top "${typed[@]}" "$core" >"$work/narrow"
+check 'bars go first' sh -c "! grep -q '##' '$work/narrow' && ! grep -q 'no room' '$work/narrow'"
