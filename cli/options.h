@@ -61,6 +61,7 @@ struct cli_values {
 	uint64_t heaps;
 
 	/* flags of all of them */
+	bool blocks; /* block by block, not merged by class */
 	bool help, partial, require_types, redact, no_host_files, all, clashes, outside;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };

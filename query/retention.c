@@ -128,11 +128,18 @@ static enum hg_status select_positions(
 	BASE_TRY(hg_select(snapshot, pattern, &selection));
 	enum hg_status status =
 		query_alloc(snapshot, base_bit_words(g->live_count), sizeof(**out), (void **)out);
+	bool found = false;
 	for (size_t i = 0; status == HG_OK && i < selection->count; i++) {
 		struct graph_position p = query_position(snapshot, selection->nodes[i]);
 		if (graph_reaches(p))
 			base_bit_set(*out, p.n);
+		found |= graph_reaches(p);
 	}
+	if (status == HG_OK && !found)
+		status = base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			selection->count ? "nothing that matches '%s' is reachable"
+					 : "nothing matches '%s'",
+			pattern);
 	hg_selection_release(&selection);
 	return status;
 }
@@ -143,9 +150,11 @@ static enum hg_status fill_retention(
 	struct hg_snapshot *snapshot = r->snapshot;
 	uint64_t *selected = NULL;
 	r->weight = options->weight;
+	enum hg_status status = HG_OK;
 	if (options->from)
-		BASE_TRY(select_positions(snapshot, options->from, &selected));
-	enum hg_status status = query_retention_open(&r->tree, snapshot, selected);
+		status = select_positions(snapshot, options->from, &selected);
+	if (status == HG_OK)
+		status = query_retention_open(&r->tree, snapshot, selected);
 	free(selected);
 	BASE_TRY(status);
 	uint32_t count = r->tree.count;

@@ -16,10 +16,15 @@ enum hg_status rep_no_memory(struct rep_context *context)
 	return base_fail(context->error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
 }
 
+uint64_t rep_part_of(uint64_t whole, uint64_t parts_per_million)
+{
+	__extension__ unsigned __int128 scaled = whole;
+	return (uint64_t)(scaled * parts_per_million / 1000000);
+}
+
 uint64_t rep_share_bytes(const struct hg_totals *totals, uint64_t parts_per_million)
 {
-	__extension__ unsigned __int128 scaled = totals->retained_bytes;
-	return (uint64_t)(scaled * parts_per_million / 1000000);
+	return rep_part_of(totals->retained_bytes, parts_per_million);
 }
 
 const char *rep_base_name(const char *path)

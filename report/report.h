@@ -64,14 +64,26 @@ enum hg_status rep_types(
 /* Where types and blocks do not go together, by type and location. */
 enum hg_status rep_clashes(struct rep_context *context, uint64_t limit);
 
+/* The retention tree. */
 struct rep_tree_request {
-	hg_node from;       /* HG_NO_NODE: everything */
+	const char *from;   /* a pattern, or NULL: everything */
 	uint32_t max_depth; /* 0: no limit, here and below */
 	uint32_t max_children;
-	uint64_t min_share; /* of what the virtual root retains, in parts per million */
-	uint64_t limit;     /* nodes, those that retain most */
+	uint64_t min_share; /* of what all roots retain, in parts per million */
+	uint64_t limit;     /* rows, those that retain most */
 };
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
+
+/* The dominator tree, block by block; limits as above. */
+struct rep_tree_blocks_request {
+	hg_node from; /* HG_NO_NODE: everything */
+	uint32_t max_depth;
+	uint32_t max_children;
+	uint64_t min_share;
+	uint64_t limit;
+};
+enum hg_status rep_tree_blocks(
+	struct rep_context *context, const struct rep_tree_blocks_request *request);
 
 enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit);
 struct rep_object_request {
@@ -100,6 +112,7 @@ void rep_trend_release(struct rep_trend *trend);
 /* "the file ends in the middle of a block, at offset 4711". */
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info);
 
+uint64_t rep_part_of(uint64_t whole, uint64_t parts_per_million);
 /* The share of what the virtual root retains, in bytes. */
 uint64_t rep_share_bytes(const struct hg_totals *totals, uint64_t parts_per_million);
 

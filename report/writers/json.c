@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 static void release_json(void *state)
 {

@@ -35,7 +35,9 @@ header roots \
 	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence roots $tiny
 header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
-header tree depth,address,type,location,bytes,retained_bytes,children tree $tiny
+header tree \
+	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
+header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny
 header why depth,address,tag,location,nodes,targets,bytes,type why loc:t1.ml $tiny
 header object index,kind,value,address,tag,location,bytes,retained_bytes,code,name,type,text \
 	object "$("$hg" objects --format csv $tiny | columns address | head -n 1)" $tiny
@@ -58,7 +60,7 @@ check 'diff: by absolute growth, then name' \
 	sort -c -t "$(printf '\t')" -k 1,1nr -k 2,2 "$work/got"
 
 # The tree
-run tree --format csv $cache5
+run tree --blocks --format csv $cache5
 columns depth address bytes retained_bytes <"$work/out" >"$work/tree"
 check_equal 'tree: the first row is the virtual root' \
 	"$(head -n 1 "$work/tree")" "$(printf '0\troot\t0\t986552')"
@@ -99,7 +101,7 @@ shape() {
 	shift 3
 	run "$@" --format json
 	check "$name: JSON of one object, integers only" jq -e -s \
-		"length == 1 and (.[0].schema_version == 1) and .[0].verb == \"$verb\" and
+		"length == 1 and (.[0].schema_version == 2) and .[0].verb == \"$verb\" and
 		([.. | numbers | select(. != floor)] | length == 0)" "$work/out"
 	check "$name: JSON shape" jq -e "$test" "$work/out"
 }
@@ -120,7 +122,10 @@ for key in location tag module root type type,location callstack; do
 		.new_snapshot.index == 2 and (.rows | all(.bytes_delta == .bytes_new - .bytes_old))" \
 		diff --by $key $cache0 $cache2
 done
-shape tree tree "$snapshot"' and .rows[0].address == "root" and .rows[-1].depth == 0' tree $tiny
+shape tree tree "$snapshot"' and .by == "path" and .rows[0].path == "all roots" and
+	.rows[0].depth == 0 and (.rows[1:] | all(.depth > 0))' tree $tiny
+shape 'tree --blocks' tree "$snapshot"' and .by == "block" and .rows[0].address == "root" and
+	.rows[-1].depth == 0' tree --blocks $tiny
 shape why why "$snapshot"' and .selection.blocks == 10 and (.steps | length == 3) and
 	.rows[0].depth == 0' why loc:t1.ml:6 $tiny
 block=$("$hg" objects --format csv $tiny | columns address tag words reachable | awk '
@@ -131,9 +136,11 @@ shape object object "$snapshot and .object.address == \"$block\" and (.fields | 
 shape objects objects "$snapshot"' and (.rows | length == 247)' objects $tiny
 shape trend trend '(.snapshots | length == 3) and (.rows | length > 0) and .by == "type"' \
 	trend $cache0 $cache2 $cache5
-for verb in objects top tree; do
+for verb in objects top tree 'tree --blocks'; do
+	# shellcheck disable=SC2086 # words
 	"$hg" $verb --format json $cache0 | jq -r '.rows[] | [.retained_bytes, .bytes] | @tsv' \
 		>"$work/got"
+	# shellcheck disable=SC2086
 	"$hg" $verb --format csv $cache0 | columns retained_bytes bytes >"$work/wanted"
 	check_same "$verb: JSON has the numbers of CSV" "$work/got" "$work/wanted"
 done
@@ -171,7 +178,7 @@ columns retained_bytes <"$work/out" >"$work/got"
 check 'objects --sort retained_bytes' sort -c -nr "$work/got"
 
 # The same bytes, whatever the number of threads and however often
-for verb in summary objects 'top --by root' tree 'why loc:cache.ml' dot; do
+for verb in summary objects 'top --by root' tree 'tree --blocks' 'why loc:cache.ml' dot; do
 	# shellcheck disable=SC2086 # words
 	run $verb --threads 1 $cache5
 	cp "$work/out" "$work/once"

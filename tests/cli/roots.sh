@@ -25,7 +25,7 @@ agree() {
 	columns kind name retained_bytes <"$work/roots" |
 		awk -F '\t' '$3 { print $1 " " $2 "\t" $3 }' | sort >"$work/got"
 	# A stack that a continuation holds is not right below the virtual root.
-	"$hg" tree --format csv "$@" 2>"$work/err" | columns depth address retained_bytes |
+	"$hg" tree --blocks --format csv "$@" 2>"$work/err" | columns depth address retained_bytes |
 		awk -F '\t' '$1 && $2 !~ /^0x/ && $3 { print $2 "\t" $3 }' | sort >"$work/wanted"
 	check_same "$name: what they retain as in tree" "$work/got" "$work/wanted"
 

@@ -13,6 +13,14 @@ remember() {
 	printf '%s\t%s\t%s\n' "$1" "$2" "$work/written/$count" >>"$work/list"
 }
 
+# name_of_schema VERB: what it writes with these options, in the schema.
+name_of_schema() {
+	case $1 in
+	'tree --blocks') echo tree_blocks ;;
+	*) echo "${1%% *}" ;;
+	esac
+}
+
 # written NAME ARGUMENT...: heapgraph's JSON is valid by that name.
 written() {
 	local name=$1
@@ -25,8 +33,9 @@ check 'the schema is JSON' jq -e '.oneOf | length >= 10' docs/outputs.schema.jso
 native=$fixtures/v02/objs-opt/memprof.28958.0.dump
 ocp=$fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump
 for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
-	for verb in summary info roots tree objects types; do
-		written $verb $verb "$dump"
+	for verb in summary info roots tree 'tree --blocks' objects types; do
+		# shellcheck disable=SC2086 # words
+		written "$(name_of_schema "$verb")" $verb "$dump"
 	done
 	for key in location tag module root type type,location callstack; do
 		written top top --by $key "$dump"
@@ -50,10 +59,10 @@ written summary summary --partial "$work/heap.dump.8975.0"
 # With types.
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
-	for verb in summary 'summary --outside' roots tree objects types 'types --all' 'types --clashes' \
+	for verb in summary 'summary --outside' roots tree 'tree --blocks' objects types 'types --all' 'types --clashes' \
 		'top --by type' 'top --by type,location' 'why type:option'; do
 		# shellcheck disable=SC2086 # words
-		written "${verb%% *}" $verb "${typed[@]}"
+		written "$(name_of_schema "$verb")" $verb "${typed[@]}"
 	done
 	for redact in '' --redact; do
 		while read -r address; do

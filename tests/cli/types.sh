@@ -149,7 +149,7 @@ check_patterns() {
 }
 
 check_pictures() {
-	run tree --format csv "${typed[@]}"
+	run tree --blocks --format csv "${typed[@]}"
 	columns address type <"$work/out" | grep '^0x' | sort >"$work/got"
 	awk -F '\t' '$4 != "" { print $1 "\t" $2 }' "$work/objects" | sort >"$work/wanted"
 	check_same "$name: types of the tree are those of the blocks" "$work/got" "$work/wanted"

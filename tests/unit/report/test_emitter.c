@@ -211,7 +211,7 @@ static void json_has_one_row_a_line(void **state)
 	write_table(&capture.emitter);
 	char *text = end(&capture);
 	assert_non_null(
-		strstr(text, "{\n  \"schema_version\": 1,\n  \"verb\": \"test\",\n  \"rows\": [\n"
+		strstr(text, "{\n  \"schema_version\": 2,\n  \"verb\": \"test\",\n  \"rows\": [\n"
 			     "    {\"name\": \"x.ml:1:2-3\", \"blocks\": 1234, \"bytes\": 1263616, "
 			     "\"change\": 5, \"share\": 10000, \"secret\": \"s\"},\n"));
 	assert_non_null(
@@ -299,7 +299,7 @@ static void empty_tables_are_valid(void **state)
 	rep_document_end(&capture.emitter);
 	char *text = end(&capture);
 	assert_string_equal(
-		text, "{\n  \"schema_version\": 1,\n  \"verb\": \"test\",\n  \"rows\": []\n}\n");
+		text, "{\n  \"schema_version\": 2,\n  \"verb\": \"test\",\n  \"rows\": []\n}\n");
 	free(text);
 }
 

@@ -1,0 +1,53 @@
+/* Paths of the retention tree in words. */
+#include "report/paths.h"
+
+#include "report/names.h"
+
+void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row)
+{
+	size_t length = hg_retention_path(tree, row, NULL, 0);
+	char *room = rep_text_room(text, length);
+	if (!room)
+		return;
+	hg_retention_path(tree, row, room, length + 1);
+	rep_text_filled(text, length);
+}
+
+void rep_path_made_at(struct rep_text *text, struct hg_retention *tree, size_t row)
+{
+	(void)text, (void)tree, (void)row;
+}
+
+void rep_path_defined_at(struct rep_text *text, struct hg_retention *tree, size_t row)
+{
+	(void)text, (void)tree, (void)row;
+}
+
+void rep_path_remark(
+	struct rep_text *text, const struct hg_retention_row *row, const struct rep_text *made_at)
+{
+	if (row->offheap_bytes) {
+		rep_text_put(text, ", ");
+		rep_text_size(text, row->offheap_bytes);
+		rep_text_put(text, " off-heap");
+	}
+	if (made_at->length)
+		rep_text_printf(text, "  (%s)", rep_text_string(made_at));
+}
+
+void rep_path_sharers(struct rep_text *text, const struct hg_retention *tree,
+	const struct hg_cross_edges *sharers, size_t most)
+{
+	for (size_t i = 0; i < sharers->count && i < most; i++) {
+		const struct hg_cross_edge *sharer = sharers->rows[i];
+		rep_text_printf(text, "%s%s (", i ? ", " : "",
+			hg_retention_at(tree, sharer->from)->name);
+		rep_text_count(text, sharer->pointers);
+		rep_text_put(text, i ? ")" : sharer->pointers == 1 ? " pointer)" : " pointers)");
+	}
+	if (sharers->count > most) {
+		rep_text_put(text, " and ");
+		rep_text_count(text, sharers->count - most);
+		rep_text_put(text, " more");
+	}
+}

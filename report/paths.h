@@ -1,0 +1,33 @@
+/*
+ * How reports speak of nodes of the retention tree: their paths, where they are made and defined,
+ * and who shares them.
+ */
+#ifndef REPORT_PATHS_H
+#define REPORT_PATHS_H
+
+#include "report/writers/spelling.h"
+
+#include "heapgraph.h"
+
+/* What a row retains, in the heap and outside: what rows are ordered by. */
+static inline uint64_t rep_path_weight(const struct hg_retention_row *row)
+{
+	return row->retained_bytes + row->retained_offheap_bytes;
+}
+
+/* The names from the root on, as hg_retention_path() joins them. */
+void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row);
+
+/* "cache.ml:12;cache.ml:30", or ""; and of a root. */
+void rep_path_made_at(struct rep_text *text, struct hg_retention *tree, size_t row);
+void rep_path_defined_at(struct rep_text *text, struct hg_retention *tree, size_t row);
+
+/* For people, behind the name: " (cache.ml:12)", and what lies outside the heap. */
+void rep_path_remark(struct rep_text *text, const struct hg_retention_row *row,
+	const struct rep_text *made_at);
+
+/* "global Big.by_name (412,000 pointers), global Big.by_age (412,000) and 3 more". */
+void rep_path_sharers(struct rep_text *text, const struct hg_retention *tree,
+	const struct hg_cross_edges *sharers, size_t most);
+
+#endif
