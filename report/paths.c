@@ -40,8 +40,8 @@ void rep_path_sharers(struct rep_text *text, const struct hg_retention *tree,
 {
 	for (size_t i = 0; i < sharers->count && i < most; i++) {
 		const struct hg_cross_edge *sharer = sharers->rows[i];
-		rep_text_printf(text, "%s%s (", i ? ", " : "",
-			hg_retention_at(tree, sharer->from)->name);
+		rep_text_printf(
+			text, "%s%s (", i ? ", " : "", hg_retention_at(tree, sharer->from)->name);
 		rep_text_count(text, sharer->pointers);
 		rep_text_put(text, i ? ")" : sharer->pointers == 1 ? " pointer)" : " pointers)");
 	}

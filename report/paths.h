@@ -23,8 +23,8 @@ void rep_path_made_at(struct rep_text *text, struct hg_retention *tree, size_t r
 void rep_path_defined_at(struct rep_text *text, struct hg_retention *tree, size_t row);
 
 /* For people, behind the name: " (cache.ml:12)", and what lies outside the heap. */
-void rep_path_remark(struct rep_text *text, const struct hg_retention_row *row,
-	const struct rep_text *made_at);
+void rep_path_remark(
+	struct rep_text *text, const struct hg_retention_row *row, const struct rep_text *made_at);
 
 /* "global Big.by_name (412,000 pointers), global Big.by_age (412,000) and 3 more". */
 void rep_path_sharers(struct rep_text *text, const struct hg_retention *tree,

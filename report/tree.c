@@ -63,8 +63,7 @@ static bool is_candidate(const struct shown_tree *t, const struct rep_tree_reque
 	bool deep = request->max_depth && row->depth > request->max_depth;
 	bool many = request->max_children && row != parent &&
 		    t->shown[row->parent] >= request->max_children;
-	return t->kept[row->parent] && !deep && !many &&
-	       rep_path_weight(row) >= t->min_bytes;
+	return t->kept[row->parent] && !deep && !many && rep_path_weight(row) >= t->min_bytes;
 }
 
 /* Candidates first, with how many children of each row are; then the largest of these. */
@@ -183,8 +182,7 @@ static void remark_sharers(struct rep_context *context, const struct shown_tree 
 	const struct hg_retention_row *row = hg_retention_at(t->tree, number);
 	struct hg_cross_edges *sharers;
 	struct rep_text remark = {0};
-	if (row->depth != 1 || row->is_root ||
-		hg_list_sharers(t->tree, number, &sharers) != HG_OK)
+	if (row->depth != 1 || row->is_root || hg_list_sharers(t->tree, number, &sharers) != HG_OK)
 		return;
 	indent_name(&remark, row->depth);
 	rep_text_put(&remark, "  held by ");
@@ -293,7 +291,8 @@ enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_reque
 	if (status == HG_OK && !prune_tree(&t, request))
 		status = rep_no_memory(context);
 	if (status == HG_OK)
-		write_tree_document(context, &t, context->emitter->writer->tells_all ? edges : NULL);
+		write_tree_document(
+			context, &t, context->emitter->writer->tells_all ? edges : NULL);
 	hg_cross_edges_release(&edges);
 	release_shown_tree(&t);
 	return status;

@@ -1,6 +1,6 @@
 /*
- * The dominator tree block by block, a row for each node.  In text, chains of blocks alike become one row, and
- * what is left out is said below the children that are shown.
+ * The dominator tree block by block, a row for each node.  In text, chains of blocks alike become
+ * one row, and what is left out is said below the children that are shown.
  */
 #include "report/report.h"
 
@@ -136,8 +136,8 @@ static void count_hidden(struct pruned *pruned, const bool *merged)
 	}
 }
 
-static bool prune(
-	struct pruned *pruned, struct rep_context *context, const struct rep_tree_blocks_request *request)
+static bool prune(struct pruned *pruned, struct rep_context *context,
+	const struct rep_tree_blocks_request *request)
 {
 	size_t count = pruned->tree->count;
 	bool *merged = calloc(count ? count : 1, sizeof(*merged));
@@ -300,7 +300,8 @@ static uint32_t levels_to_ask_for(
 	return text && more ? CHAIN_LEVELS : request->max_depth;
 }
 
-enum hg_status rep_tree_blocks(struct rep_context *context, const struct rep_tree_blocks_request *request)
+enum hg_status rep_tree_blocks(
+	struct rep_context *context, const struct rep_tree_blocks_request *request)
 {
 	struct pruned pruned = {0};
 	enum hg_status status = hg_count_totals(context->snapshot, &pruned.totals);

@@ -12,6 +12,9 @@
 /* Blocks of unknown type with more words are one class: arrays grow. */
 enum { MOST_WORDS_TOLD = 16 };
 
+/* In of_type[], of types of functions that nothing is known of. */
+#define TELLS_NOTHING UINT32_MAX
+
 /* What the keys of classes that have no type begin with. */
 enum { KEY_OF_BLOCK = 1, KEY_OF_CODE, KEY_OF_ROOT };
 #define KEY(kind, rest) ((uint64_t)(kind) << 60 | ((rest) & (((uint64_t)1 << 60) - 1)))
@@ -127,10 +130,22 @@ static enum hg_status class_of_unknown(
 	return base_map_set(&c->by_key, key, *out, &c->snapshot->session->error);
 }
 
-static enum hg_status class_of_type(struct query_path_classes *c, uint32_t type, uint32_t *out)
+/* "_ -> _" and the like tell less of a closure than its function does. */
+static bool tells_nothing(const char *type)
+{
+	return strspn(type, "_ ->()") == strlen(type);
+}
+
+/* By the name of the type, unless that tells nothing: then it is as if it were unknown. */
+static enum hg_status class_of_type(struct query_path_classes *c, uint32_t rank,
+	const struct snap_cell *cell, uint32_t type, uint32_t *out)
 {
 	char name[QUERY_LONGEST_NAME];
 	hg_type_name(c->snapshot, type, name, sizeof(name));
+	if (cell->tag == SNAP_TAG_CLOSURE && tells_nothing(name)) {
+		c->of_type[type] = TELLS_NOTHING;
+		return class_of_unknown(c, rank, cell, out);
+	}
 	BASE_TRY(intern_class(c, &(struct query_path_class){.name = name, .type = type}, out));
 	c->of_type[type] = *out + 1;
 	return HG_OK;
@@ -141,12 +156,13 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 {
 	enum hg_confidence confidence;
 	uint32_t type = query_type(classes->snapshot, rank, cell->tag, &confidence).n;
-	if (type && classes->of_type[type]) {
-		*out = classes->of_type[type] - 1;
-		return HG_OK;
-	}
-	return type ? class_of_type(classes, type, out)
-		    : class_of_unknown(classes, rank, cell, out);
+	uint32_t known = classes->of_type[type];
+	if (type == 0 || known == TELLS_NOTHING)
+		return class_of_unknown(classes, rank, cell, out);
+	if (!known)
+		return class_of_type(classes, rank, cell, type, out);
+	*out = known - 1;
+	return HG_OK;
 }
 
 /* Kind and name; slots of globals keep their number, which is that of the unit's field. */
