@@ -5,6 +5,7 @@
 #include "cli/run.h"
 
 #include "base/arena.h"
+#include "cli/extension.h"
 #include "cli/terminal.h"
 
 #include <limits.h>
@@ -74,7 +75,8 @@ const struct cli_option cli_format_options[] = {
 
 const struct cli_option cli_output_options[] = {
 	{"output", 'o', CLI_FILE, VALUE(output), "FILE", NULL,
-		"write to this file, which appears whole or not at all, instead of stdout"},
+		"write to this file, which appears whole or not at all, instead of stdout; a name "
+		"that ends in a format, like .csv, chooses it unless --format does"},
 	{0},
 };
 
@@ -445,6 +447,8 @@ int cli_execute(struct cli_run *run)
 {
 	base_error_clear(&run->error);
 	enum hg_status status = base_arena_check(&run->error);
+	if (status == HG_OK)
+		status = cli_choose_format(run);
 	if (status == HG_OK)
 		status = run->verb->run(run);
 	status = finish_output(run, status);

@@ -38,7 +38,8 @@ struct cli_verb {
 	const char *description;                /* sentences; a blank line between paragraphs */
 	const struct cli_option *const *tables; /* NULL at the end */
 	unsigned tells;                         /* of enum cli_tells */
-	bool hidden;                            /* not in lists */
+	const char *const *extensions; /* of -o, besides those of --format; NULL at the end */
+	bool hidden;                   /* not in lists */
 	/* Returns HG_OK or what went wrong, described in run->error. */
 	enum hg_status (*run)(struct cli_run *run);
 };
@@ -50,6 +51,7 @@ struct cli_run {
 	int operand_count;
 
 	const char *types, *locations; /* of --prof, by what the files are; NULL */
+	const char *extension;         /* of -o, if it is one of the verb's own; else NULL */
 
 	struct hg_error error;
 	struct hg_session *session;

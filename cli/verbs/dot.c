@@ -1,28 +1,8 @@
 /* The verb dot: the name of the output file says what kind of picture it is. */
 #include "cli/verbs.h"
 
-#include <string.h>
-#include <strings.h>
-
-/*
- * The format that the name of the output file asks for; NULL is DOT.  False for other pictures,
- * which would otherwise be files of DOT with a misleading name.
- */
-static bool picture_format(const char *path, const char **format)
-{
-	static const char *const formats[] = {"svg", "png", "pdf"};
-	static const char *const others[] = {
-		"jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "eps", "ps", "html"};
-	const char *dot = path ? strrchr(path, '.') : NULL;
-	*format = NULL;
-	for (size_t i = 0; dot && i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (strcasecmp(dot + 1, formats[i]) == 0)
-			*format = formats[i];
-	for (size_t i = 0; dot && i < sizeof(others) / sizeof(others[0]); i++)
-		if (strcasecmp(dot + 1, others[i]) == 0)
-			return false;
-	return true;
-}
+/* DOT is written by ourselves, all others are drawn. */
+static const char *const picture_extensions[] = {"dot", "svg", "png", "pdf", NULL};
 
 /* A picture is not a table: that it is partial stands in its title, and is said here, too. */
 static void say_partial_picture(struct cli_run *run)
@@ -47,8 +27,8 @@ static enum hg_status run_dot(struct cli_run *run)
 		.max_nodes = (uint32_t)nodes,
 		.min_share = cli_number(values->min, 5000),
 	};
-	if (!picture_format(values->output, &request.picture))
-		return cli_usage_error(run, "-o: pictures are .svg, .png or .pdf");
+	if (run->extension != picture_extensions[0])
+		request.picture = run->extension;
 	BASE_TRY(cli_begin_with_snapshot(run));
 	BASE_TRY(cli_from_node(run, &request.from));
 	say_partial_picture(run);
@@ -86,5 +66,6 @@ const struct cli_verb cli_verb_dot = {
 		"ones: it points there, but others do, too.  Colour and size of letters grow "
 		"with the share of the memory.",
 	.tables = tables,
+	.extensions = picture_extensions,
 	.run = run_dot,
 };

@@ -79,6 +79,8 @@ static enum hg_status run_hp(struct cli_run *run)
 	return status;
 }
 
+static const char *const hp_extensions[] = {"hp", NULL};
+
 static const struct cli_option own[] = {
 	{"loc", 0, CLI_FLAG, offsetof(struct cli_values, with_locations), NULL, NULL,
 		"by type and location of allocation: TYPE::FILE[LINE][START-END]"},
@@ -105,5 +107,6 @@ const struct cli_verb cli_verb_hp = {
 		"the module that allocates their blocks; blocks of unknown type are called after "
 		"what the runtime made them for, else \"unknown\".",
 	.tables = tables,
+	.extensions = hp_extensions,
 	.run = run_hp,
 };
