@@ -73,6 +73,7 @@ extern "C" {
 #include "heapgraph/retention.h"
 #include "heapgraph/paths.h"
 #include "heapgraph/object.h"
+#include "heapgraph/places.h"
 #include "heapgraph/process.h"
 
 #ifdef __cplusplus

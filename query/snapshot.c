@@ -2,6 +2,7 @@
  * Snapshots from hg_snapshot_open() to hg_snapshot_close(): what the file says of itself, the order
  * of the analysis, and the totals.
  */
+#include "query/shared/places_index.h"
 #include "query/shared/query.h"
 
 #include "base/assert.h"
@@ -220,6 +221,7 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 	if (!snapshot)
 		return;
 	query_pairs_release(&snapshot->classes);
+	query_places_release(snapshot->places);
 	retype_release(&snapshot->retype);
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);

@@ -7,6 +7,7 @@
 #include "retype/profile/agree.h"
 #include "retype/profile/distrust.h"
 #include "retype/profile/hgprof.h"
+#include "retype/profile/owners.h"
 #include "retype/profile/profile.h"
 
 #include <stdio.h>
@@ -179,6 +180,7 @@ static enum hg_status open_types(struct retype *retype, struct snap *snap,
 	while (!producer->is_for(snap, options))
 		producer++;
 	BASE_TRY(producer->open(retype, snap, options, error));
+	retype_find_owners(&retype->types, snap);
 	BASE_TRY(make_note(retype, error));
 	if (options->required && retype->state != HG_TYPES_FRESH) {
 		if (retype->has_types)

@@ -13,6 +13,8 @@
 /* No class: of nodes that take no part. */
 #define QUERY_NO_CLASS UINT32_MAX
 
+struct query_places;
+
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;
@@ -20,7 +22,8 @@ struct hg_snapshot {
 	struct retype retype;    /* the same */
 	struct snap_walk lookup; /* for single blocks */
 	struct retype_options retype_options;
-	struct query_pairs classes; /* classes by type and location: their parts */
+	struct query_pairs classes;  /* classes by type and location: their parts */
+	struct query_places *places; /* in the source; NULL until the first question */
 	struct hg_info info;
 	uint64_t root_counts[HG_ROOT_KINDS]; /* for it */
 	struct hg_totals totals;             /* once they were asked for */

@@ -39,6 +39,11 @@ static enum hg_status read_unit(
 	if (!hgprof_next_word(&line, &state))
 		return hgprof_bad(reader, &line, line.end, "does not say what was found");
 	unit->from_interface = state.length != 3 || memcmp(state.text, "cmt", 3) != 0;
+	/* Profiles of before do not say whose it is. */
+	if (hgprof_next_word(&line, &state))
+		unit->owner = state.length == 3 && memcmp(state.text, "own", 3) == 0
+				      ? RETYPE_OWN
+				      : RETYPE_LIBRARY;
 	return HG_OK;
 }
 
@@ -100,6 +105,42 @@ static enum hg_status read_globals(struct hgprof_reader *reader, struct hgprof_l
 	return HG_OK;
 }
 
+/* Definitions */
+
+/* "FILE:LINE", or "-" for what is not known. */
+static enum hg_status read_place(const struct hgprof_reader *reader, const struct hgprof_line *line,
+	struct hgprof_word word, struct retype_place *place)
+{
+	struct hgprof_word digits;
+	uint32_t file = 0;
+	if (word.length == 1 && word.text[0] == '-')
+		return HG_OK;
+	if (!hgprof_split(&word, &digits))
+		return hgprof_bad(reader, line, word.text, "a definition is FILE:LINE or '-'");
+	BASE_TRY(hgprof_parse_number(
+		reader, line, word, "file", (uint32_t)reader->files.count, &file));
+	BASE_TRY(hgprof_parse_number(reader, line, digits, "line", UINT32_MAX, &place->line));
+	place->file = reader->file_names[file].path;
+	return HG_OK;
+}
+
+/* Of the fields of a unit's block, in their order. */
+static enum hg_status read_definitions(struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	uint32_t number = 0, count;
+	struct retype_place *places;
+	struct hgprof_word word;
+	BASE_TRY(read_unit_name(reader, line, &number));
+	base_assert(number < reader->types->unit_count);
+	count = hgprof_count_words(line);
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*places), &places));
+	for (uint32_t i = 0; i < count && hgprof_next_word(line, &word); i++)
+		BASE_TRY(read_place(reader, line, word, &places[i]));
+	reader->types->units[number].places = places;
+	reader->types->units[number].place_count = count;
+	return HG_OK;
+}
+
 /* Values, extensions, classes */
 
 static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_line *line)
@@ -107,11 +148,14 @@ static enum hg_status read_value(struct hgprof_reader *reader, struct hgprof_lin
 	struct retype_types *types = reader->types;
 	base_assert(types->value_count < reader->counts['v']);
 	struct retype_value *value = &types->values[types->value_count];
+	struct hgprof_word place;
 	uint32_t term;
 	BASE_TRY(read_unit_name(reader, line, &value->unit));
 	BASE_TRY(hgprof_ident(reader, line, &value->ident));
 	BASE_TRY(hgprof_number(reader, line, "term", term_count(reader), &term));
 	value->type = reader->closed[term];
+	if (hgprof_next_word(line, &place))
+		BASE_TRY(read_place(reader, line, place, &value->place));
 	types->value_count++;
 	return HG_OK;
 }
@@ -254,6 +298,8 @@ static enum hg_status read_use(
 		return hgprof_read_location(reader, line);
 	case 'g':
 		return read_globals(reader, line);
+	case 'd':
+		return read_definitions(reader, line);
 	case 'v':
 		return read_value(reader, line);
 	case 'x':

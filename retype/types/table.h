@@ -106,6 +106,19 @@ enum retype_agreement {
 	RETYPE_UNIT_STALE,   /* another interface */
 };
 
+/* Whose sources a unit is of. */
+enum retype_owner {
+	RETYPE_OWNER_UNTOLD, /* until retype_find_owners() */
+	RETYPE_OWN,          /* of the program */
+	RETYPE_LIBRARY,
+};
+
+/* Where in the source something is defined. */
+struct retype_place {
+	const char *file; /* NULL: not known */
+	uint32_t line;
+};
+
 struct retype_unit {
 	const char *name;   /* "Stdlib__List" */
 	const char *source; /* "list.ml"; "" unknown */
@@ -113,9 +126,12 @@ struct retype_unit {
 	char crc[33];                    /* of the .cmi, hexadecimal; "" unknown */
 	bool from_interface;             /* no implementation was found */
 	enum retype_agreement agreement; /* with that of the program */
-	uint32_t exported;               /* of the fields of its block, those of the interface */
+	enum retype_owner owner;
+	uint32_t exported; /* of the fields of its block, those of the interface */
 	uint32_t field_count;
 	const struct retype_field *fields; /* NULL: not known */
+	uint32_t place_count;
+	const struct retype_place *places; /* where its first fields are defined */
 	uint32_t definition_count;         /* of readers that know them */
 	const struct retype_definition *definitions;
 };
@@ -125,6 +141,7 @@ struct retype_value {
 	uint32_t unit;
 	const char *ident; /* "table_277" */
 	struct retype_term type;
+	struct retype_place place; /* where it is defined */
 };
 
 struct retype_function {

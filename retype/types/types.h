@@ -11,6 +11,7 @@
  *     names.h       types and immediates as OCaml writes them
  *     lookups.h     by name: units, functions, extensions, classes
  *     locations.h   by location in the source: what is allocated there
+ *     standard.h    which units and files are of the standard library
  *
  * Inside: nodes.h keeps the terms, strings.h the names, memo.h what was computed of them.
  */
@@ -24,6 +25,7 @@
 #include "retype/types/lookups.h"
 #include "retype/types/names.h"
 #include "retype/types/predefined.h"
+#include "retype/types/standard.h"
 #include "retype/types/strings.h"
 #include "retype/types/table.h"
 #include "retype/types/terms.h"

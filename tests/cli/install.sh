@@ -26,6 +26,7 @@ cat >"$work/wanted" <<'END'
 ./include/heapgraph/nodes.h
 ./include/heapgraph/object.h
 ./include/heapgraph/paths.h
+./include/heapgraph/places.h
 ./include/heapgraph/process.h
 ./include/heapgraph/retention.h
 ./include/heapgraph/session.h

@@ -203,6 +203,8 @@ static void texts_without_a_place(void **state)
 		COUNTED(hg_field_text(snapshot, node, 0, NULL, buffer, size));
 		COUNTED(hg_custom_name(snapshot, node, buffer, size));
 		COUNTED(hg_call_frame(snapshot, node, 0, buffer, size));
+		COUNTED(hg_function_place(snapshot, node, buffer, size, NULL));
+		COUNTED(hg_defined_at(snapshot, node, buffer, size));
 	}
 	for (uint32_t number = 0; number < 40; number++) {
 		COUNTED(hg_location_name(snapshot, number, buffer, size));
@@ -211,6 +213,10 @@ static void texts_without_a_place(void **state)
 			COUNTED(hg_declared_text(
 				snapshot, number, (enum hg_declared_part)part, buffer, size));
 		COUNTED(hg_code_name(snapshot, number << 16, buffer, size));
+		COUNTED(hg_code_place(snapshot, number << 16, buffer, size, NULL));
+		for (unsigned part = HG_MADE_ANYWHERE; part <= HG_MADE_IN_LIBRARIES + 1; part++)
+			COUNTED(hg_made_at(
+				snapshot, number, (enum hg_made_part)part, 3, buffer, size));
 		COUNTED(hg_outside_name(snapshot, number << 16, buffer, size));
 	}
 	for (unsigned key = 0; key <= HG_KEYS; key++) {
@@ -256,6 +262,11 @@ static void nodes_that_there_are_not(void **state)
 		assert_int_equal(hg_field_text(snapshot, node, 0, NULL, name, sizeof(name)), 0);
 		assert_int_equal(hg_custom_name(snapshot, node, name, sizeof(name)), 0);
 		assert_int_equal(hg_call_frame(snapshot, node, 0, name, sizeof(name)), 0);
+		bool own = true;
+		assert_int_equal(hg_function_place(snapshot, node, name, sizeof(name), &own), 0);
+		assert_false(own);
+		assert_int_equal(hg_function_code(snapshot, node), 0);
+		assert_int_equal(hg_defined_at(snapshot, node, name, sizeof(name)), 0);
 		assert_false(hg_sample_id(snapshot, node, &id));
 		assert_usage(hg_describe_object(snapshot, node, 0, 0, &object));
 		struct hg_tree_options below = {.size = sizeof(below), .from = node};
@@ -286,6 +297,15 @@ static void numbers_that_there_are_not(void **state)
 	for (unsigned i = 0; i < BEYOND; i++) {
 		uint32_t number = i == 0 ? 1 << 24 : beyond[i];
 		assert_int_equal(hg_type_name(snapshot, number, name, sizeof(name)), 0);
+		struct hg_places *places;
+		assert_int_equal(hg_list_places(snapshot, number, &places), HG_OK);
+		assert_int_equal(places->count, 0);
+		hg_places_release(&places);
+		assert_int_equal(
+			hg_made_at(snapshot, number, HG_MADE_ANYWHERE, 3, name, sizeof(name)), 0);
+		assert_int_equal(
+			hg_made_at(snapshot, 1, (enum hg_made_part)(number | 4), 3, name, 64), 0);
+		assert_usage(HG_ERROR_USAGE);
 		assert_int_equal(hg_location_name(snapshot, number, name, sizeof(name)), 0);
 		for (unsigned part = 0; part < 6; part++)
 			assert_int_equal(hg_declared_text(snapshot, number,
@@ -379,6 +399,11 @@ static void handles_that_are_missing(void **state)
 	assert_int_equal(hg_value_text(none, 1, NULL, name, sizeof(name)), 0);
 	assert_int_equal(hg_field_text(none, 1, 0, NULL, name, sizeof(name)), 0);
 	assert_int_equal(hg_code_name(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_code_place(none, 1, name, sizeof(name), NULL), 0);
+	assert_int_equal(hg_function_place(none, 1, name, sizeof(name), NULL), 0);
+	assert_int_equal(hg_function_code(none, 1), 0);
+	assert_int_equal(hg_defined_at(none, 1, name, sizeof(name)), 0);
+	assert_int_equal(hg_made_at(none, 1, HG_MADE_ANYWHERE, 3, name, sizeof(name)), 0);
 	assert_int_equal(hg_custom_name(none, 1, name, sizeof(name)), 0);
 	assert_int_equal(hg_call_frame(none, 1, 0, name, sizeof(name)), 0);
 	assert_string_equal(name, "");
@@ -431,6 +456,7 @@ static void places_that_are_missing(void **state)
 	REFUSED(struct hg_suspects, hg_list_suspects(asked, out), hg_suspects_release(out));
 	REFUSED(struct hg_root_slots, hg_list_root_slots(asked, NULL, out),
 		hg_root_slots_release(out));
+	REFUSED(struct hg_places, hg_list_places(asked, 1, out), hg_places_release(out));
 	struct hg_diff *diff;
 	assert_usage(hg_compare_snapshots(before, snapshot, HG_BY_TAG, &diff));
 	assert_null(diff);

@@ -166,6 +166,105 @@ static void fields_have_names_and_values(void **state)
 	assert_int_equal(hg_type_name(s->snapshot, UINT32_MAX, text, sizeof(text)), 0);
 }
 
+/* The number of the type of this name. */
+static uint32_t type_named(struct hg_snapshot *snapshot, const char *name)
+{
+	struct hg_top *top;
+	uint32_t type = 0;
+	char text[256];
+	assert_int_equal(hg_list_top(snapshot, HG_BY_TYPE, NULL, &top), HG_OK);
+	for (size_t i = 0; i < top->count; i++) {
+		hg_type_name(snapshot, top->rows[i]->id, text, sizeof(text));
+		if (strcmp(text, name) == 0)
+			type = top->rows[i]->id;
+	}
+	hg_top_release(&top);
+	assert_int_not_equal(type, 0);
+	return type;
+}
+
+/* Lines of tests/fixtures/cores/tiny.ml. */
+static void places_are_lines_of_the_source(void **state)
+{
+	static const struct {
+		const char *type, *all, *own;
+	} expected[] = {
+		{"Tiny.item", "tiny.ml:16", "tiny.ml:16"},
+		/* Of a functor's instance: only the call is of the program. */
+		{"Tiny.item Map.Make(String).t", "tiny.ml:18", "tiny.ml:18"},
+		{"(int -> int) list ref", "tiny.ml:12", "tiny.ml:12"},
+		{"(int -> int) list", "tiny.ml:19", "tiny.ml:19"},
+		/* string_of_int in four lines. */
+		{"string", "4 places", "4 places"},
+	};
+	struct subject *s = *state;
+	char text[256];
+	for (unsigned i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		uint32_t type = type_named(s->snapshot, expected[i].type);
+		hg_made_at(s->snapshot, type, HG_MADE_ANYWHERE, 3, text, sizeof(text));
+		assert_string_equal(text, expected[i].all);
+		hg_made_at(s->snapshot, type, HG_MADE_IN_PROGRAM, 3, text, sizeof(text));
+		assert_string_equal(text, expected[i].own);
+		/* The second time. */
+		hg_made_at(s->snapshot, type, HG_MADE_IN_PROGRAM, 3, text, sizeof(text));
+		assert_string_equal(text, expected[i].own);
+	}
+	uint32_t strings = type_named(s->snapshot, "string");
+	hg_made_at(s->snapshot, strings, HG_MADE_IN_PROGRAM, 0, text, sizeof(text));
+	assert_string_equal(text, "tiny.ml:16;tiny.ml:17;tiny.ml:22;tiny.ml:30");
+}
+
+static void every_line_is_listed_once(void **state)
+{
+	struct subject *s = *state;
+	struct hg_places *places;
+	uint32_t type = type_named(s->snapshot, "Tiny.item Map.Make(String).t");
+	bool library = false;
+	assert_int_equal(hg_list_places(s->snapshot, type, &places), HG_OK);
+	assert_in_range(places->count, 5, 100);
+	assert_int_equal(places->type, type);
+	const struct hg_place *first = places->rows[0];
+	assert_true(first->own && first->exact && !first->direct);
+	assert_string_equal(first->kind, "call");
+	for (size_t i = 0; i < places->count; i++) {
+		const struct hg_place *row = places->rows[i];
+		assert_int_equal(row->located_blocks, 0);
+		assert_true(row->own == (strcmp(row->file, "tiny.ml") == 0));
+		assert_true(row->own || strcmp(row->file, "map.ml") == 0);
+		assert_false(row->own && library);
+		library |= !row->own;
+		for (size_t j = 0; j < i; j++)
+			assert_false(places->rows[j]->line == row->line &&
+				     strcmp(places->rows[j]->file, row->file) == 0);
+	}
+	hg_places_release(&places);
+	assert_null(places);
+}
+
+static void closures_have_the_line_of_their_function(void **state)
+{
+	struct subject *s = *state;
+	struct hg_selection *selection;
+	char place[256], name[256];
+	bool own;
+	uint64_t found = 0;
+	assert_int_equal(hg_select(s->snapshot, "type:^int -> int$", &selection), HG_OK);
+	for (size_t i = 0; i < selection->count; i++) {
+		hg_node node = selection->nodes[i];
+		uint64_t code = hg_function_code(s->snapshot, node);
+		assert_int_not_equal(code, 0);
+		hg_code_name(s->snapshot, code, name, sizeof(name));
+		if (strncmp(name, "Tiny.", 5) != 0)
+			continue;
+		hg_function_place(s->snapshot, node, place, sizeof(place), &own);
+		assert_string_equal(place, "tiny.ml:19");
+		assert_true(own);
+		found++;
+	}
+	assert_int_equal(found, 20);
+	hg_selection_release(&selection);
+}
+
 static void root_slots_point_to_matching_types(void **state)
 {
 	struct subject *s = *state;
@@ -270,6 +369,9 @@ int main(void)
 		cmocka_unit_test(values_have_limits),
 		cmocka_unit_test(texts_are_cut_as_by_snprintf),
 		cmocka_unit_test(fields_have_names_and_values),
+		cmocka_unit_test(places_are_lines_of_the_source),
+		cmocka_unit_test(every_line_is_listed_once),
+		cmocka_unit_test(closures_have_the_line_of_their_function),
 		cmocka_unit_test(root_slots_point_to_matching_types),
 		cmocka_unit_test(classes_are_of_matching_types),
 		cmocka_unit_test(declared_types_are_all_typed_blocks),

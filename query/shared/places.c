@@ -1,0 +1,597 @@
+/*
+ * The index: what each location of the profile makes, by the head of its type (its declaration, the
+ * number of parts of a tuple, ...), and in it by the type, so that a question compares each
+ * different type once.  Types are compared position by position, without making new ones.
+ */
+#include "query/shared/places.h"
+
+#include "query/shared/places_index.h"
+#include "query/shared/types.h"
+
+#include "base/assert.h"
+#include "base/search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_HIDDEN = 8, MOST_COMPARED = 2000 };
+
+/* Types */
+
+/* What a type stands for: no abbreviation, nor an abstract type that hides another one. */
+static struct retype_term bare_type(struct retype_types *types, struct retype_term type)
+{
+	type = retype_expand(types, type, RETYPE_DEEPEST);
+	for (unsigned i = 0; i < MOST_HIDDEN; i++) {
+		struct retype_view view = retype_view_of(types, type);
+		if (view.kind != RETYPE_CONSTRUCTED)
+			break;
+		const struct retype_declaration *declaration = &types->declarations[view.number];
+		/* Unboxed types with a constructor or field are types of their own. */
+		if (declaration->form != RETYPE_UNBOXED || !declaration->unboxed.name ||
+			declaration->unboxed.name[0])
+			break;
+		struct retype_term hidden =
+			retype_apply(types, declaration->inner, type, RETYPE_DEEPEST);
+		hidden = retype_expand(types, hidden, RETYPE_DEEPEST);
+		if (!hidden.n)
+			break;
+		type = hidden;
+	}
+	return type;
+}
+
+/* Types that may agree have the same; 0: the type tells nothing. */
+static uint64_t head_of_type(const struct retype_types *types, struct retype_term type)
+{
+	struct retype_view view = retype_view_of(types, type);
+	uint64_t kind = (uint64_t)view.kind << 40;
+	switch (view.kind) {
+	case RETYPE_CONSTRUCTED: {
+		uint32_t origin = types->declarations[view.number].origin;
+		return origin == RETYPE_NONE ? kind | view.number
+					     : kind | (uint64_t)1 << 36 | origin;
+	}
+	case RETYPE_TUPLE:
+		return kind | view.count;
+	case RETYPE_MODULE:
+		return kind | view.number;
+	case RETYPE_ARROW:
+	case RETYPE_POLY_VARIANT:
+	case RETYPE_OBJECT:
+		return kind;
+	default:
+		return 0;
+	}
+}
+
+enum agreement { DISAGREES, AGREES_IN_GENERAL, AGREES };
+
+static enum agreement worse(enum agreement a, enum agreement b)
+{
+	return a < b ? a : b;
+}
+
+static struct retype_term part_of(
+	const struct retype_types *types, struct retype_term type, uint32_t i)
+{
+	return retype_view_of(types, type).arguments[i];
+}
+
+static enum agreement agree(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work);
+
+static enum agreement agree_in_parts(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work)
+{
+	uint32_t count = retype_view_of(types, wanted).count;
+	enum agreement all = AGREES;
+	if (count != retype_view_of(types, made).count)
+		return DISAGREES;
+	for (uint32_t i = 0; i < count && all != DISAGREES; i++)
+		all = worse(all,
+			agree(types, part_of(types, wanted, i), part_of(types, made, i), work));
+	return all;
+}
+
+/* Tags of poly variants and methods of objects: what both have must agree. */
+static enum agreement agree_in_names(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work)
+{
+	uint32_t count = retype_view_of(types, wanted).count;
+	uint32_t others = retype_view_of(types, made).count, common = 0;
+	enum agreement all = AGREES;
+	for (uint32_t i = 0; i < count && all != DISAGREES; i++) {
+		const char *name = retype_view_of(types, wanted).names[i];
+		uint32_t j = 0;
+		while (j < others && retype_view_of(types, made).names[j] != name)
+			j++;
+		if (j == others)
+			continue;
+		common++;
+		all = worse(all,
+			agree(types, part_of(types, wanted, i), part_of(types, made, j), work));
+	}
+	if (common == 0 && count && others)
+		return DISAGREES;
+	return common == count && common == others ? all : worse(all, AGREES_IN_GENERAL);
+}
+
+/* Of equal kinds. */
+static enum agreement agree_in_heads(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work)
+{
+	struct retype_view x = retype_view_of(types, wanted), y = retype_view_of(types, made);
+	switch (x.kind) {
+	case RETYPE_CONSTRUCTED: {
+		if (x.number == y.number)
+			return agree_in_parts(types, wanted, made, work);
+		const struct retype_declaration *a = &types->declarations[x.number],
+						*b = &types->declarations[y.number];
+		if (a->origin != RETYPE_NONE && a->origin == b->origin)
+			return a->is_instance && b->is_instance ? DISAGREES : AGREES_IN_GENERAL;
+		return a->base && b->base && strcmp(a->base, b->base) == 0 ? AGREES_IN_GENERAL
+									   : DISAGREES;
+	}
+	case RETYPE_ARROW:
+		return x.names[0] == y.names[0] ? agree_in_parts(types, wanted, made, work)
+						: DISAGREES;
+	case RETYPE_POLY_VARIANT:
+	case RETYPE_OBJECT:
+		return agree_in_names(types, wanted, made, work);
+	case RETYPE_MODULE:
+		return x.number == y.number ? AGREES : DISAGREES;
+	default:
+		return agree_in_parts(types, wanted, made, work);
+	}
+}
+
+/* The best of a type that is several at once. */
+static enum agreement agree_with_any(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, bool wanted_is_set, unsigned *work)
+{
+	struct retype_term set = wanted_is_set ? wanted : made;
+	uint32_t count = retype_view_of(types, set).count;
+	enum agreement best = DISAGREES;
+	for (uint32_t i = 0; i < count && best != AGREES; i++) {
+		struct retype_term one = part_of(types, set, i);
+		enum agreement found = wanted_is_set ? agree(types, one, made, work)
+						     : agree(types, wanted, one, work);
+		best = found > best ? found : best;
+	}
+	return best;
+}
+
+/* The same of types that are bare. */
+static enum agreement agree_bare(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work)
+{
+	if (retype_is(wanted, made))
+		return AGREES;
+	enum retype_kind a = retype_view_of(types, wanted).kind;
+	enum retype_kind b = retype_view_of(types, made).kind;
+	if (a == RETYPE_SET || b == RETYPE_SET)
+		return agree_with_any(types, wanted, made, a == RETYPE_SET, work);
+	if (a == RETYPE_MANY || b == RETYPE_MANY || retype_is_abstract(types, wanted) ||
+		retype_is_abstract(types, made))
+		return AGREES_IN_GENERAL;
+	return a == b ? agree_in_heads(types, wanted, made, work) : DISAGREES;
+}
+
+/*
+ * Whether what a location makes may be of a type: just that one, or one that is known less exactly.
+ * Terms are at most RETYPE_DEEPEST deep; as they share their parts the work is limited, too.
+ */
+static enum agreement agree(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work)
+{
+	if (retype_is(wanted, made) || wanted.n == 0)
+		return AGREES;
+	if (made.n == 0 || *work == 0)
+		return AGREES_IN_GENERAL;
+	--*work;
+	return agree_bare(types, bare_type(types, wanted), bare_type(types, made), work);
+}
+
+/* What expressions make */
+
+enum making { MAKES_NOTHING, MAKES_BY_CALL, MAKES_DIRECTLY };
+
+static bool is_number_type(const struct retype_types *types, struct retype_term type)
+{
+	struct retype_view view = retype_view_of(types, type);
+	return view.kind == RETYPE_CONSTRUCTED &&
+	       (view.number == RETYPE_BASE_FLOAT || view.number == RETYPE_BASE_INT32 ||
+		       view.number == RETYPE_BASE_INT64 || view.number == RETYPE_BASE_NATIVEINT);
+}
+
+/* Primitives of the compiler's own: most only read; numbers they put into blocks. */
+static enum making making_of_primitive(
+	const struct retype_types *types, const char *name, struct retype_term type)
+{
+	static const char *const calls[] = {"%apply", "%revapply", "%lazy_force", "%perform",
+		"%resume", "%runstack", "%reperform", "%send", "%sendself", "%sendcache"};
+	if (name[0] != '%' || strcmp(name, "%makemutable") == 0 || is_number_type(types, type))
+		return MAKES_DIRECTLY;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strcmp(name, calls[i]) == 0)
+			return MAKES_BY_CALL;
+	return MAKES_NOTHING;
+}
+
+/* "exn.Match_failure": where nothing matches there is an exception, but hardly ever. */
+static enum making making_of(
+	const struct retype_types *types, const char *kind, struct retype_term type)
+{
+	static const char primitive[] = "prim.", failure[] = "exn.";
+	if (strncmp(kind, primitive, strlen(primitive)) == 0)
+		return making_of_primitive(types, kind + strlen(primitive), type);
+	if (retype_maker_of(kind) == RETYPE_MADE_BY_CALL ||
+		strncmp(kind, failure, strlen(failure)) == 0)
+		return MAKES_BY_CALL;
+	return MAKES_DIRECTLY;
+}
+
+/* A function of which neither parameter nor result is known: it says nothing. */
+static bool is_some_function(const struct retype_types *types, struct retype_term type)
+{
+	struct retype_view view = retype_view_of(types, type);
+	return view.kind == RETYPE_ARROW && view.count == 2 && view.arguments[0].n == 0 &&
+	       view.arguments[1].n == 0;
+}
+
+/* The index */
+
+static int compare_made(const void *a, const void *b)
+{
+	const struct query_made *x = a, *y = b;
+	if (x->head != y->head)
+		return x->head < y->head ? -1 : 1;
+	if (x->type != y->type)
+		return x->type < y->type ? -1 : 1;
+	if (x->location != y->location)
+		return x->location < y->location ? -1 : 1;
+	return strcmp(x->kind, y->kind);
+}
+
+static enum hg_status add_made(struct hg_snapshot *snapshot, struct query_places *places,
+	uint64_t *capacity, uint32_t location, const struct retype_made *made)
+{
+	struct retype_types *types = &snapshot->retype.types;
+	struct retype_term type = bare_type(types, retype_instance(types, made->type, NULL, 0));
+	enum making making = making_of(types, made->kind, type);
+	struct query_made entry = {.head = head_of_type(types, type),
+		.type = type.n,
+		.location = location,
+		.direct = making == MAKES_DIRECTLY,
+		.kind = made->kind};
+	if (entry.head == 0 || making == MAKES_NOTHING || is_some_function(types, type))
+		return HG_OK;
+	BASE_TRY(query_grow(
+		snapshot, &places->made, places->made_count, capacity, sizeof(*places->made)));
+	places->made[places->made_count++] = entry;
+	return HG_OK;
+}
+
+static enum hg_status index_made(struct hg_snapshot *snapshot, struct query_places *places)
+{
+	struct retype_types *types = &snapshot->retype.types;
+	uint64_t capacity = 0;
+	for (uint32_t i = 0; i < types->location_count; i++) {
+		uint32_t count;
+		if (types->locations[i].line == 0)
+			continue;
+		const struct retype_made *made =
+			retype_location_made(types, &types->locations[i], &count);
+		for (uint32_t j = 0; j < count; j++)
+			BASE_TRY(add_made(snapshot, places, &capacity, i, &made[j]));
+	}
+	if (places->made_count)
+		qsort(places->made, places->made_count, sizeof(*places->made), compare_made);
+	return types->status;
+}
+
+static enum hg_status index_owners(struct hg_snapshot *snapshot, struct query_places *places)
+{
+	const struct retype_types *types = &snapshot->retype.types;
+	const char *last = NULL;
+	for (uint32_t i = 0; i < types->location_count; i++) {
+		const struct retype_location *location = &types->locations[i];
+		if (location->file == last || location->unit >= types->unit_count)
+			continue;
+		uint64_t key = (uint64_t)(uintptr_t)location->file, own;
+		last = location->file;
+		if (!base_map_get(&places->own, key, &own))
+			own = false;
+		own |= types->units[location->unit].owner != RETYPE_LIBRARY;
+		BASE_TRY(base_map_set(&places->own, key, own, &snapshot->session->error));
+	}
+	return HG_OK;
+}
+
+/* What blocks say */
+
+static enum hg_status add_located(struct hg_snapshot *snapshot, struct query_places *places,
+	uint32_t rank, const struct snap_cell *cell)
+{
+	enum hg_confidence confidence;
+	uint32_t number, location = query_location(&snapshot->snap, cell, &confidence);
+	uint32_t type = query_type(snapshot, rank, cell->tag, &confidence).n;
+	if (location == 0 || type == 0 || !snapshot->snap.locations.items[location].file ||
+		snapshot->snap.locations.items[location].line <= 0)
+		return HG_OK;
+	base_assert(type < places->same_count);
+	uint32_t before = places->pairs.count;
+	BASE_TRY(query_pairs_number(
+		&places->pairs, places->same[type], location, &number, &snapshot->session->error));
+	if (places->pairs.count > before) {
+		BASE_TRY(query_grow(snapshot, &places->located, before, &places->located_capacity,
+			sizeof(*places->located)));
+		places->located[number] = (struct query_located){0};
+	}
+	places->located[number].blocks++;
+	places->located[number].bytes += snap_block_bytes(cell->wosize);
+	return HG_OK;
+}
+
+static enum hg_status locate_sampled(struct hg_snapshot *snapshot, struct query_places *places)
+{
+	const struct snap *snap = &snapshot->snap;
+	struct snap_cell cell;
+	for (uint64_t i = 0; i < snap->sampled_count; i++) {
+		uint32_t rank = snap_resolve_node(snap, snap_block_of(snap->sampled[i].address).a);
+		if (rank == HG_NO_NODE ||
+			!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell) ||
+			cell.address.a != snap->sampled[i].address.a)
+			continue;
+		BASE_TRY(add_located(snapshot, places, rank, &cell));
+	}
+	return HG_OK;
+}
+
+static enum hg_status locate_by_ids(struct hg_snapshot *snapshot, struct query_places *places)
+{
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
+	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
+	snap_walk_range(&walk, 0, snapshot->snap.entry_count);
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
+		struct snap_cell cell;
+		while (status == HG_OK && rank < snapshot->snap.block_count &&
+			snap_scan_next(&scan, &cell))
+			status = add_located(snapshot, places, rank++, &cell);
+	}
+	snap_walk_release(&walk);
+	return status;
+}
+
+static enum hg_status index_located(struct hg_snapshot *snapshot, struct query_places *places)
+{
+	const struct snap *snap = &snapshot->snap;
+	BASE_TRY(query_types_by_name(snapshot, &places->same));
+	places->same_count = retype_term_count(&snapshot->retype.types);
+	if (snap->sampled_count)
+		BASE_TRY(locate_sampled(snapshot, places));
+	else if (snap->format->ids != SNAP_IDS_NONE && snap->locations.count > 1)
+		BASE_TRY(locate_by_ids(snapshot, places));
+	uint32_t count = places->pairs.count;
+	BASE_TRY(query_alloc(snapshot, count, sizeof(uint32_t), (void **)&places->next_located));
+	BASE_TRY(query_alloc(snapshot, (uint64_t)places->same_count + 1, sizeof(uint32_t),
+		(void **)&places->first_located));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t type = places->pairs.pairs[i].first;
+		places->next_located[i] = places->first_located[type];
+		places->first_located[type] = i + 1;
+	}
+	return HG_OK;
+}
+
+/* The index of a snapshot that has been analysed. */
+static enum hg_status index_places(struct hg_snapshot *snapshot, struct query_places **out)
+{
+	struct query_places *places = snapshot->places;
+	if (!places) {
+		BASE_TRY(query_alloc(snapshot, 1, sizeof(*places), (void **)&places));
+		enum hg_status status = index_located(snapshot, places);
+		if (status == HG_OK)
+			status = index_owners(snapshot, places);
+		if (status == HG_OK)
+			status = index_made(snapshot, places);
+		if (status != HG_OK) {
+			query_places_release(places);
+			return status;
+		}
+		snapshot->places = places;
+	}
+	*out = places;
+	return HG_OK;
+}
+
+/* Names of files are those of the profile where it has them, so that equal ones are one pointer. */
+static bool is_own_file(
+	const struct hg_snapshot *snapshot, const struct query_places *places, const char **file)
+{
+	const char *known = retype_interned(&snapshot->retype.types, *file);
+	uint64_t own;
+	if (known)
+		*file = known;
+	if (known && base_map_get(&places->own, (uint64_t)(uintptr_t)known, &own))
+		return own;
+	return !retype_is_standard_file(*file);
+}
+
+bool query_is_own_file(struct hg_snapshot *snapshot, const char *file)
+{
+	struct query_places *places;
+	if (index_places(snapshot, &places) != HG_OK) {
+		snapshot->lost = true;
+		return true;
+	}
+	return is_own_file(snapshot, places, &file);
+}
+
+/* One question */
+
+struct places_answer {
+	struct hg_snapshot *snapshot;
+	const struct query_places *index;
+	struct query_place *rows;
+	uint64_t count, capacity;
+};
+
+static enum hg_status add_place(struct places_answer *a, const struct query_place *place)
+{
+	BASE_TRY(query_grow(a->snapshot, &a->rows, a->count, &a->capacity, sizeof(*a->rows)));
+	a->rows[a->count++] = *place;
+	return HG_OK;
+}
+
+static enum hg_status add_made_places(struct places_answer *a, struct retype_term type)
+{
+	struct retype_types *types = &a->snapshot->retype.types;
+	struct retype_term wanted = bare_type(types, type);
+	const struct query_places *index = a->index;
+	uint64_t head = head_of_type(types, wanted);
+	uint64_t i = BASE_FIRST_FROM(index->made, index->made_count, head, head);
+	enum agreement found = DISAGREES;
+	uint32_t last = 0;
+	for (; head && i < index->made_count && index->made[i].head == head; i++) {
+		const struct query_made *entry = &index->made[i];
+		const struct retype_location *location = &types->locations[entry->location];
+		unsigned work = MOST_COMPARED;
+		if (entry->type != last)
+			found = agree_bare(types, wanted, (struct retype_term){entry->type}, &work);
+		last = entry->type;
+		if (found == DISAGREES)
+			continue;
+		bool own = location->unit >= types->unit_count ||
+			   types->units[location->unit].owner != RETYPE_LIBRARY;
+		struct query_place place = {.file = location->file,
+			.line = location->line,
+			.own = own,
+			.exact = found == AGREES,
+			.direct = entry->direct,
+			.kind = entry->kind};
+		BASE_TRY(add_place(a, &place));
+	}
+	return HG_OK;
+}
+
+static enum hg_status add_located_places(struct places_answer *a, uint32_t same)
+{
+	const struct query_places *index = a->index;
+	for (uint32_t i = index->first_located[same]; i; i = index->next_located[i - 1]) {
+		const struct snap_location *at =
+			&a->snapshot->snap.locations.items[index->pairs.pairs[i - 1].second];
+		struct query_place place = {.file = at->file,
+			.line = (uint32_t)at->line,
+			.exact = true,
+			.direct = true,
+			.kind = "",
+			.blocks = index->located[i - 1].blocks,
+			.bytes = index->located[i - 1].bytes};
+		place.own = is_own_file(a->snapshot, index, &place.file);
+		BASE_TRY(add_place(a, &place));
+	}
+	return HG_OK;
+}
+
+static int compare_files(const char *a, const char *b)
+{
+	return a == b ? 0 : strcmp(a, b);
+}
+
+static int compare_flags(bool a, bool b)
+{
+	return (int)b - (int)a;
+}
+
+/* Rows of one line together, what tells most first. */
+static int compare_lines(const void *left, const void *right)
+{
+	const struct query_place *a = left, *b = right;
+	int order = compare_files(a->file, b->file);
+	if (order == 0)
+		order = (a->line > b->line) - (a->line < b->line);
+	if (order == 0) /* what only blocks tell comes last */
+		order = compare_flags(a->kind[0], b->kind[0]);
+	if (order == 0)
+		order = compare_flags(a->exact, b->exact);
+	if (order == 0)
+		order = compare_flags(a->direct, b->direct);
+	return order ? order : strcmp(a->kind, b->kind);
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct query_place *a = left, *b = right;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	int order = compare_flags(a->own, b->own);
+	if (order == 0)
+		order = compare_flags(a->exact, b->exact);
+	if (order == 0)
+		order = compare_flags(a->direct, b->direct);
+	if (order == 0)
+		order = compare_files(a->file, b->file);
+	return order ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* One row for each line. */
+static void merge_places(struct places_answer *a)
+{
+	uint64_t kept = 0;
+	if (a->count)
+		qsort(a->rows, a->count, sizeof(*a->rows), compare_lines);
+	for (uint64_t i = 0; i < a->count; i++) {
+		struct query_place *last = kept ? &a->rows[kept - 1] : NULL, *row = &a->rows[i];
+		if (!last || compare_files(last->file, row->file) || last->line != row->line) {
+			a->rows[kept++] = *row;
+			continue;
+		}
+		last->own |= row->own;
+		last->blocks += row->blocks;
+		last->bytes += row->bytes;
+	}
+	base_assert(kept <= a->count);
+	a->count = kept;
+	if (a->count)
+		qsort(a->rows, a->count, sizeof(*a->rows), compare_places);
+}
+
+/* All types of one name, which are one class to people. */
+static enum hg_status gather_places(struct places_answer *a, uint32_t type)
+{
+	const struct query_places *index = a->index;
+	uint32_t same = type < index->same_count ? index->same[type] : 0;
+	if (same == 0)
+		return add_made_places(a, (struct retype_term){type});
+	for (uint32_t i = same; i < index->same_count; i++)
+		if (index->same[i] == same)
+			BASE_TRY(add_made_places(a, (struct retype_term){i}));
+	return add_located_places(a, same);
+}
+
+enum hg_status query_places_of(
+	struct hg_snapshot *snapshot, uint32_t type, struct query_place **out, uint64_t *count)
+{
+	struct query_places *index;
+	*out = NULL;
+	*count = 0;
+	if (type == 0 || type >= retype_term_count(&snapshot->retype.types))
+		return HG_OK;
+	BASE_TRY(index_places(snapshot, &index));
+	struct places_answer a = {.snapshot = snapshot, .index = index};
+	enum hg_status status = gather_places(&a, type);
+	if (status != HG_OK) {
+		free(a.rows);
+		return status;
+	}
+	merge_places(&a);
+	*out = a.rows;
+	*count = a.count;
+	return HG_OK;
+}

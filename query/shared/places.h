@@ -1,0 +1,29 @@
+/*
+ * Places in the source by the types of what they make: what the profile lists, indexed once with
+ * the first question, and what blocks tell of their locations.
+ */
+#ifndef QUERY_SHARED_PLACES_H
+#define QUERY_SHARED_PLACES_H
+
+#include "query/shared/query.h"
+
+/* A place as the profile or blocks tell it. */
+struct query_place {
+	const char *file;
+	uint32_t line;
+	bool own, exact, direct;
+	const char *kind;
+	uint64_t blocks, bytes; /* that are known to have been allocated here */
+};
+
+/*
+ * All lines where values of a type are made, each once, in the order of hg_list_places(); from
+ * malloc().
+ */
+enum hg_status query_places_of(
+	struct hg_snapshot *snapshot, uint32_t type, struct query_place **out, uint64_t *count);
+
+/* Whether a file is of the program's own source, as far as its unit or its name tells. */
+bool query_is_own_file(struct hg_snapshot *snapshot, const char *file);
+
+#endif

@@ -1,0 +1,18 @@
+/* Frees the index of places. */
+#include "query/shared/places_index.h"
+
+void query_places_release(struct query_places *places)
+{
+	if (!places)
+		return;
+	free(places->made);
+	base_map_release(&places->own);
+	free(places->same);
+	query_pairs_release(&places->pairs);
+	free(places->located);
+	free(places->next_located);
+	free(places->first_located);
+	base_map_release(&places->told);
+	base_pool_release(&places->pool);
+	free(places);
+}

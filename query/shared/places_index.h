@@ -1,0 +1,41 @@
+/*
+ * What the index of places holds; a snapshot keeps it.
+ */
+#ifndef QUERY_SHARED_PLACES_INDEX_H
+#define QUERY_SHARED_PLACES_INDEX_H
+
+#include "base/pool.h"
+#include "query/shared/pairs.h"
+
+/* One kind of block that a location makes. */
+struct query_made {
+	uint64_t head;
+	uint32_t type, location;
+	bool direct; /* the expression itself makes it */
+	const char *kind;
+};
+
+/* What blocks say of one type and location. */
+struct query_located {
+	uint64_t blocks, bytes;
+};
+
+struct query_places {
+	struct query_made *made; /* by head, type, location */
+	uint64_t made_count;
+	struct base_map own; /* by the pointer of a file's name: whether its unit is own */
+	uint32_t *same;      /* by type: the first one of the same name, 0 of none */
+	uint32_t same_count;
+	struct query_pairs pairs;      /* types, as 'same' has them, and locations */
+	struct query_located *located; /* by number of the pair */
+	uint64_t located_capacity;
+	uint32_t *next_located;  /* the next pair of the same type, + 1 */
+	uint32_t *first_located; /* by type: a pair, + 1 */
+	/* What was answered in few words, by type, part and how many; the text is in the pool. */
+	struct base_map told;
+	struct base_pool pool;
+};
+
+void query_places_release(struct query_places *places);
+
+#endif
