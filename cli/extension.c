@@ -58,7 +58,8 @@ static enum hg_status refuse_extension(
 {
 	struct rep_text known = {0};
 	list_extensions(&known, run->verb, format);
-	cli_usage_error(run, "-o: %s does not write .%s files, only %s%s", run->verb->name, given,
+	base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+		"-o: %s does not write .%s files, only %s%s", run->verb->name, given,
 		rep_text_string(&known), format ? " (--format goes before the name)" : "");
 	rep_text_release(&known);
 	return HG_ERROR_USAGE;
