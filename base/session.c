@@ -53,6 +53,7 @@ enum hg_status hg_session_open(const struct hg_options *options, struct hg_sessi
 	session->unpack.most = o.max_memory > UINT64_MAX / 64 ? 0 : 64 * o.max_memory;
 	session->unpack.asked = o.max_decompressed;
 	session->no_host_files = o.no_host_files;
+	session->weight = o.weight;
 	session->threads = o.threads ? o.threads : 1;
 	if (session->threads > BASE_MOST_SLICES)
 		session->threads = BASE_MOST_SLICES;

@@ -13,7 +13,8 @@ struct hg_session {
 	unsigned snapshots;               /* open; without one, nothing of the budget is used */
 	struct base_unpack_limits unpack; /* of all compressed files of input */
 	bool no_host_files; /* only files that the caller named, and what is in them, are used */
-	unsigned threads;   /* at least 1 */
+	enum hg_weight weight;
+	unsigned threads; /* at least 1 */
 	hg_progress_fn *progress;
 	void *progress_data;
 	struct hg_error error;

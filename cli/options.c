@@ -17,6 +17,7 @@ void cli_values_init(struct cli_values *values)
 		.format = CLI_UNSET,
 		.limit = CLI_UNSET,
 		.sort = CLI_UNSET,
+		.weight = CLI_UNSET,
 		.by = CLI_UNSET,
 		.depth = CLI_UNSET,
 		.children = CLI_UNSET,

@@ -40,7 +40,8 @@ struct cli_values {
 	uint64_t format; /* index for rep_writer_at() */
 	const char *output;
 	uint64_t limit;
-	uint64_t sort; /* index into the columns of the verb, for cli_sort() */
+	uint64_t sort;   /* index into the columns of the verb, for cli_sort() */
+	uint64_t weight; /* enum hg_weight */
 
 	/* of single verbs */
 	uint64_t by; /* enum hg_key */

@@ -86,6 +86,19 @@ const struct cli_option cli_limit_options[] = {
 	{0},
 };
 
+static const char *weight_name(unsigned index)
+{
+	static const char *const names[] = {[HG_WEIGHT_TOTAL] = "total", [HG_WEIGHT_HEAP] = "heap"};
+	return index < sizeof(names) / sizeof(*names) ? names[index] : NULL;
+}
+
+const struct cli_option cli_weight_options[] = {
+	{"weight", 0, CLI_CHOICE, VALUE(weight), "WEIGHT", weight_name,
+		"what order and shares go by: total (the default), bytes of the heap and what "
+		"blocks own outside it; or heap, these alone"},
+	{0},
+};
+
 const struct cli_option cli_help_options[] = {
 	{"help", 'h', CLI_FLAG, VALUE(help), NULL, NULL, "explain the command and its options"},
 	{0},
@@ -204,6 +217,7 @@ static enum hg_status open_session(struct cli_run *run)
 		.max_memory = cli_number(run->values.max_memory, 0),
 		.max_decompressed = cli_number(run->values.max_decompressed, 0),
 		.no_host_files = run->values.no_host_files,
+		.weight = (enum hg_weight)cli_number(run->values.weight, HG_WEIGHT_TOTAL),
 		.progress = cli_progress_report,
 		.progress_data = &run->progress};
 	enum hg_status status = hg_session_open(&options, &run->session);
@@ -223,8 +237,10 @@ enum hg_status cli_begin(struct cli_run *run)
 	run->emitter.utf8 = cli_terminal_has_utf8();
 	run->emitter.room = is_screen ? cli_terminal_columns() : 0;
 	BASE_TRY(open_session(run));
-	run->context = (struct rep_context){
-		.session = run->session, .emitter = &run->emitter, .error = &run->error};
+	run->context = (struct rep_context){.session = run->session,
+		.emitter = &run->emitter,
+		.error = &run->error,
+		.weight = (enum hg_weight)cli_number(run->values.weight, HG_WEIGHT_TOTAL)};
 	return HG_OK;
 }
 

@@ -72,6 +72,7 @@ extern const struct cli_option cli_work_options[];   /* --threads, --max-memory,
 extern const struct cli_option cli_format_options[]; /* --format */
 extern const struct cli_option cli_output_options[]; /* -o */
 extern const struct cli_option cli_limit_options[];  /* --limit */
+extern const struct cli_option cli_weight_options[]; /* --weight */
 extern const struct cli_option cli_help_options[];   /* --help; of every verb */
 
 const char *cli_key_choice(unsigned index); /* names of enum hg_key */

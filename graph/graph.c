@@ -11,6 +11,7 @@
 #include "graph/search.h"
 #include "graph/strong.h"
 #include "snapshot/mark.h"
+#include "snapshot/offheap.h"
 
 #include <stdlib.h>
 
@@ -176,9 +177,15 @@ static void finalise_positions(struct graph *g, struct graph_search *search,
 	base_arena_free(&g->arena, position);
 }
 
+static bool reaches_rank(const void *graph, uint32_t rank)
+{
+	return graph_reaches(((const struct graph *)graph)->position[rank]);
+}
+
 static enum hg_status sum_offheap(struct graph *g, struct hg_error *error)
 {
 	const struct snap *snap = g->snap;
+	BASE_TRY(snap_settle_offheap(g->snap, reaches_rank, g, error));
 	if (snap->offheap_count == 0)
 		return HG_OK;
 	ZALLOC(g, (uint64_t)g->live_count + 1, g->offheap, error);

@@ -68,6 +68,17 @@ static inline uint64_t graph_retained(const struct graph *g, struct graph_positi
 	return g->bytes[p.n + g->extent[p.n]] - g->bytes[p.n];
 }
 
+/* The same outside the heap, of the node alone and with what it retains. */
+static inline uint64_t graph_offheap(const struct graph *g, struct graph_position p)
+{
+	return g->offheap ? g->offheap[p.n + 1] - g->offheap[p.n] : 0;
+}
+
+static inline uint64_t graph_retained_offheap(const struct graph *g, struct graph_position p)
+{
+	return g->offheap ? g->offheap[p.n + g->extent[p.n]] - g->offheap[p.n] : 0;
+}
+
 /* Children of p in order: first, then next until graph_reaches() is false. */
 static inline struct graph_position graph_first_child(
 	const struct graph *g, struct graph_position p)

@@ -2,6 +2,7 @@
 #include "query/shared/query.h"
 
 #include "base/assert.h"
+#include "snapshot/offheap.h"
 
 #include <stdlib.h>
 
@@ -23,13 +24,15 @@ static void describe_block(struct hg_snapshot *snapshot, uint32_t rank,
 		.idom = HG_NO_NODE};
 	out->location = query_location(&snapshot->snap, cell, &out->location_confidence);
 	out->type = query_type(snapshot, rank, cell->tag, &out->type_confidence).n;
-	if (!out->reachable)
+	if (!out->reachable) {
+		out->offheap_bytes = snap_offheap_bytes(&snapshot->snap, rank);
 		return;
+	}
 	base_assert(position.n < g->live_count);
 	out->retained_bytes = graph_retained(g, position);
 	base_assert(out->retained_bytes >= graph_shallow(g, position));
-	if (g->offheap)
-		out->offheap_bytes = g->offheap[position.n + 1] - g->offheap[position.n];
+	out->offheap_bytes = graph_offheap(g, position);
+	out->retained_offheap_bytes = graph_retained_offheap(g, position);
 	if (g->node)
 		out->idom = query_node(snapshot, g->idom[position.n]);
 }
@@ -43,6 +46,7 @@ static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_
 		return;
 	out->reachable = true;
 	out->retained_bytes = graph_retained(g, position);
+	out->retained_offheap_bytes = graph_retained_offheap(g, position);
 	if (position.n != 0)
 		out->idom = query_node(snapshot, g->idom[position.n]);
 }

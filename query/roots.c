@@ -18,6 +18,7 @@ static void add_root_target(
 		return;
 	slot->targets++;
 	slot->bytes += graph_shallow(g, g->position[target]);
+	slot->offheap_bytes += graph_offheap(g, g->position[target]);
 }
 
 /* A stack that a continuation holds has a link for each block; they come in order. */
@@ -44,6 +45,7 @@ struct hg_root_slot query_root_slot(const struct hg_snapshot *snapshot, uint64_t
 	add_root_target(snapshot, slot.target, &slot);
 	if (slot.reachable) {
 		slot.retained_bytes = graph_retained(g, g->position[slot.node]);
+		slot.retained_offheap_bytes = graph_retained_offheap(g, g->position[slot.node]);
 		add_linked_targets(snapshot, &slot);
 	}
 	return slot;
@@ -60,12 +62,25 @@ bool query_root_points_to(
 }
 
 /* By retained bytes, the largest first, then in the order of the file. */
-static int compare_root_slots(const void *left, const void *right)
+static int compare_slots_by(
+	const struct hg_root_slot *a, const struct hg_root_slot *b, uint64_t x, uint64_t y)
+{
+	if (x != y)
+		return x > y ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
+static int compare_slots_of_heap(const void *left, const void *right)
 {
 	const struct hg_root_slot *a = left, *b = right;
-	if (a->retained_bytes != b->retained_bytes)
-		return a->retained_bytes > b->retained_bytes ? -1 : 1;
-	return (a->node > b->node) - (a->node < b->node);
+	return compare_slots_by(a, b, a->retained_bytes, b->retained_bytes);
+}
+
+static int compare_slots_in_total(const void *left, const void *right)
+{
+	const struct hg_root_slot *a = left, *b = right;
+	return compare_slots_by(a, b, a->retained_bytes + a->retained_offheap_bytes,
+		b->retained_bytes + b->retained_offheap_bytes);
 }
 
 static enum hg_status collect_root_slots(
@@ -73,6 +88,9 @@ static enum hg_status collect_root_slots(
 {
 	uint64_t count = snapshot->snap.root_count;
 	struct hg_root_slot *rows;
+	int (*compare)(const void *, const void *) = snapshot->session->weight == HG_WEIGHT_TOTAL
+							     ? compare_slots_in_total
+							     : compare_slots_of_heap;
 	BASE_TRY(query_alloc(snapshot, count, sizeof(*rows), (void **)&rows));
 	for (uint64_t i = 0; i < count; i++) {
 		struct hg_root_slot slot = query_root_slot(snapshot, i);
@@ -82,10 +100,10 @@ static enum hg_status collect_root_slots(
 		out->with_target += slot.target != HG_NO_NODE || slot.targets != 0;
 	}
 	if (out->count)
-		qsort(rows, out->count, sizeof(*rows), compare_root_slots);
+		qsort(rows, out->count, sizeof(*rows), compare);
 	base_assert(out->with_target <= out->count);
 	for (size_t i = 1; i < out->count; i++)
-		base_assert(compare_root_slots(&rows[i - 1], &rows[i]) < 0);
+		base_assert(compare(&rows[i - 1], &rows[i]) < 0);
 	return query_keep_rows(snapshot, out, rows, out->count, sizeof(*rows), &out->rows);
 }
 

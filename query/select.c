@@ -3,6 +3,7 @@
 #include "query/shared/types.h"
 
 #include "base/assert.h"
+#include "snapshot/offheap.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -121,6 +122,8 @@ static enum hg_status add_selected(struct selecting *s, hg_node node, uint64_t b
 	BASE_TRY(query_grow(s->snapshot, &s->nodes, out->count, &s->capacity, sizeof(*s->nodes)));
 	s->nodes[out->count++] = node;
 	out->bytes += bytes;
+	if (node < s->snapshot->snap.block_count)
+		out->offheap_bytes += snap_offheap_bytes(&s->snapshot->snap, node);
 	out->blocks += node < s->snapshot->snap.block_count;
 	return HG_OK;
 }
@@ -236,6 +239,7 @@ static enum hg_status sum_selected_retained(struct hg_snapshot *snapshot, struct
 		if (positions[i].n < end)
 			continue;
 		out->retained_bytes += graph_retained(g, positions[i]);
+		out->retained_offheap_bytes += graph_retained_offheap(g, positions[i]);
 		base_assert(out->retained_bytes <= g->bytes[g->live_count]);
 		end = (uint64_t)positions[i].n + g->extent[positions[i].n];
 		base_assert(end <= g->live_count);

@@ -438,6 +438,8 @@ static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_total
 	out->offheap_bytes = snap->offheap_count ? 0 : HG_UNKNOWN;
 	for (uint64_t i = 0; i < snap->offheap_count; i++)
 		out->offheap_bytes += snap->offheap[i].bytes;
+	out->retained_offheap_bytes = graph_retained_offheap(g, (struct graph_position){0});
+	out->mapped_file_bytes = snap->mapped_bytes;
 	return count_all_blocks(snapshot, out);
 }
 

@@ -11,6 +11,7 @@
 /* A row with its name, for sorting. */
 struct named {
 	struct hg_class row;
+	uint64_t retained; /* by the weight of the session */
 	char *name;
 };
 
@@ -49,7 +50,9 @@ static enum hg_status add_class_row(struct hg_snapshot *snapshot, struct table *
 	char name[2 * QUERY_LONGEST_NAME];
 	class_key(snapshot, key, row->id, name, sizeof(name));
 	struct named *named = &table->rows[table->count];
-	*named = (struct named){*row, strdup(name)};
+	*named = (struct named){*row, row->retained_bytes, strdup(name)};
+	if (snapshot->session->weight == HG_WEIGHT_TOTAL)
+		named->retained += row->retained_offheap_bytes;
 	if (!named->name)
 		return base_no_memory(&snapshot->session->error, strlen(name));
 	table->count++;
@@ -85,6 +88,8 @@ static enum hg_status list_root_rows(
 			.blocks = slot.targets,
 			.bytes = slot.bytes,
 			.retained_bytes = slot.retained_bytes,
+			.offheap_bytes = slot.offheap_bytes,
+			.retained_offheap_bytes = slot.retained_offheap_bytes,
 			.estimated_bytes = HG_UNKNOWN,
 			.estimated_error = HG_UNKNOWN};
 		if (wanted && !query_root_points_to(snapshot, &slot, wanted))
@@ -117,8 +122,8 @@ static int compare_row_names(const void *a, const void *b)
 static int compare_retained(const void *a, const void *b)
 {
 	const struct named *x = a, *y = b;
-	if (x->row.retained_bytes != y->row.retained_bytes)
-		return x->row.retained_bytes > y->row.retained_bytes ? -1 : 1;
+	if (x->retained != y->retained)
+		return x->retained > y->retained ? -1 : 1;
 	return compare_row_names(a, b);
 }
 
@@ -142,6 +147,7 @@ static enum hg_status fill_top(
 		rows[out->count++] = table.rows[i].row;
 		out->blocks += table.rows[i].row.blocks;
 		out->bytes += table.rows[i].row.bytes;
+		out->offheap_bytes += table.rows[i].row.offheap_bytes;
 	}
 	if (status == HG_OK)
 		status =

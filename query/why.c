@@ -19,7 +19,7 @@ struct group {
 	uint32_t key;
 	uint32_t first; /* number of the first node met */
 	uint32_t depth;
-	uint64_t nodes, targets, bytes;
+	uint64_t nodes, targets, bytes, offheap;
 };
 
 struct merger {
@@ -27,6 +27,7 @@ struct merger {
 	const struct graph_paths *paths;
 	uint32_t *targets; /* by number: selected nodes at or below it in the search tree */
 	uint64_t *bytes;
+	uint64_t *offheap;        /* NULL if there is no memory outside */
 	uint32_t *group;          /* by number */
 	uint32_t *key;            /* by node: location << 8 | tag, or a number of 'kinds' */
 	struct query_pairs kinds; /* type and location, if types are known */
@@ -88,12 +89,16 @@ static void add_targets(struct merger *m, const struct wanted *wanted, struct hg
 		out->reached++;
 		m->targets[number]++;
 		m->bytes[number] += graph_shallow(g, g->position[node]);
+		if (m->offheap)
+			m->offheap[number] += graph_offheap(g, g->position[node]);
 	}
 	base_assert(out->reached + out->unreachable == wanted->count);
 	for (uint32_t number = m->paths->count - 1; number > 0; number--) {
 		base_assert(m->paths->holder[number] < number);
 		m->targets[m->paths->holder[number]] += m->targets[number];
 		m->bytes[m->paths->holder[number]] += m->bytes[number];
+		if (m->offheap)
+			m->offheap[m->paths->holder[number]] += m->offheap[number];
 	}
 }
 
@@ -110,7 +115,8 @@ static enum hg_status find_group(
 	if (!is_new)
 		return HG_OK;
 	uint32_t depth = parent == GRAPH_NONE ? 0 : m->groups[parent].depth + 1;
-	m->groups[m->group_count++] = (struct group){parent, key, number, depth, 0, 0, 0};
+	m->groups[m->group_count++] =
+		(struct group){.parent = parent, .key = key, .first = number, .depth = depth};
 	return HG_OK;
 }
 
@@ -134,6 +140,7 @@ static enum hg_status group_node(struct merger *m, uint32_t number)
 	if (!repeats) {
 		group->targets += m->targets[number];
 		group->bytes += m->bytes[number];
+		group->offheap += m->offheap ? m->offheap[number] : 0;
 	}
 	return HG_OK;
 }
@@ -169,6 +176,7 @@ static void add_path_row(struct merger *m, const struct group *group, struct hg_
 		.nodes = group->nodes,
 		.targets = group->targets,
 		.bytes = group->bytes,
+		.offheap_bytes = group->offheap,
 	};
 }
 
@@ -222,6 +230,9 @@ static enum hg_status allocate_merger(struct merger *m, struct base_arena *arena
 	uint64_t count = m->paths->count;
 	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint32_t), (void **)&m->targets, error));
 	BASE_TRY(base_arena_zalloc(arena, count, sizeof(uint64_t), (void **)&m->bytes, error));
+	if (m->snapshot->graph.offheap)
+		BASE_TRY(base_arena_zalloc(
+			arena, count, sizeof(uint64_t), (void **)&m->offheap, error));
 	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&m->group, error));
 	return base_arena_alloc(
 		arena, m->snapshot->snap.block_count, sizeof(uint32_t), (void **)&m->key, error);

@@ -27,6 +27,41 @@ uint64_t rep_share_bytes(const struct hg_totals *totals, uint64_t parts_per_mill
 	return rep_part_of(totals->retained_bytes, parts_per_million);
 }
 
+uint64_t rep_weigh(const struct rep_context *context, uint64_t heap_bytes, uint64_t offheap_bytes)
+{
+	return heap_bytes + (context->weight == HG_WEIGHT_TOTAL ? offheap_bytes : 0);
+}
+
+uint64_t rep_weigh_all(const struct rep_context *context, const struct hg_totals *totals)
+{
+	return rep_weigh(context, totals->retained_bytes, totals->retained_offheap_bytes);
+}
+
+bool rep_has_offheap(struct hg_snapshot *snapshot)
+{
+	return hg_describe_block(snapshot, hg_virtual_root(snapshot))->retained_offheap_bytes != 0;
+}
+
+struct rep_column rep_offheap_column(bool in_text)
+{
+	return (struct rep_column){"offheap_bytes", in_text ? "off-heap" : NULL, REP_BYTES, 0};
+}
+
+struct rep_column rep_retained_offheap_column(bool in_text)
+{
+	return (struct rep_column){
+		"retained_offheap_bytes", in_text ? "+ off-heap" : NULL, REP_BYTES, 0};
+}
+
+void rep_put_offheap(struct rep_text *text, uint64_t bytes)
+{
+	if (!bytes)
+		return;
+	rep_text_put(text, " and ");
+	rep_text_size(text, bytes);
+	rep_text_put(text, " off-heap");
+}
+
 const char *rep_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -28,6 +28,21 @@ void rep_value_known(struct rep_emitter *emitter, const char *key, const char *l
 /* The part of a path after the last slash. */
 const char *rep_base_name(const char *path);
 
+/* What order and shares go by: bytes of the heap alone, or with those outside. */
+uint64_t rep_weigh(const struct rep_context *context, uint64_t heap_bytes, uint64_t offheap_bytes);
+/* The same of all that is reachable: what shares are shares of. */
+uint64_t rep_weigh_all(const struct rep_context *context, const struct hg_totals *totals);
+
+/*
+ * Columns of memory outside the heap; text has them only if reachable blocks own any, and of both
+ * that of what is retained, which 'retained' goes together with.
+ */
+bool rep_has_offheap(struct hg_snapshot *snapshot);
+struct rep_column rep_offheap_column(bool in_text);
+struct rep_column rep_retained_offheap_column(bool in_text);
+/* " and 1.2 MB off-heap", or nothing for 0. */
+void rep_put_offheap(struct rep_text *text, uint64_t bytes);
+
 /* A name out of the snapshot or of a file, escaped for prose.  Returns text's string. */
 const char *rep_escaped(struct rep_text *text, const char *name);
 

@@ -318,6 +318,8 @@ static void write_rare_values(struct rep_context *context, const struct hg_block
 	if (hg_sample_id(context->snapshot, block->node, &id))
 		rep_value_number(context->emitter, "sample_id", NULL, REP_NUMBER, (uint64_t)id);
 	rep_value_number(context->emitter, "offheap_bytes", NULL, REP_BYTES, block->offheap_bytes);
+	rep_value_number(context->emitter, "retained_offheap_bytes", NULL, REP_BYTES,
+		block->retained_offheap_bytes);
 }
 
 static void write_block_values(struct rep_context *context, const struct answer *answer)
@@ -376,8 +378,11 @@ static void write_block_text(
 	if (block->reachable) {
 		rep_text_put(&line, "retains ");
 		rep_text_size(&line, block->retained_bytes);
+		rep_put_offheap(&line, block->retained_offheap_bytes);
 		rep_text_put(&line, " (");
-		rep_text_percent(&line, block->retained_bytes, totals->retained_bytes);
+		rep_text_percent(&line,
+			rep_weigh(context, block->retained_bytes, block->retained_offheap_bytes),
+			rep_weigh_all(context, totals));
 		rep_text_put(&line, " of the reachable memory)");
 	} else {
 		rep_text_put(&line, "UNREACHABLE: no root holds it");

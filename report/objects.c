@@ -7,6 +7,7 @@
 #include "report/common.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const struct rep_column columns[] = {
 	{"address", "address", REP_ADDRESS, 0},
@@ -20,7 +21,9 @@ static const struct rep_column columns[] = {
 	{"idom", "dominator", REP_NAME, 0},
 	{"segment", NULL, REP_WORD, 0},
 	{"confidence", NULL, REP_WORD, 0},
+	{"offheap_bytes", NULL, REP_BYTES, 0},
 };
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 /* Spelling is most of the work of this report, so texts and the last location are kept. */
 struct objects_writer {
@@ -28,6 +31,7 @@ struct objects_writer {
 	struct rep_text idom, location, type;
 	uint32_t last_location, last_type;
 	uint64_t blocks; /* in all: nodes from this number on are roots */
+	struct rep_column columns[COLUMNS];
 };
 
 /* By its name, as the address of a block is had for less than the block. */
@@ -84,6 +88,7 @@ static void write_object_row(struct objects_writer *writer, const struct hg_bloc
 	rep_cell_string(emitter, rep_text_string(&writer->idom));
 	rep_cell_string(emitter, hg_segment_name(block->segment));
 	rep_cell_string(emitter, hg_confidence_name(block->type_confidence));
+	rep_cell_number(emitter, block->offheap_bytes);
 	rep_row_end(emitter);
 }
 
@@ -96,6 +101,8 @@ static uint64_t amount_of_block(const struct hg_block *block, enum rep_sort sort
 		return block->bytes;
 	case REP_SORT_WORDS:
 		return block->words;
+	case REP_SORT_OFFHEAP:
+		return block->offheap_bytes;
 	case REP_SORT_TAG:
 		return UINT64_MAX - block->tag; /* ascending */
 	default:
@@ -175,7 +182,7 @@ static void write_objects(struct objects_writer *writer, struct hg_objects *obje
 {
 	struct rep_emitter *emitter = writer->context->emitter;
 	rep_begin(writer->context, "objects", NULL);
-	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
+	rep_table_begin(emitter, "rows", writer->columns, COLUMNS);
 	uint64_t shown =
 		order ? write_sorted(writer, order) : write_in_order(writer, objects, limit);
 	rep_table_end(emitter);
@@ -196,6 +203,8 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	writer.blocks = totals->blocks;
+	memcpy(writer.columns, columns, sizeof(columns));
+	writer.columns[COLUMNS - 1] = rep_offheap_column(rep_has_offheap(context->snapshot));
 	if (!by_address && !collect_order(objects, sort, limit, &order))
 		status = rep_no_memory(context);
 	else

@@ -17,6 +17,7 @@ struct rep_context {
 	struct hg_snapshot *snapshot; /* analysed, except for rep_info() */
 	struct rep_emitter *emitter;
 	struct hg_error *error;
+	enum hg_weight weight; /* as in the options of the session */
 };
 
 enum rep_sort {
@@ -27,7 +28,9 @@ enum rep_sort {
 	REP_SORT_WORDS,
 	REP_SORT_NAME,
 	REP_SORT_ADDRESS,
-	REP_SORT_TAG
+	REP_SORT_TAG,
+	REP_SORT_OFFHEAP,
+	REP_SORT_RETAINED_OFFHEAP
 };
 
 /* "all" or "lasting": what --roots takes, and documents say. */

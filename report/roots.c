@@ -19,6 +19,8 @@ static const struct rep_column measures[] = {
 	{"retained_share", "  share", REP_SHARE, REP_NOT_CSV},
 	{"reachable", NULL, REP_NUMBER, 0},
 	{"confidence", NULL, REP_WORD, 0},
+	{"offheap_bytes", NULL, REP_BYTES, 0},
+	{"retained_offheap_bytes", NULL, REP_BYTES, 0},
 };
 enum { MEASURES = sizeof(measures) / sizeof(measures[0]) };
 
@@ -27,8 +29,25 @@ struct roots_answer {
 	const struct hg_totals *totals;
 	struct hg_root_slots *slots;
 	struct rep_ranked *ranked;
-	bool has_types, has_locations;
+	bool has_types, has_locations, has_offheap;
 };
+
+static uint64_t amount_of_slot(
+	const struct rep_context *context, const struct hg_root_slot *slot, enum rep_sort sort)
+{
+	switch (sort) {
+	case REP_SORT_BYTES:
+		return slot->bytes;
+	case REP_SORT_RETAINED:
+		return slot->retained_bytes;
+	case REP_SORT_OFFHEAP:
+		return slot->offheap_bytes;
+	case REP_SORT_RETAINED_OFFHEAP:
+		return slot->retained_offheap_bytes;
+	default:
+		return rep_weigh(context, slot->retained_bytes, slot->retained_offheap_bytes);
+	}
+}
 
 static enum hg_status rank_root_slots(
 	struct rep_context *context, struct roots_answer *answer, enum rep_sort sort)
@@ -44,7 +63,7 @@ static enum hg_status rank_root_slots(
 		if (sort == REP_SORT_NAME)
 			row->name = rep_sort_name(context->snapshot, HG_BY_ROOT, slot->node);
 		else
-			row->amount = sort == REP_SORT_BYTES ? slot->bytes : slot->retained_bytes;
+			row->amount = amount_of_slot(context, slot, sort);
 		if (sort == REP_SORT_NAME && !row->name)
 			return rep_no_memory(context);
 	}
@@ -88,9 +107,13 @@ static void write_root_slot(struct rep_context *context, const struct roots_answ
 	rep_cell_number(emitter, slot->targets);
 	rep_cell_number(emitter, slot->bytes);
 	rep_cell_number(emitter, slot->retained_bytes);
-	rep_cell_share(emitter, slot->retained_bytes, answer->totals->retained_bytes);
+	rep_cell_share(emitter,
+		rep_weigh(context, slot->retained_bytes, slot->retained_offheap_bytes),
+		rep_weigh_all(context, answer->totals));
 	rep_cell_number(emitter, slot->reachable);
 	rep_cell_string(emitter, hg_confidence_name(block.type_confidence));
+	rep_cell_number(emitter, slot->offheap_bytes);
+	rep_cell_number(emitter, slot->retained_offheap_bytes);
 	rep_row_end(emitter);
 }
 
@@ -132,6 +155,8 @@ static unsigned fill_roots_columns(const struct roots_answer *answer, struct rep
 	memcpy(columns + first, measures, sizeof(measures));
 	if (!answer->has_locations)
 		columns[first + 2].title = NULL;
+	columns[first + MEASURES - 2] = rep_offheap_column(false);
+	columns[first + MEASURES - 1] = rep_retained_offheap_column(answer->has_offheap);
 	return first + MEASURES;
 }
 
@@ -149,7 +174,8 @@ static void write_roots(struct rep_context *context, const struct roots_answer *
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_root_slot *slot = answer->slots->rows[answer->ranked[i].position];
 		write_root_slot(context, answer, slot);
-		any_shared |= slot->reachable && slot->targets && !slot->retained_bytes;
+		any_shared |= slot->reachable && slot->targets && !slot->retained_bytes &&
+			      !slot->retained_offheap_bytes;
 	}
 	rep_table_end(emitter);
 	if (any_shared)
@@ -168,6 +194,7 @@ enum hg_status rep_roots(
 		status = hg_list_root_slots(context->snapshot, type, &answer.slots);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
+	answer.has_offheap = rep_has_offheap(context->snapshot);
 	answer.has_locations = answer.totals->located_blocks != 0;
 	status = rank_root_slots(context, &answer, sort);
 	if (status == HG_OK)

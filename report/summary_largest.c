@@ -20,6 +20,8 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 		{"retained_share", "  share", REP_SHARE, 0},
 		rep_estimated_column(sampled),
 		rep_error_column(sampled),
+		rep_offheap_column(false),
+		rep_retained_offheap_column(rep_has_offheap(context->snapshot)),
 	};
 	size_t shown = top->count < SHOWN_CLASSES ? top->count : SHOWN_CLASSES;
 	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
@@ -29,8 +31,12 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
-		rep_cell_share(emitter, row->retained_bytes, summary->totals->retained_bytes);
+		rep_cell_share(emitter,
+			rep_weigh(context, row->retained_bytes, row->retained_offheap_bytes),
+			rep_weigh_all(context, summary->totals));
 		rep_estimate_cells(emitter, row);
+		rep_cell_number(emitter, row->offheap_bytes);
+		rep_cell_number(emitter, row->retained_offheap_bytes);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -92,8 +98,9 @@ void rep_summary_dominators(struct rep_context *context, const struct summary *s
 }
 
 struct kind_sums {
-	uint64_t roots[HG_ROOT_KINDS], bytes[HG_ROOT_KINDS];
-	uint64_t shared_bytes; /* held by several roots together, by none alone */
+	uint64_t roots[HG_ROOT_KINDS];
+	/* The last ones are held by several roots together, by none alone. */
+	uint64_t bytes[HG_ROOT_KINDS + 1], offheap[HG_ROOT_KINDS + 1];
 };
 
 /* A fiber hangs from the block of its continuation: who holds that has its bytes already. */
@@ -104,38 +111,44 @@ static bool is_held_by_a_block(struct hg_snapshot *snapshot, const struct hg_cla
 
 static struct kind_sums sum_kinds(struct rep_context *context, const struct summary *summary)
 {
-	struct kind_sums sums = {.shared_bytes = summary->totals->retained_bytes};
+	struct kind_sums sums = {.bytes[HG_ROOT_KINDS] = summary->totals->retained_bytes,
+		.offheap[HG_ROOT_KINDS] = summary->totals->retained_offheap_bytes};
 	for (size_t i = 0; i < summary->roots->count; i++) {
 		const struct hg_class *row = summary->roots->rows[i];
 		enum hg_root_kind kind = hg_kind_of_root(context->snapshot, row->id);
 		if (kind >= HG_ROOT_KINDS)
 			continue;
 		sums.roots[kind]++;
-		if (row->retained_bytes == 0 || is_held_by_a_block(context->snapshot, row))
+		bool retains = row->retained_bytes || row->retained_offheap_bytes;
+		if (!retains || is_held_by_a_block(context->snapshot, row))
 			continue;
 		sums.bytes[kind] += row->retained_bytes;
-		sums.shared_bytes -= row->retained_bytes;
+		sums.offheap[kind] += row->retained_offheap_bytes;
+		sums.bytes[HG_ROOT_KINDS] -= row->retained_bytes;
+		sums.offheap[HG_ROOT_KINDS] -= row->retained_offheap_bytes;
 	}
 	return sums;
 }
 
 void rep_summary_kinds(struct rep_context *context, const struct summary *summary)
 {
-	static const struct rep_column columns[] = {
+	const struct rep_column columns[] = {
 		{"kind", NULL, REP_WORD, 0},
 		{"roots", "roots", REP_COUNT, 0},
 		{"retained_bytes", "retained", REP_BYTES, 0},
 		{"retained_share", "  share", REP_SHARE, 0},
 		{NULL, "kind of root", REP_WORD, REP_LAST},
+		rep_retained_offheap_column(rep_has_offheap(context->snapshot)),
 	};
 	struct rep_emitter *emitter = context->emitter;
 	struct kind_sums sums = sum_kinds(context, summary);
-	uint64_t total = summary->totals->retained_bytes;
+	uint64_t total = rep_weigh_all(context, summary->totals);
 	rep_headline(emitter, "Roots by kind");
-	rep_table_begin(emitter, "roots", columns, 5);
+	rep_table_begin(emitter, "roots", columns, 6);
 	for (unsigned i = 0; i <= HG_ROOT_KINDS; i++) {
 		bool shared = i == HG_ROOT_KINDS;
-		if (shared ? !sums.shared_bytes : !sums.roots[i])
+		uint64_t weight = rep_weigh(context, sums.bytes[i], sums.offheap[i]);
+		if (shared ? !sums.bytes[i] && !sums.offheap[i] : !sums.roots[i])
 			continue;
 		const char *name = shared ? "shared" : hg_root_kind_name((enum hg_root_kind)i);
 		rep_cell_string(emitter, name);
@@ -143,9 +156,10 @@ void rep_summary_kinds(struct rep_context *context, const struct summary *summar
 			rep_cell_none(emitter);
 		else
 			rep_cell_number(emitter, shared ? 0 : sums.roots[i]);
-		rep_cell_number(emitter, shared ? sums.shared_bytes : sums.bytes[i]);
-		rep_cell_share(emitter, shared ? sums.shared_bytes : sums.bytes[i], total);
+		rep_cell_number(emitter, sums.bytes[i]);
+		rep_cell_share(emitter, weight, total);
 		rep_cell_string(emitter, shared ? "(held by several roots)" : name);
+		rep_cell_number(emitter, sums.offheap[i]);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);

@@ -163,8 +163,9 @@ static void write_heap_rows(struct rep_emitter *emitter, const struct summary *s
 		total_row(emitter, "unreadable", HG_UNKNOWN, info->damaged_bytes, info->heap_bytes,
 			"of the major heap");
 	if (totals->offheap_bytes != HG_UNKNOWN)
-		total_row(emitter, "off-heap", HG_UNKNOWN, totals->offheap_bytes, totals->bytes,
-			"besides all of this: Bigarray data");
+		total_row(emitter, "off-heap", HG_UNKNOWN, totals->offheap_bytes,
+			totals->bytes + totals->offheap_bytes,
+			"besides all of this, of both: Bigarray data, channels");
 	rep_text_release(&large);
 }
 
@@ -286,6 +287,8 @@ void rep_summary_values(struct rep_emitter *emitter, const struct summary *summa
 		{"static_type_conflicts", totals->static_conflicts},
 		{"given_up_blocks", totals->given_up_blocks},
 		{"sampled_blocks", totals->sampled_blocks},
+		{"retained_offheap_bytes", totals->retained_offheap_bytes},
+		{"mapped_file_bytes", totals->mapped_file_bytes},
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)

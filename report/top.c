@@ -5,9 +5,16 @@
 
 #include <stdlib.h>
 
-static uint64_t amount_of_class(const struct hg_class *row, enum rep_sort sort)
+static uint64_t amount_of_class(
+	const struct rep_context *context, const struct hg_class *row, enum rep_sort sort)
 {
 	switch (sort) {
+	case REP_SORT_OFFHEAP:
+		return row->offheap_bytes;
+	case REP_SORT_RETAINED_OFFHEAP:
+		return row->retained_offheap_bytes;
+	case REP_SORT_RETAINED:
+		return row->retained_bytes;
 	case REP_SORT_BYTES:
 		return row->bytes;
 	case REP_SORT_BLOCKS:
@@ -15,7 +22,7 @@ static uint64_t amount_of_class(const struct hg_class *row, enum rep_sort sort)
 	case REP_SORT_NAME:
 		return 0;
 	default:
-		return row->retained_bytes;
+		return rep_weigh(context, row->retained_bytes, row->retained_offheap_bytes);
 	}
 }
 
@@ -25,7 +32,7 @@ static struct rep_ranked *rank_classes(
 {
 	struct rep_ranked *rows = calloc(top->count ? top->count : 1, sizeof(*rows));
 	for (size_t i = 0; rows && i < top->count; i++) {
-		rows[i].amount = amount_of_class(top->rows[i], sort);
+		rows[i].amount = amount_of_class(context, top->rows[i], sort);
 		rows[i].position = i;
 		if (sort != REP_SORT_NAME)
 			continue;
@@ -45,7 +52,7 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 	const struct rep_ranked *ranked, size_t shown, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_column columns[REP_KEY_COLUMNS + 7];
+	struct rep_column columns[REP_KEY_COLUMNS + 9];
 	bool sampled = rep_is_sampled(top->key, totals);
 	unsigned count = rep_key_columns(top->key, columns);
 	columns[count++] = (struct rep_column){"blocks", "blocks", REP_COUNT, 0};
@@ -55,6 +62,8 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 	columns[count++] = (struct rep_column){"confidence", NULL, REP_WORD, 0};
 	columns[count++] = rep_estimated_column(sampled);
 	columns[count++] = rep_error_column(sampled);
+	columns[count++] = rep_offheap_column(false);
+	columns[count++] = rep_retained_offheap_column(rep_has_offheap(context->snapshot));
 	bool guessed = false;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
@@ -64,9 +73,13 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		rep_cell_number(emitter, row->retained_bytes);
-		rep_cell_share(emitter, row->retained_bytes, totals->retained_bytes);
+		rep_cell_share(emitter,
+			rep_weigh(context, row->retained_bytes, row->retained_offheap_bytes),
+			rep_weigh_all(context, totals));
 		rep_cell_string(emitter, hg_confidence_name(row->confidence));
 		rep_estimate_cells(emitter, row);
+		rep_cell_number(emitter, row->offheap_bytes);
+		rep_cell_number(emitter, row->retained_offheap_bytes);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -89,6 +102,7 @@ static void write_top_headline(struct rep_context *context, const struct hg_top 
 	rep_name_amount(&amount, top->blocks, "block", "blocks");
 	rep_text_put(&amount, ", ");
 	rep_text_size(&amount, top->bytes);
+	rep_put_offheap(&amount, top->offheap_bytes);
 	rep_prose(context->emitter, REP_BOLD, "%s", titles[top->key]);
 	if (type)
 		rep_prose(context->emitter, REP_BOLD, ", of types that match '%s'",
@@ -125,6 +139,7 @@ static void write_top_values(
 	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(top->key));
 	rep_value_number(emitter, "blocks", NULL, REP_COUNT, top->blocks);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, top->bytes);
+	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, top->offheap_bytes);
 	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, top->count);
 	rep_value_number(emitter, "typed_blocks", NULL, REP_COUNT, totals->typed_blocks);
 	rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);

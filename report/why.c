@@ -4,6 +4,7 @@
 #include "report/common.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { INDENTED_LEVELS = 24 };
 
@@ -17,7 +18,9 @@ static const struct rep_column step_columns[] = {
 	{"type", NULL, REP_NAME, 0},
 	{"field_name", NULL, REP_NAME, 0},
 	{NULL, "root or block", REP_NAME, REP_LAST | REP_LABEL},
+	{"retained_offheap_bytes", NULL, REP_BYTES, 0},
 };
+enum { STEP_COLUMNS = sizeof(step_columns) / sizeof(step_columns[0]) };
 
 static const struct rep_column path_columns[] = {
 	{"depth", NULL, REP_NUMBER, 0},
@@ -30,7 +33,9 @@ static const struct rep_column path_columns[] = {
 	{NULL, "  share", REP_SHARE, 0},
 	{"type", NULL, REP_NAME, 0},
 	{NULL, "path", REP_NAME, REP_LAST | REP_LABEL},
+	{"offheap_bytes", NULL, REP_BYTES, 0},
 };
+enum { PATH_COLUMNS = sizeof(path_columns) / sizeof(path_columns[0]) };
 
 struct answer {
 	const char *pattern;
@@ -67,6 +72,7 @@ static void write_step(
 	rep_cell_type(context, block.type);
 	rep_cell_string(emitter, rep_text_string(&through));
 	rep_cell_label(context, &block);
+	rep_cell_number(emitter, block.retained_offheap_bytes);
 	rep_row_end(emitter);
 	rep_text_release(&through);
 }
@@ -82,19 +88,25 @@ static void leave_out_steps(struct rep_emitter *emitter, size_t count)
 	for (unsigned i = 0; i < 8; i++)
 		rep_cell_none(emitter);
 	rep_cell_string(emitter, rep_text_string(&text));
+	rep_cell_none(emitter);
 	rep_row_end(emitter);
 	rep_text_release(&text);
 }
 
-static void write_steps(struct rep_context *context, const struct hg_why *why)
+static void write_steps(struct rep_context *context, const struct answer *answer)
 {
+	const struct hg_why *why = answer->why;
 	hg_node top = hg_virtual_root(context->snapshot);
+	struct rep_column columns[STEP_COLUMNS];
+	memcpy(columns, step_columns, sizeof(columns));
+	columns[STEP_COLUMNS - 1] =
+		rep_retained_offheap_column(answer->selection->retained_offheap_bytes);
 	if (context->emitter->writer->one_part)
 		return;
 	if (context->emitter->writer->for_people && why->steps_count == 0)
 		return;
 	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
-	rep_table_begin(context->emitter, "steps", step_columns, 9);
+	rep_table_begin(context->emitter, "steps", columns, STEP_COLUMNS);
 	/* People see both ends of a long path. */
 	size_t count = why->steps_count;
 	bool cut = context->emitter->writer->for_people && count > FIRST_STEPS + LAST_STEPS;
@@ -155,6 +167,7 @@ static void write_path(
 	rep_cell_share(emitter, row->targets, answer->why->reached);
 	rep_cell_type(context, row->type);
 	rep_cell_string(emitter, rep_text_string(&label));
+	rep_cell_number(emitter, row->offheap_bytes);
 	rep_row_end(emitter);
 	rep_text_release(&label);
 }
@@ -163,10 +176,13 @@ static void write_paths(struct rep_context *context, const struct answer *answer
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_why *why = answer->why;
+	struct rep_column columns[PATH_COLUMNS];
+	memcpy(columns, path_columns, sizeof(columns));
+	columns[PATH_COLUMNS - 1] = rep_offheap_column(answer->selection->offheap_bytes);
 	if (emitter->writer->for_people && why->rows_count == 0)
 		return;
 	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
-	rep_table_begin(emitter, "rows", path_columns, 10);
+	rep_table_begin(emitter, "rows", columns, PATH_COLUMNS);
 	for (size_t i = 0; i < why->rows_count && !rep_emitter_broken(emitter); i++)
 		if (answer->kept[i])
 			write_path(context, answer, why->rows[i]);
@@ -196,8 +212,10 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 	rep_text_clear(&text);
 	rep_text_put(&text, ", ");
 	rep_text_size(&text, selection->bytes);
+	rep_put_offheap(&text, selection->offheap_bytes);
 	rep_text_put(&text, "; they retain ");
 	rep_text_size(&text, selection->retained_bytes);
+	rep_put_offheap(&text, selection->retained_offheap_bytes);
 	rep_text_put(&text, "; ");
 	if (answer->why->unreachable == 0) {
 		rep_text_put(&text, "all reachable");
@@ -223,6 +241,9 @@ static void write_selection(struct rep_emitter *emitter, const struct answer *an
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, selection->retained_bytes);
 	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->why->reached);
 	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->why->unreachable);
+	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, selection->offheap_bytes);
+	rep_value_number(emitter, "retained_offheap_bytes", NULL, REP_BYTES,
+		selection->retained_offheap_bytes);
 	rep_section_end(emitter);
 }
 
@@ -258,7 +279,7 @@ enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_
 		rep_begin(context, "why", NULL);
 		write_selection_text(context->emitter, &answer);
 		write_selection(context->emitter, &answer);
-		write_steps(context, answer.why);
+		write_steps(context, &answer);
 		write_paths(context, &answer);
 		rep_document_end(context->emitter);
 	}

@@ -368,6 +368,7 @@ void snap_release(struct snap *snap)
 	free(snap->entries);
 	free(snap->roots);
 	free(snap->links);
+	free(snap->outside);
 	free(snap->offheap);
 	snap_granules_release(&snap->granules);
 	snap_locations_release(&snap->locations);

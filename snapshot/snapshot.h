@@ -74,6 +74,14 @@ struct snap_ephemeron {
 	uint32_t first_key, key_count; /* in ephemeron_keys: ranks */
 };
 
+/* Memory outside the heap that a block refers to and frees with itself (offheap.h). */
+struct snap_outside {
+	uint64_t start, end;
+	uint64_t view; /* bytes of it that are the block's; others may share the memory */
+	uint32_t rank;
+	bool is_file; /* a file is mapped there */
+};
+
 /* Bytes outside the heap that a block owns (Bigarray data and the like). */
 struct snap_offheap {
 	uint32_t rank;
@@ -157,8 +165,11 @@ struct snap {
 	struct snap_ephemeron *ephemerons;
 	uint64_t ephemeron_count;
 	uint32_t *ephemeron_keys;
-	struct snap_offheap *offheap; /* by rank */
+	struct snap_outside *outside; /* by start, then end */
+	uint64_t outside_count, outside_capacity;
+	struct snap_offheap *offheap; /* by rank; made of the former when reachability is known */
 	uint64_t offheap_count, offheap_capacity;
+	uint64_t mapped_bytes; /* of these, files that blocks map, which are not in offheap */
 	struct snap_sampled *sampled; /* by address */
 	uint64_t sampled_count, sampled_capacity;
 	/* What a profiler in the program tracks, also blocks that are none by now; HG_UNKNOWN. */

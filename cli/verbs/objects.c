@@ -5,6 +5,7 @@ static const struct cli_column columns[] = {
 	{"address", REP_SORT_ADDRESS},
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
+	{"offheap_bytes", REP_SORT_OFFHEAP},
 	{"words", REP_SORT_WORDS},
 	{"tag", REP_SORT_TAG},
 	{0},
@@ -24,7 +25,7 @@ static enum hg_status run_objects(struct cli_run *run)
 static const struct cli_option own[] = {
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", objects_column_name,
 		"order of the rows: address (the default) or tag, the smallest first; "
-		"retained_bytes, bytes or words, the largest first"},
+		"retained_bytes, bytes, offheap_bytes or words, the largest first"},
 	{0},
 };
 

@@ -5,6 +5,8 @@
 static const struct cli_column columns[] = {
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
+	{"offheap_bytes", REP_SORT_OFFHEAP},
+	{"retained_offheap_bytes", REP_SORT_RETAINED_OFFHEAP},
 	{"name", REP_SORT_NAME},
 	{"kind", REP_SORT_NAME},
 	{0},
@@ -27,13 +29,15 @@ static const struct cli_option own[] = {
 		"only roots that point to a block of a type that matches this extended regular "
 		"expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", roots_column_name,
-		"order of the rows: retained_bytes (the default) or bytes, the largest first; "
-		"name, alphabetically by kind and name"},
+		"order of the rows: retained_bytes, bytes, offheap_bytes or "
+		"retained_offheap_bytes, the largest first; name, alphabetically by kind and name; "
+		"without it by what is retained, as --weight says"},
 	{0},
 };
 
-static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
-	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {own, cli_weight_options, cli_limit_options,
+	cli_format_options, cli_output_options, cli_input_options, cli_work_options,
+	cli_help_options, NULL};
 
 const struct cli_verb cli_verb_roots = {
 	.name = "roots",

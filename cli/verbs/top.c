@@ -6,6 +6,8 @@ static const struct cli_column columns[] = {
 	{"retained_bytes", REP_SORT_RETAINED},
 	{"bytes", REP_SORT_BYTES},
 	{"blocks", REP_SORT_BLOCKS},
+	{"offheap_bytes", REP_SORT_OFFHEAP},
+	{"retained_offheap_bytes", REP_SORT_RETAINED_OFFHEAP},
 	{"name", REP_SORT_NAME},
 	{"type", REP_SORT_NAME},
 	{"location", REP_SORT_NAME},
@@ -38,13 +40,15 @@ static const struct cli_option own[] = {
 	{"type", 0, CLI_STRING, offsetof(struct cli_values, type), "RE", NULL,
 		"count only blocks of types that match this extended regular expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", top_column_name,
-		"order of the rows: retained_bytes (the default), bytes, blocks or name; the "
-		"largest first, names alphabetically"},
+		"order of the rows: retained_bytes, bytes, blocks, offheap_bytes, "
+		"retained_offheap_bytes or name; the largest first, names alphabetically; without "
+		"it by what is retained, as --weight says"},
 	{0},
 };
 
-static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
-	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {own, cli_weight_options, cli_limit_options,
+	cli_format_options, cli_output_options, cli_input_options, cli_work_options,
+	cli_help_options, NULL};
 
 const struct cli_verb cli_verb_top = {
 	.name = "top",

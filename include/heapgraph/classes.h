@@ -37,13 +37,15 @@ struct hg_class {
 	 * by the rate with which words were sampled, and the standard error of that; HG_UNKNOWN.
 	 */
 	uint64_t estimated_bytes, estimated_error;
+	uint64_t offheap_bytes, retained_offheap_bytes; /* the same of memory outside the heap */
 };
 
 struct hg_top {
 	enum hg_key key;
 	size_t count;
-	struct hg_class **rows; /* by retained bytes descending, then name */
+	struct hg_class **rows; /* by retained bytes (hg_options.weight) descending, then name */
 	uint64_t blocks, bytes; /* of all rows */
+	uint64_t offheap_bytes;
 };
 
 /*
@@ -74,11 +76,12 @@ struct hg_root_slot {
 	uint64_t targets, bytes; /* the reachable blocks it points to, 0 or 1 but of stacks */
 	uint64_t retained_bytes; /* of the slot: what it alone keeps */
 	bool reachable;          /* false of a stack that only garbage holds */
+	uint64_t offheap_bytes, retained_offheap_bytes; /* as 'bytes', of memory outside the heap */
 };
 
 struct hg_root_slots {
 	size_t count;
-	struct hg_root_slot **rows; /* by retained bytes descending, then in order of the file */
+	struct hg_root_slot **rows; /* by retained bytes as in hg_top, then in order of the file */
 	uint64_t with_target;       /* of these, slots that point to a block */
 };
 

@@ -35,6 +35,7 @@ struct hg_block {
 	enum hg_confidence location_confidence;
 	uint32_t type; /* for hg_type_name(); 0: unknown */
 	enum hg_confidence type_confidence;
+	uint64_t retained_offheap_bytes; /* owned outside the heap by what the node retains */
 };
 
 HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);

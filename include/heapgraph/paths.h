@@ -19,6 +19,7 @@ struct hg_selection {
 	uint64_t blocks;         /* how many of them are blocks */
 	uint64_t bytes;          /* shallow */
 	uint64_t retained_bytes; /* over the nodes that no other of them dominates */
+	uint64_t offheap_bytes, retained_offheap_bytes; /* the same of memory outside the heap */
 };
 
 HG_API enum hg_status hg_select(
@@ -37,14 +38,15 @@ struct hg_step {
  * before them (the cells of a list, the nodes of a tree) are one row.
  */
 struct hg_path_row {
-	hg_node node;      /* the first of them that the search met */
-	uint32_t depth;    /* 0: a root */
-	uint32_t location; /* of all of them */
-	uint8_t tag;       /* of 'node' */
-	uint64_t nodes;    /* merged in this row */
-	uint64_t targets;  /* selected nodes reached through it, itself included */
-	uint64_t bytes;    /* their shallow bytes */
-	uint32_t type;     /* of all of them; 0 unknown */
+	hg_node node;           /* the first of them that the search met */
+	uint32_t depth;         /* 0: a root */
+	uint32_t location;      /* of all of them */
+	uint8_t tag;            /* of 'node' */
+	uint64_t nodes;         /* merged in this row */
+	uint64_t targets;       /* selected nodes reached through it, itself included */
+	uint64_t bytes;         /* their shallow bytes */
+	uint32_t type;          /* of all of them; 0 unknown */
+	uint64_t offheap_bytes; /* of the selected nodes, outside the heap */
 };
 
 struct hg_why {

@@ -13,12 +13,6 @@
 
 struct hg_retention;
 
-/* What the rows of tables are ordered by, and shares are shares of. */
-enum hg_weight {
-	HG_WEIGHT_TOTAL, /* heap and off-heap bytes */
-	HG_WEIGHT_HEAP
-};
-
 struct hg_retention_options {
 	size_t size;
 	const char *from; /* a pattern as for hg_select(): only what these blocks or roots hold,

@@ -44,6 +44,12 @@ struct hg_session;
  */
 typedef bool hg_progress_fn(void *data, const char *phase, uint64_t done, uint64_t total);
 
+/* What the rows of tables are ordered by, and shares are shares of. */
+enum hg_weight {
+	HG_WEIGHT_TOTAL, /* heap and off-heap bytes */
+	HG_WEIGHT_HEAP
+};
+
 struct hg_options {
 	size_t size;
 	unsigned threads;    /* for the passes over the heap; 0 means 1 */
@@ -55,6 +61,7 @@ struct hg_options {
 				      at least 16 GiB */
 	bool no_host_files; /* use only files that the caller names, and what is in them: none that
 			       a core names, and none that lies beside the snapshot */
+	enum hg_weight weight; /* of retained bytes that order rows */
 };
 
 /* On failure only the status tells why. */

@@ -253,6 +253,12 @@ struct hg_totals {
 	 */
 	uint64_t given_up_blocks;
 	uint64_t sampled_blocks; /* of those with a location: Gc.Memprof sampled some words */
+	/*
+	 * Of offheap_bytes, those of reachable blocks; 0 if there are none.  And files that blocks
+	 * map (Unix.map_file), which are not in offheap_bytes.
+	 */
+	uint64_t retained_offheap_bytes;
+	uint64_t mapped_file_bytes;
 };
 
 HG_API enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out);

@@ -46,6 +46,7 @@ struct classifier {
 	/* By number of a sample: the class of its block.  Blocks come in the order of samples. */
 	uint32_t *of_sample;
 	uint64_t next_sample;
+	uint64_t next_offheap; /* in snap.offheap, the same */
 };
 
 /* A class by type and location; new ones get a row.  A location that is unknown says nothing. */
@@ -133,6 +134,13 @@ static inline enum hg_status classify_block(
 		c->of_sample[sample - 1] = class;
 	if (graph_reaches(position))
 		c->classes->of_position[position.n] = class;
+	while (c->next_offheap < snapshot->snap.offheap_count &&
+		snapshot->snap.offheap[c->next_offheap].rank < rank)
+		c->next_offheap++;
+	if (c->next_offheap < snapshot->snap.offheap_count &&
+		snapshot->snap.offheap[c->next_offheap].rank == rank)
+		c->classes->rows[class].offheap_bytes +=
+			snapshot->snap.offheap[c->next_offheap].bytes;
 	return HG_OK;
 }
 
@@ -242,6 +250,8 @@ static enum hg_status sum_class_retained(
 			continue;
 		classes->rows[class].retained_bytes +=
 			graph_retained(g, (struct graph_position){p});
+		classes->rows[class].retained_offheap_bytes +=
+			graph_retained_offheap(g, (struct graph_position){p});
 		end[class] = p + g->extent[p];
 		base_assert(end[class] <= g->live_count);
 		base_assert(classes->rows[class].retained_bytes <= g->bytes[g->live_count]);

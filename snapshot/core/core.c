@@ -101,8 +101,10 @@ static void free_scaffold(struct elfcore *core)
 	free(core->statics.items);
 	free(core->customs.items);
 	free(core->continuations.items);
+	free(core->load_ends);
 	core->granule_top = NULL;
 	core->granules = NULL;
+	core->load_ends = NULL;
 	core->statics = core->customs = core->continuations = (struct elfcore_list){0};
 }
 

@@ -1,9 +1,10 @@
 /*
  * Nodes of a core that are no blocks: roots, suspended fibers; and what hangs on blocks besides
- * their fields: ephemeron data, off-heap bytes, the places where profiled blocks were allocated.
+ * their fields: ephemeron data, the places where profiled blocks were allocated.
  */
 #include "snapshot/core/nodes.h"
 
+#include "snapshot/core/offheap.h"
 #include "snapshot/core/static.h"
 #include "snapshot/runtime/reader.h"
 #include "snapshot/walk.h"
@@ -232,71 +233,6 @@ static enum hg_status finalise_ephemerons(struct elfcore *core, struct hg_error 
 	return status;
 }
 
-/* Off-heap bytes */
-
-static enum hg_status load_offheap(struct elfcore *core, struct hg_error *error)
-{
-	for (uint64_t i = 0; i < core->customs.count; i++) {
-		struct snap_header_address address = {core->customs.items[i]};
-		uint64_t header;
-		struct snap_custom custom;
-		if (!snap_image_u64(&core->image, address.a, &header))
-			continue;
-		snap_runtime_custom(&core->runtime, snap_block_of(address),
-			snap_header_wosize(header, core->snap->reserved), &custom);
-		/* What belongs to somebody else is not freed with the block. */
-		if (custom.offheap == SNAP_OFFHEAP_NONE || custom.offheap == SNAP_OFFHEAP_ALIEN ||
-			custom.bytes == 0 || custom.bytes > SNAP_ADDRESS_LIMIT)
-			continue;
-		BASE_TRY(base_grow(&core->offheap, core->offheap_count, &core->offheap_capacity,
-			sizeof(*core->offheap), error));
-		core->offheap[core->offheap_count++] =
-			(struct elfcore_offheap){address, custom.bytes, custom.owner};
-	}
-	return HG_OK;
-}
-
-static int offheap_by_owner(const void *a, const void *b)
-{
-	const struct elfcore_offheap *x = a, *y = b;
-	if (x->owner != y->owner)
-		return x->owner < y->owner ? -1 : 1;
-	return (x->address.a > y->address.a) - (x->address.a < y->address.a);
-}
-
-static int offheap_by_rank(const void *a, const void *b)
-{
-	const struct snap_offheap *x = a, *y = b;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/*
- * Data that several blocks share are counted once, with the first of them by address; and in all no
- * more than fits into an address space.
- */
-static enum hg_status finalise_offheap(struct elfcore *core, struct hg_error *error)
-{
-	struct snap *snap = core->snap;
-	uint64_t left = SNAP_ADDRESS_LIMIT;
-	if (core->offheap_count == 0)
-		return HG_OK;
-	qsort(core->offheap, core->offheap_count, sizeof(*core->offheap), offheap_by_owner);
-	for (uint64_t i = 0; i < core->offheap_count; i++) {
-		const struct elfcore_offheap *o = &core->offheap[i];
-		if (i && o->owner && o->owner == o[-1].owner)
-			continue;
-		uint32_t rank = block_node(snap, o->address);
-		if (rank == HG_NO_NODE || o->bytes > left)
-			continue;
-		left -= o->bytes;
-		BASE_TRY(base_grow(&snap->offheap, snap->offheap_count, &snap->offheap_capacity,
-			sizeof(*snap->offheap), error));
-		snap->offheap[snap->offheap_count++] = (struct snap_offheap){rank, o->bytes};
-	}
-	qsort(snap->offheap, snap->offheap_count, sizeof(*snap->offheap), offheap_by_rank);
-	return HG_OK;
-}
-
 /* Samples */
 
 /* A sample whose call stack is known, and its innermost location. */
@@ -448,7 +384,7 @@ enum hg_status elfcore_load_nodes(struct elfcore *core, struct hg_error *error)
 	BASE_TRY(load_core_roots(core, error));
 	BASE_TRY(load_fibers(core, error));
 	BASE_TRY(load_ephemerons(core, error));
-	return load_offheap(core, error);
+	return elfcore_load_offheap(core, error);
 }
 
 static int links_by_from(const void *a, const void *b)
@@ -466,7 +402,7 @@ enum hg_status elfcore_finalise(struct snap *snap, struct hg_error *error)
 	BASE_TRY(finalise_conservative(core, error));
 	BASE_TRY(finalise_fibers(core, error));
 	BASE_TRY(finalise_ephemerons(core, error));
-	BASE_TRY(finalise_offheap(core, error));
+	BASE_TRY(elfcore_finalise_offheap(core, error));
 	BASE_TRY(finalise_samples(core, error));
 	if (snap->link_count)
 		qsort(snap->links, snap->link_count, sizeof(*snap->links), links_by_from);

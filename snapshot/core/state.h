@@ -41,10 +41,13 @@ struct elfcore_fiber {
 	uint64_t first_value, count; /* in fiber_values */
 };
 
-/* Off-heap bytes of a block, by its address until there are ranks. */
+/* Memory outside the heap that a block owns, by its address until there are ranks. */
 struct elfcore_offheap {
 	struct snap_header_address address;
-	uint64_t bytes, owner;
+	uint64_t start, end;
+	uint64_t view;              /* bytes of it that the block sees */
+	uint64_t owner, owner_data; /* as in struct snap_custom */
+	bool is_file;
 };
 
 /* A sample and the block it is of. */
@@ -66,6 +69,7 @@ struct elfcore {
 	struct base_map static_seen; /* addresses of headers, as in these lists */
 	struct elfcore_list statics; /* in the order found */
 	struct elfcore_list customs, continuations;
+	uint64_t *load_ends; /* of the memory without a gap that begins with a load */
 
 	/* Resident: words of copied blocks, each [header][fields]. */
 	struct elfcore_list copies;

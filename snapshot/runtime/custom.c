@@ -1,4 +1,4 @@
-/* Custom blocks (runtime/caml/custom.h, bigarray.h). */
+/* Custom blocks (runtime/caml/custom.h, bigarray.h, io.h). */
 #include "snapshot/runtime/custom.h"
 
 #include "snapshot/runtime/reader.h"
@@ -9,6 +9,9 @@
 enum { DATA = 8, DIMENSIONS = 16, FLAGS = 24, PROXY = 32, DIMENSION = 40, MOST_DIMENSIONS = 16 };
 
 enum { KIND_MASK = 0xff, MANAGED_MASK = 0x600, MANAGED = 0x200, MAPPED_FILE = 0x400 };
+
+/* struct caml_ba_proxy: refcount, data, size (of files only) */
+enum { PROXY_DATA = 8 };
 
 /* By kind: float32, float64, int8, uint8, int16, uint16, int32, int64, int, nativeint, complex32,
    complex64, char, and from 5.2 on float16 */
@@ -30,6 +33,14 @@ static bool bytes_of_bigarray(const struct snap_runtime *runtime, struct snap_bl
 	return true;
 }
 
+static void add_memory(struct snap_custom *out, uint64_t start, uint64_t bytes)
+{
+	uint64_t end;
+	if (bytes == 0 || __builtin_add_overflow(start, bytes, &end) || end > SNAP_ADDRESS_LIMIT)
+		return;
+	out->memory[out->memory_count++] = (struct snap_range){start, end};
+}
+
 static void read_bigarray(const struct snap_runtime *runtime, struct snap_block_address block,
 	uint64_t wosize, struct snap_custom *out)
 {
@@ -40,9 +51,59 @@ static void read_bigarray(const struct snap_runtime *runtime, struct snap_block_
 	out->bytes = bytes;
 	/* Parts of a bigarray share its data through a proxy. */
 	out->owner = snap_word(runtime, block.a + PROXY);
+	if (out->owner)
+		out->owner_data = snap_word(runtime, out->owner + PROXY_DATA);
 	out->offheap = managed == MANAGED       ? SNAP_OFFHEAP_MALLOC
 		       : managed == MAPPED_FILE ? SNAP_OFFHEAP_MAPPED
 						: SNAP_OFFHEAP_ALIEN;
+	add_memory(out, snap_word(runtime, block.a + DATA), bytes);
+}
+
+/*
+ * struct channel (runtime/caml/io.h): fd, offset, end, ...; the buffer ends at 'end', and lies in
+ * it, before the name, or is of its own from 5.3 on.
+ */
+static void read_channel(const struct snap_runtime *runtime, struct snap_block_address block,
+	struct snap_custom *out)
+{
+	enum {
+		END = 16,
+		BUFFER = 1 << 16,
+		MOST_FIELDS = 256,
+		FIELDS_OF_5_3 = 128,
+		BUFFER_OF_5_3 = 112
+	};
+	uint64_t channel = snap_word(runtime, block.a + DATA);
+	uint64_t end = snap_word(runtime, channel + END), buffer = end - BUFFER;
+	if (channel % 8 || channel == 0 || end < BUFFER)
+		return;
+	out->offheap = SNAP_OFFHEAP_MALLOC;
+	if (buffer > channel && buffer - channel < MOST_FIELDS) {
+		add_memory(out, channel, end + 8 - channel);
+	} else if (snap_word(runtime, channel + BUFFER_OF_5_3) == buffer) {
+		add_memory(out, channel, FIELDS_OF_5_3);
+		add_memory(out, buffer, BUFFER);
+	}
+	out->bytes = 0;
+	for (unsigned i = 0; i < out->memory_count; i++)
+		out->bytes += out->memory[i].end - out->memory[i].start;
+}
+
+/* Blocks that hold the address of a structure of glibc, or of the library of threads. */
+static void read_fixed(const struct snap_runtime *runtime, struct snap_block_address block,
+	struct snap_custom *out)
+{
+	static const struct {
+		const char *identifier;
+		uint64_t bytes;
+	} kinds[] = {{"_mutex", 40}, {"_condition", 48}, {"_threadstatus", 96}};
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(out->identifier, kinds[i].identifier) != 0)
+			continue;
+		out->offheap = SNAP_OFFHEAP_MALLOC;
+		out->bytes = kinds[i].bytes;
+		add_memory(out, snap_word(runtime, block.a + DATA), out->bytes);
+	}
 }
 
 /* Of the operations at an address; read once, for there may be millions of blocks with them. */
@@ -76,4 +137,8 @@ void snap_runtime_custom(struct snap_runtime *runtime, struct snap_block_address
 		.identifier = read_identifier(runtime, snap_word(runtime, block.a))};
 	if (strncmp(out->identifier, "_bigarr", 7) == 0)
 		read_bigarray(runtime, block, wosize, out);
+	else if (wosize >= 2 && strcmp(out->identifier, "_chan") == 0)
+		read_channel(runtime, block, out);
+	else if (wosize >= 2)
+		read_fixed(runtime, block, out);
 }

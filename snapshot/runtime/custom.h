@@ -16,6 +16,9 @@ struct snap_custom {
 	enum snap_custom_data offheap; /* whose memory: the block's, a file's, somebody's */
 	uint64_t bytes;                /* of the data */
 	uint64_t owner;                /* equal for all blocks that share the data, 0 if none do */
+	uint64_t owner_data;           /* where the data that they share begin */
+	struct snap_range memory[2];   /* where the data are; none if they cannot be anywhere */
+	unsigned memory_count;
 };
 
 /* Of the custom block (tag 255) at an address. */

@@ -15,10 +15,10 @@ header() {
 		NF != fields { print NR ": " $0; exit 1 }' "$work/out"
 }
 
-measures=blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error
+measures=blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
 growth=blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retained_new,retained_delta
 header objects \
-	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence \
+	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes \
 	objects $tiny
 for key in location tag module type; do
 	header "top by $key" "$key,$measures" top --by $key $tiny
@@ -32,13 +32,13 @@ header 'trend by type,location' index,type,location,blocks,bytes,retained_bytes 
 header types type,kind,unit,blocks,bytes,layout types $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
 header roots \
-	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence roots $tiny
+	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence,offheap_bytes,retained_offheap_bytes roots $tiny
 header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
 header tree \
 	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
 header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny
-header why depth,address,tag,location,nodes,targets,bytes,type why loc:t1.ml $tiny
+header why depth,address,tag,location,nodes,targets,bytes,type,offheap_bytes why loc:t1.ml $tiny
 header object index,kind,value,address,tag,location,bytes,retained_bytes,code,name,type,text \
 	object "$("$hg" objects --format csv $tiny | columns address | head -n 1)" $tiny
 header summary section,name,value summary $tiny

@@ -52,7 +52,7 @@ agree() {
 		sort -u >"$work/wanted"
 	check_same "$name: what they point to as in objects" "$work/got" "$work/wanted"
 	check "$name: largest first" sort -c -t "$(printf '\t')" -k 1,1nr \
-		<(columns retained_bytes <"$work/roots")
+		<(columns retained_bytes retained_offheap_bytes <"$work/roots" | awk '{ print $1 + $2 }')
 }
 
 # alike NAME ARGUMENT...: JSON and text have the rows of CSV.

@@ -14,7 +14,7 @@ check_top() {
 	run top --format csv "${typed[@]}"
 	cp "$work/out" "$work/top"
 	check_equal "$name: by type if there are types" "$(head -n 1 "$work/top")" \
-		type,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error
+		type,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
 	while read -r count type; do
 		check_equal "$name: blocks of type $type" "$(cell "$work/top" "$type" blocks)" "$count"
 		check_equal "$name: $type is exact" "$(cell "$work/top" "$type" confidence)" exact
@@ -28,7 +28,7 @@ check_top() {
 	END
 	run top --by type,location --format csv "${typed[@]}"
 	check_equal "$name: by type and location" "$(head -n 1 "$work/out")" \
-		type,location,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error
+		type,location,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
 	columns type blocks bytes retained_bytes <"$work/out" >"$work/got"
 	columns type blocks bytes retained_bytes <"$work/top" >"$work/wanted"
 	check_same "$name: without locations it is the same table" "$work/got" "$work/wanted"
@@ -215,7 +215,7 @@ refuses 'a profile of another program' 3 top --prof "$work/stale/exe.prof" $core
 refuses 'two profiles of types' 2 top --prof "$work/stale/exe.prof" --prof "$work/found/exe.prof" $core
 run top --format csv "$work/stale/core.zst"
 check_equal 'one of another program, found: no types' "$status $(head -n 1 "$work/out")" \
-	'0 location,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error'
+	'0 location,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes'
 run summary "$work/stale/core.zst"
 check 'and the summary says so' grep -qE '^  types +none: .*exe\.prof ' "$work/out"
 run top "$work/stale/core.zst"

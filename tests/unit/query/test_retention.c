@@ -98,8 +98,9 @@ static void rows_are_in_order(void **state)
 				continue;
 			assert_true(row->parent < j);
 			assert_int_equal(row->depth, hg_retention_at(tree, row->parent)->depth + 1);
-			assert_true(row->retained_bytes <= last[row->parent]);
-			last[row->parent] = row->retained_bytes;
+			uint64_t weight = row->retained_bytes + row->retained_offheap_bytes;
+			assert_true(weight <= last[row->parent]);
+			last[row->parent] = weight;
 			assert_true(left[row->parent] >= row->retained_bytes);
 			left[row->parent] -= row->retained_bytes;
 		}
