@@ -38,10 +38,11 @@ static bool is_conflict(
 	const struct retype_block *block = &b->work->blocks[rank];
 	/* One closure may well be a function of several types: it is polymorphic. */
 	if (!infer_is_changed(b->undo, rank) || (block->shape & 255) == SNAP_TAG_CLOSURE ||
-		!infer_is_set(in->types, (struct retype_term){block->type}))
+		!infer_is_conflict(in->types, (struct retype_term){block->type}))
 		return false;
 	struct retype_term before = {infer_type_before(b->undo, rank)};
-	return !(before.n && infer_is_set(in->types, before)) && !infer_is_static(in->snap, header);
+	return !(before.n && infer_is_conflict(in->types, before)) &&
+	       !infer_is_static(in->snap, header);
 }
 
 bool infer_any_conflict(const struct infer_blame *b)
@@ -52,7 +53,7 @@ bool infer_any_conflict(const struct infer_blame *b)
 		for (uint64_t left = undo->changed[i]; left; left &= left - 1) {
 			uint32_t rank = (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left));
 			struct retype_term type = {undo->blocks[rank].type};
-			if (!infer_is_set(in->types, type))
+			if (!infer_is_conflict(in->types, type))
 				continue;
 			struct snap_header_address header =
 				snap_ranks_header(&in->snap->ranks, (struct snap_rank){rank});

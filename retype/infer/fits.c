@@ -106,3 +106,17 @@ bool infer_is_set(const struct retype_types *types, struct retype_term type)
 	enum retype_kind kind = retype_view_of(types, type).kind;
 	return kind == RETYPE_SET || kind == RETYPE_MANY;
 }
+
+bool infer_is_conflict(const struct retype_types *types, struct retype_term type)
+{
+	struct retype_view view = retype_view_of(types, type);
+	if (view.kind != RETYPE_SET)
+		return view.kind == RETYPE_MANY;
+	for (uint32_t i = 0; i < view.count; i++) {
+		struct retype_view one = retype_view_of(types, view.arguments[i]);
+		if (one.kind != RETYPE_CONSTRUCTED ||
+			types->declarations[one.number].form != RETYPE_STRING)
+			return true;
+	}
+	return false;
+}

@@ -58,7 +58,10 @@ bool infer_is_misfit(
 struct retype_term infer_join_types(
 	struct infer_fits *fits, struct retype_term a, struct retype_term b);
 
-/* Whether a type is several types that do not go together. */
+/* Whether a type is several types of which none says all that another does. */
 bool infer_is_set(const struct retype_types *types, struct retype_term type);
+/* Whether they do not go together, either: no block can be of all of them.  A string and bytes are
+ * one block, which unsafe_to_string makes of one the other. */
+bool infer_is_conflict(const struct retype_types *types, struct retype_term type);
 
 #endif

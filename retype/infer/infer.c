@@ -74,15 +74,15 @@ static enum hg_status count_conflicts(struct run *r)
 	const struct snap *snap = r->in->snap;
 	struct retype_counts *counts = &r->result->counts;
 	uint32_t terms = retype_term_count(r->in->types);
-	bool *is_set;
+	bool *is_conflict;
 	BASE_TRY(base_arena_alloc(
-		&r->arena, terms, sizeof(*is_set), (void **)&is_set, r->failure.error));
+		&r->arena, terms, sizeof(*is_conflict), (void **)&is_conflict, r->failure.error));
 	for (uint32_t i = 0; i < terms; i++)
-		is_set[i] = infer_is_set(r->in->types, (struct retype_term){i});
+		is_conflict[i] = infer_is_conflict(r->in->types, (struct retype_term){i});
 	for (uint32_t rank = 0; rank < snap->block_count; rank++) {
 		const struct retype_block *block = &r->result->blocks[rank];
 		base_assert(block->type < terms);
-		if (!is_set[block->type] || (block->shape & 255) == SNAP_TAG_CLOSURE)
+		if (!is_conflict[block->type] || (block->shape & 255) == SNAP_TAG_CLOSURE)
 			continue;
 		struct snap_header_address header =
 			snap_ranks_header(&snap->ranks, (struct snap_rank){rank});

@@ -79,7 +79,7 @@ static enum hg_status run_undoable(struct infer_strata *s, const struct infer_st
 			infer_any_conflict(s->blame))
 			BASE_TRY(find_guilty(s, stratum, strictly, &gave_up, &more));
 		if (!more) {
-			infer_accept_changes(s->undo, stratum->sure);
+			infer_accept_changes(s->undo, s->seeder->in->types, stratum->sure);
 			return HG_OK;
 		}
 		if (gave_up)

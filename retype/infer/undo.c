@@ -39,15 +39,22 @@ uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank)
 	return before;
 }
 
+/* What ends a stratum: how sure its seeds are, and where names of types are kept; NULL: undone. */
+struct end {
+	struct infer_undo *undo;
+	struct retype_types *types;
+	enum hg_confidence sure;
+};
+
 /* Does something with each block that was changed, and forgets that. */
-static void end_changes(struct infer_undo *undo,
-	void (*end)(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure),
-	enum hg_confidence sure)
+static void end_changes(
+	const struct end *end, void (*end_change)(const struct end *end, uint32_t rank))
 {
+	struct infer_undo *undo = end->undo;
 	uint64_t words = base_bit_words(undo->block_count), count = 0;
 	for (uint64_t i = 0; i < words; i++)
 		for (uint64_t left = undo->changed[i]; left; left &= left - 1, count++)
-			end(undo, (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left)), sure);
+			end_change(end, (uint32_t)(64 * i + (uint64_t)__builtin_ctzll(left)));
 	base_assert(count == undo->changed_count);
 	base_assert(undo->types_before.count <= count);
 	base_map_release(&undo->types_before);
@@ -55,27 +62,36 @@ static void end_changes(struct infer_undo *undo,
 	undo->changed_count = 0;
 }
 
-static void accept_change(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure)
+static void accept_change(const struct end *end, uint32_t rank)
 {
-	base_assert(rank < undo->block_count && undo->blocks[rank].type);
-	undo->blocks[rank].confidence = (uint8_t)sure;
+	struct retype_block *block = &end->undo->blocks[rank];
+	struct retype_term before = {infer_type_before(end->undo, rank)};
+	base_assert(rank < end->undo->block_count && block->type);
+	if (before.n)
+		block->type =
+			retype_keep_names(end->types, (struct retype_term){block->type}, before).n;
+	if (!before.n || (block->type != before.n && block->confidence > end->sure))
+		block->confidence = (uint8_t)end->sure;
 }
 
-static void undo_change(struct infer_undo *undo, uint32_t rank, enum hg_confidence sure)
+static void undo_change(const struct end *end, uint32_t rank)
 {
-	(void)sure;
-	base_assert(rank < undo->block_count && undo->blocks[rank].type);
-	undo->blocks[rank].type = infer_type_before(undo, rank);
+	struct retype_block *block = &end->undo->blocks[rank];
+	base_assert(rank < end->undo->block_count && block->type);
+	block->type = infer_type_before(end->undo, rank);
 }
 
-void infer_accept_changes(struct infer_undo *undo, enum hg_confidence sure)
+void infer_accept_changes(
+	struct infer_undo *undo, struct retype_types *types, enum hg_confidence sure)
 {
-	end_changes(undo, accept_change, sure);
+	const struct end end = {undo, types, sure};
+	end_changes(&end, accept_change);
 }
 
 void infer_undo_changes(struct infer_undo *undo)
 {
-	end_changes(undo, undo_change, HG_UNKNOWN_ORIGIN);
+	const struct end end = {.undo = undo};
+	end_changes(&end, undo_change);
 }
 
 enum hg_status infer_give_up_changes(struct infer_undo *undo, struct hg_error *error)

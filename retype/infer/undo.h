@@ -9,6 +9,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "retype/infer/result.h"
+#include "retype/types/types.h"
 
 struct infer_undo {
 	struct retype_block *blocks; /* by rank */
@@ -36,8 +37,12 @@ static inline bool infer_is_changed(const struct infer_undo *undo, uint32_t rank
 /* The type a block had before the stratum; the one it has while seeds are exact. */
 uint32_t infer_type_before(const struct infer_undo *undo, uint32_t rank);
 
-/* What ends a stratum: its changes are as sure as its seeds, or are taken back. */
-void infer_accept_changes(struct infer_undo *undo, enum hg_confidence sure);
+/*
+ * What ends a stratum: its changes are at most as sure as its seeds, and types keep the names that
+ * they had before; or all is taken back.
+ */
+void infer_accept_changes(
+	struct infer_undo *undo, struct retype_types *types, enum hg_confidence sure);
 void infer_undo_changes(struct infer_undo *undo);
 
 /* What changed will be undone although nobody may be wrong who led there. */

@@ -27,8 +27,9 @@ struct head {
 };
 
 struct retype_joins {
-	struct retype_memo made; /* by both terms and room */
-	struct head *parents;    /* by declaration; made when first needed */
+	struct retype_memo made;  /* by both terms and room */
+	struct retype_memo named; /* terms with names kept, by both terms */
+	struct head *parents;     /* by declaration; made when first needed */
 	uint32_t parent_count;
 };
 
@@ -412,6 +413,56 @@ struct retype_term retype_join(
 	return joined;
 }
 
+/* Two terms with the same head and as many arguments. */
+static struct retype_term keep_names_inside(
+	struct retype_types *types, struct retype_term term, struct retype_term named)
+{
+	struct retype_nodes *nodes = types->nodes;
+	struct retype_node node = *retype_node_of(types, term);
+	struct retype_term made = RETYPE_NOTHING;
+	uint64_t before = nodes->scratch_count;
+	for (uint32_t i = 0; i < node.count; i++)
+		retype_push(types, retype_keep_names(types, retype_argument(types, term, i),
+					   retype_argument(types, named, i)));
+	if (nodes->scratch_count - before == node.count)
+		made = retype_make(types, (enum retype_kind)node.kind, node.number, node.names,
+			nodes->scratch + before, node.count);
+	nodes->scratch_count = before;
+	return made;
+}
+
+static bool has_same_names(const struct retype_node *a, const struct retype_node *b)
+{
+	uint32_t count = a->kind == RETYPE_POLY_VARIANT || a->kind == RETYPE_OBJECT ? a->count : 0;
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(a->names[i], b->names[i]) != 0)
+			return false;
+	return true;
+}
+
+struct retype_term retype_keep_names(
+	struct retype_types *types, struct retype_term term, struct retype_term named)
+{
+	uint32_t found;
+	if (retype_is(term, named) || !has_aliases(types, named))
+		return term;
+	if (retype_memo_find(&types->joins->named, term.n, named.n, &found))
+		return (struct retype_term){found};
+	struct retype_term stands_for = retype_expand(types, named, RETYPE_DEEPEST), kept = term;
+	const struct retype_node *a = retype_node_of(types, term);
+	const struct retype_node *b = retype_node_of(types, stands_for);
+	if (!retype_is(term, stands_for) && a->kind != RETYPE_SET && a->count == b->count &&
+		is_same_head(head_of(types, term), head_of(types, stands_for)) &&
+		has_same_names(a, b))
+		kept = keep_names_inside(types, term, stands_for);
+	if (retype_is(kept, stands_for))
+		kept = named;
+	if (types->status == HG_OK)
+		retype_keep_status(types, retype_memo_set(&types->joins->named, term.n, named.n,
+						  kept.n, types->error));
+	return kept;
+}
+
 enum hg_status retype_joins_init(struct retype_types *types)
 {
 	types->joins = calloc(1, sizeof(*types->joins));
@@ -422,6 +473,7 @@ void retype_joins_release(struct retype_types *types)
 {
 	if (types->joins) {
 		retype_memo_release(&types->joins->made);
+		retype_memo_release(&types->joins->named);
 		free(types->joins->parents);
 	}
 	free(types->joins);

@@ -18,6 +18,13 @@
 struct retype_term retype_join(
 	struct retype_types *types, struct retype_term a, struct retype_term b, bool *conflict);
 
+/*
+ * The term with the names of aliases where it is what they stand for in 'named', as far as both
+ * have the same heads: a join knows only what aliases stand for.
+ */
+struct retype_term retype_keep_names(
+	struct retype_types *types, struct retype_term term, struct retype_term named);
+
 enum hg_status retype_joins_init(struct retype_types *types);
 void retype_joins_release(struct retype_types *types);
 

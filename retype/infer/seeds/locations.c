@@ -170,6 +170,15 @@ static enum hg_status seed_by_ids(struct locations *l)
 	return l->held ? infer_sweep(sweeper, NULL, seed_first, l) : HG_OK;
 }
 
+/*
+ * What is made as bytes is a string by now more often than not (Bytes.unsafe_to_string), and what
+ * is made as a Bigarray of any dimension is one of a known one.
+ */
+static bool is_told_by_holder(unsigned tag)
+{
+	return tag == SNAP_TAG_STRING || tag == SNAP_TAG_CUSTOM;
+}
+
 /* A sample may be of any block that a reader of values made. */
 static void seed_sampled(struct locations *l)
 {
@@ -179,7 +188,8 @@ static void seed_sampled(struct locations *l)
 	for (uint64_t i = 0; i < snap->sampled_count && seeder->failure->status == HG_OK; i++) {
 		struct snap_header_address header = snap->sampled[i].address;
 		uint32_t rank = infer_rank(snap, header), location = snap->sampled[i].location;
-		if (!snap_find(&seeder->heap->finder, (struct snap_rank){rank}, header, &cell))
+		if (!snap_find(&seeder->heap->finder, (struct snap_rank){rank}, header, &cell) ||
+			is_told_by_holder(cell.tag))
 			continue;
 		struct verdict verdict = verdict_of(l, location, cell.tag, cell.wosize);
 		if (verdict.type.n && verdict.makes != MAKES_VALUE)
@@ -192,15 +202,23 @@ enum hg_status seeds_locations(struct infer_seeder *seeder)
 {
 	struct locations l = {.seeder = seeder};
 	const struct snap *snap = seeder->in->snap;
-	enum hg_status status = HG_OK;
-	if (seeder->in->types->location_count == 0)
+	if (seeder->in->types->location_count == 0 || snap->format->ids == SNAP_IDS_NONE ||
+		snap->locations.count <= 1)
 		return HG_OK;
 	infer_forget_walk(&seeder->heap->finder);
-	if (snap->format->ids != SNAP_IDS_NONE && snap->locations.count > 1)
-		status = seed_by_ids(&l);
-	if (status == HG_OK)
-		seed_sampled(&l);
+	enum hg_status status = seed_by_ids(&l);
 	base_map_release(&l.verdicts);
 	base_arena_free(seeder->arena, l.held);
 	return status != HG_OK ? status : seeder->failure->status;
+}
+
+enum hg_status seeds_samples(struct infer_seeder *seeder)
+{
+	struct locations l = {.seeder = seeder};
+	if (seeder->in->types->location_count == 0 || seeder->in->snap->sampled_count == 0)
+		return HG_OK;
+	infer_forget_walk(&seeder->heap->finder);
+	seed_sampled(&l);
+	base_map_release(&l.verdicts);
+	return seeder->failure->status;
 }

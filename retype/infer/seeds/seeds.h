@@ -10,8 +10,8 @@
 
 /* Fields of units: by the name of the unit, by single definitions' blocks, by what they hold. */
 infer_family_fn seeds_globals, seeds_definitions, seeds_recognised;
-/* Blocks whose allocation's location is known. */
-infer_family_fn seeds_locations;
+/* Blocks whose allocation's location is known: by ids in their headers, by samples. */
+infer_family_fn seeds_locations, seeds_samples;
 /* What closures have captured; objects by their methods. */
 infer_family_fn seeds_closures, seeds_objects;
 /* Blocks that say what they are. */

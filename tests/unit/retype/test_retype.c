@@ -1,8 +1,8 @@
 /*
  * Propagation of types over small heaps with known answers, and over random ones in several orders.
  *
- * Heaps are dumps of OCamlmemprof; where blocks were allocated is said by samples, which are put
- * into the snapshot directly.
+ * Heaps are dumps of OCamlmemprof; where blocks were allocated is said by ids in their headers,
+ * which are exact, or by samples, which are put into the snapshot directly.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,10 +19,11 @@
 /*
  * Lines 1 to 8 allocate: 1 a string list, 2 a pair of int and string, 3 an array of these pairs, 4
  * a record r, 5 a pair or a record of the same shape, 6 a list of pairs, 7 what a call returned, 8
- * a list of records, 9 several types, as the '# line' of a generated parser have it; from 10 on
+ * a list of records, 9 several types, as the '# line' of a generated parser have it, 10 bytes, 11 a
+ * record of a string and bytes, 12 a list of a variant with a name, 13 the same without; from 14 on
  * each is a call that returns a string with a pair of strings.
  */
-enum { LINES = 64, FIRST_CALL = 10 };
+enum { LINES = 64, FIRST_CALL = 14 };
 static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "u Test 00000000000000000000000000000000 test.ml /src cmt\n"
 			      "D 0 string 0/0/0 B string\n"
@@ -57,6 +58,15 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "t 16 c 2 15\n"
 			      "t 17 T 0 0 0\n"
 			      "t 18 T 0 12\n"
+			      "D 9 bytes 0/9/0 B bytes\n"
+			      "t 19 c 9\n"
+			      "D 10 both 0/10/0 R text:0 raw:19\n"
+			      "t 20 c 10\n"
+			      "t 21 P A:0 B:1\n"
+			      "D 11 named 0/11/0 A 21\n"
+			      "t 22 c 11\n"
+			      "t 23 c 2 22\n"
+			      "t 24 c 2 21\n"
 			      "f 0 test.ml Test\n"
 			      "L 0 1 0 5 1 5 @-1 con.%3a%3a:2\n"
 			      "L 0 2 0 5 2 5 @-1 tuple:5\n"
@@ -66,7 +76,11 @@ static const char profile[] = "hgprof 1 ocaml 4.13.1 word 64\n"
 			      "L 0 6 0 5 6 5 @-1 con.%3a%3a:11\n"
 			      "L 0 7 0 5 7 5 @-1 call:12\n"
 			      "L 0 8 0 5 8 5 @-1 con.%3a%3a:14\n"
-			      "L 0 9 0 5 9 5 @-1 con.Some:8 tuple:17 con.%3a%3a:16 con.%3a%3a:2\n";
+			      "L 0 9 0 5 9 5 @-1 con.Some:8 tuple:17 con.%3a%3a:16 con.%3a%3a:2\n"
+			      "L 0 10 0 5 10 5 @-1 prim.caml_create_bytes:19\n"
+			      "L 0 11 0 5 11 5 @-1 record:20\n"
+			      "L 0 12 0 5 12 5 @-1 con.%3a%3a:23\n"
+			      "L 0 13 0 5 13 5 @-1 con.%3a%3a:24\n";
 
 static const char profile_of_units[] =
 	"hgprof 1 ocaml 4.13.1 word 64\n"
@@ -84,6 +98,11 @@ struct heap {
 	struct snap_sampled sampled[64];
 	unsigned lines[64];
 	unsigned sampled_count;
+	struct {
+		uint64_t block;
+		unsigned line;
+	} located[64]; /* by ids */
+	unsigned located_count;
 	char profile_path[64];
 	struct hg_session *session;
 	struct snap snap;
@@ -98,11 +117,17 @@ static void heap_start(struct heap *h)
 	dump_chunk(&h->dump, BASE, BASE + ((uint64_t)1 << 30));
 }
 
+/* Each block has an id of its own, of which most mean nothing. */
+static uint64_t id_of(uint64_t block)
+{
+	return (block - BASE) / 8;
+}
+
 /* Fields, if the tag has such, follow as words. */
 static uint64_t heap_block(struct heap *h, unsigned tag, uint64_t wosize)
 {
 	uint64_t block = h->next + 8;
-	dump_block(&h->dump, block, tag, wosize, 0);
+	dump_block(&h->dump, block, tag, wosize, id_of(block));
 	h->next += 8 * (wosize + 1);
 	return block;
 }
@@ -124,6 +149,12 @@ static void heap_sample(struct heap *h, uint64_t block, unsigned line)
 {
 	h->lines[h->sampled_count] = line;
 	h->sampled[h->sampled_count++].address = snap_pointed_header(block);
+}
+
+static void heap_locate(struct heap *h, uint64_t block, unsigned line)
+{
+	h->located[h->located_count].block = block;
+	h->located[h->located_count++].line = line;
 }
 
 static int by_address(const void *a, const void *b)
@@ -169,6 +200,12 @@ static void heap_load(struct heap *h)
 	}
 	for (unsigned i = 0; i < h->sampled_count; i++)
 		h->sampled[i].location = locations[h->lines[i]];
+	for (unsigned i = 0; i < h->located_count; i++) {
+		struct snap_meaning meaning = {locations[h->located[i].line], HG_EXACT};
+		assert_int_equal(snap_locations_set(&h->snap.locations,
+					 (uint32_t)id_of(h->located[i].block), meaning, &h->error),
+			HG_OK);
+	}
 	h->snap.sampled = calloc(64, sizeof(*h->snap.sampled));
 	assert_non_null(h->snap.sampled);
 	memcpy(h->snap.sampled, h->sampled, sizeof(h->sampled));
@@ -284,7 +321,7 @@ static void clashes_of_exact_seeds(void **state)
 	uint64_t text = heap_string(&h);
 	uint64_t wrong = heap_pair(&h, text, text);
 	uint64_t list = heap_pair(&h, wrong, 1);
-	heap_sample(&h, list, 1);
+	heap_locate(&h, list, 1);
 	h.root = list;
 	heap_type(&h);
 	assert_type(&h, list, "string list", HG_EXACT);
@@ -303,8 +340,8 @@ static void conflicts_of_exact_seeds(void **state)
 	uint64_t text = heap_string(&h);
 	uint64_t shared = heap_pair(&h, 7, text);
 	uint64_t notes = heap_pair(&h, shared, 1);
-	heap_sample(&h, shared, 2);
-	heap_sample(&h, notes, 8);
+	heap_locate(&h, shared, 2);
+	heap_locate(&h, notes, 8);
 	h.root = notes;
 	heap_type(&h);
 	assert_type(&h, notes, "note list", HG_EXACT);
@@ -325,13 +362,80 @@ static void fields_decide_between_types(void **state)
 	uint64_t text = heap_string(&h);
 	uint64_t shared = heap_pair(&h, text, 1);
 	uint64_t pairs = heap_pair(&h, shared, 1);
-	heap_sample(&h, shared, 1);
-	heap_sample(&h, pairs, 6);
+	heap_locate(&h, shared, 1);
+	heap_locate(&h, pairs, 6);
 	h.root = pairs;
 	heap_type(&h);
 	assert_type(&h, shared, "string list", HG_EXACT);
 	assert_int_equal(h.retype.counts.type_conflicts, 0);
 	assert_int_equal(h.retype.counts.shape_clashes, 2);
+	heap_release(&h);
+}
+
+/* What holds a block tells what it is now; where it was made tells that of others. */
+static void holders_tell_more_than_samples(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h);
+	uint64_t shared = heap_pair(&h, 7, text), alone = heap_pair(&h, 9, text);
+	uint64_t notes = heap_pair(&h, shared, 1), other = heap_pair(&h, text, 1);
+	heap_locate(&h, notes, 8);
+	heap_sample(&h, shared, 2);
+	heap_sample(&h, other, 1);
+	h.root = notes;
+	heap_type(&h);
+	assert_type(&h, notes, "note list", HG_EXACT);
+	assert_type(&h, shared, "note", HG_EXACT);
+	assert_type(&h, alone, "", HG_UNKNOWN_ORIGIN);
+	assert_type(&h, other, "string list", HG_EXACT);
+	assert_int_equal(h.retype.counts.type_conflicts, 0);
+	assert_int_equal(h.retype.counts.undone_seeds, 1);
+	heap_release(&h);
+}
+
+/* Strings are made as bytes: that they were tells nothing.  A block may well be held as both. */
+static void strings_and_bytes_go_together(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t made = heap_string(&h), alone = heap_string(&h), shared = heap_string(&h);
+	uint64_t held = heap_pair(&h, made, 1), both = heap_pair(&h, shared, shared);
+	heap_sample(&h, made, 10);
+	heap_sample(&h, alone, 10);
+	heap_sample(&h, shared, 10);
+	heap_sample(&h, held, 1);
+	heap_sample(&h, both, 11);
+	h.root = held;
+	heap_type(&h);
+	assert_type(&h, held, "string list", HG_EXACT);
+	assert_type(&h, made, "string", HG_EXACT);
+	assert_type(&h, alone, "string", HG_EXACT);
+	assert_type(&h, both, "both", HG_EXACT);
+	assert_type(&h, shared, "(bytes | string)", HG_EXACT);
+	assert_int_equal(h.retype.counts.type_conflicts, 0);
+	assert_int_equal(h.retype.counts.undone_seeds, 0);
+	heap_release(&h);
+}
+
+/* A sample that says no more than the name of a variant does leaves the name. */
+static void samples_leave_names(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h), variant = heap_pair(&h, 2 * 65 + 1, text);
+	uint64_t list = heap_pair(&h, variant, 1), other = heap_pair(&h, variant, 1);
+	heap_locate(&h, list, 12);
+	heap_sample(&h, list, 13);
+	heap_sample(&h, other, 13);
+	h.root = list;
+	heap_type(&h);
+	assert_type(&h, list, "named list", HG_EXACT);
+	assert_type(&h, variant, "named", HG_EXACT);
+	assert_type(&h, other, "[ `A of string | `B of int ] list", HG_EXACT);
 	heap_release(&h);
 }
 
@@ -545,7 +649,8 @@ static void same_in_any_order(void **state)
 			blocks[i] = block = heap_pair(&h, one, two);
 		}
 		for (unsigned i = 0; i < 60; i++)
-			heap_sample(&h, blocks[i * 97 + 1], 1 + (unsigned)rand() % 8);
+			(i % 2 ? heap_sample : heap_locate)(
+				&h, blocks[i * 97 + 1], 1 + (unsigned)rand() % 8);
 		h.root = block;
 		heap_load(&h);
 		for (unsigned order = 0; order < 4; order++) {
@@ -754,6 +859,9 @@ int main(void)
 		cmocka_unit_test(clashes_of_exact_seeds),
 		cmocka_unit_test(conflicts_of_exact_seeds),
 		cmocka_unit_test(fields_decide_between_types),
+		cmocka_unit_test(holders_tell_more_than_samples),
+		cmocka_unit_test(strings_and_bytes_go_together),
+		cmocka_unit_test(samples_leave_names),
 		cmocka_unit_test(sureness_of_places),
 		cmocka_unit_test(shapes_choose_between_types),
 		cmocka_unit_test(undoes_wrong_seeds),
