@@ -323,16 +323,21 @@ let interface_contents u file (c : Cmi_format.cmi_infos) =
     if u.imports = [] then u.imports <- imports)
 
 (* Reads a file into its unit. *)
-let load file =
+let load ?(is_own = false) file =
+  let found u = if is_own then u.is_own <- true in
   Memory.tidy ();
   match if Guard.is_skipped file then None else read file with
   | None -> ()
   | Some (cmi, cmt) -> (
       let u = Option.map (cmt_contents file) cmt in
+      Option.iter found u;
       match (u, cmi) with
       | _, None -> ()
       | Some u, Some c -> if cmt = None || u.cmt = file || u.cmt = "" then interface_contents u file c
-      | None, Some c -> interface_contents (unit_of_interface c.cmi_name) file c)
+      | None, Some c ->
+          let u = unit_of_interface c.cmi_name in
+          found u;
+          interface_contents u file c)
 
 (* The interface is in a .cmt that has one, in the .cmi, and in the .cmti: one of them is enough. *)
 let has_interface file =
@@ -345,11 +350,21 @@ let has_interface file =
 let rank file =
   if Filename.check_suffix file ".cmt" then 0 else if Filename.check_suffix file ".cmi" then 1 else 2
 
+(* Installed libraries in a program's folder are no part of the program: opam's switch there. *)
+let is_installed directory file =
+  let n = String.length directory in
+  List.mem "_opam" (String.split_on_char '/' (String.sub file n (String.length file - n)))
+
 (* All files of these folders: implementations first. *)
 let load_all directories =
-  let files = List.concat_map files_below directories in
-  let files = List.stable_sort (fun a b -> compare (rank a) (rank b)) files in
-  List.iter (fun file -> if rank file = 0 || not (has_interface file) then load file) files;
+  let below directory =
+    List.map (fun file -> (file, not (is_installed directory file))) (files_below directory)
+  in
+  let files = List.concat_map below directories in
+  let files = List.stable_sort (fun (a, _) (b, _) -> compare (rank a) (rank b)) files in
+  List.iter
+    (fun (file, is_own) -> if rank file = 0 || not (has_interface file) then load ~is_own file)
+    files;
   List.length files
 
 (* With code in the executable; there, if only as an interface. *)
@@ -413,7 +428,7 @@ let find_import name =
   | Some cmt, cmi, cmti ->
       load cmt;
       if (match Units.find name with Some { interface = None; _ } -> true | _ -> false) then
-        Option.iter load (if cmi <> None then cmi else cmti)
+        Option.iter (fun file -> load file) (if cmi <> None then cmi else cmti)
   | None, Some file, _ | None, None, Some file -> load file
   | None, None, None -> ()
 

@@ -32,10 +32,11 @@ let fields l =
        l)
 
 let unit_record t (u : Units.t) =
-  line t "u %s %s %s %s %s" (esc u.name)
+  line t "u %s %s %s %s %s %s" (esc u.name)
     (match u.crc with Some d -> Digest.to_hex d | None -> "-")
     (esc u.source) (esc u.builddir)
     (if u.implementation <> None then "cmt" else if u.interface <> None then "cmi" else "none")
+    (if u.is_own then "own" else "lib")
 
 let term t i (term : Terms.term) =
   let optional (tag, t) =
@@ -87,10 +88,31 @@ let types t =
   Terms.Table.iteri (fun _ d -> declaration t d) Terms.decls;
   Terms.Table.iteri (layout t) Terms.layouts
 
-let globals t (u : Units.t) (b : Globals.block) =
-  line t "g %s %d%s" (esc u.name) b.exported (named b.fields)
+(* A file's number; for each unit its own. *)
+let file t (u : string) path =
+  match Hashtbl.find_opt t.files (u, path) with
+  | Some i -> i
+  | None ->
+      let i = Hashtbl.length t.files in
+      Hashtbl.add t.files (u, path) i;
+      line t "f %d %s %s" i (esc path) (esc u);
+      i
 
-let value t (u : Units.t) (ident, term) = line t "v %s %s %d" (esc u.name) (esc ident) term
+(* Where something is defined: the number of the file and the line. *)
+let definition t (u : Units.t) (loc : Location.t) =
+  let k = Places.key_of loc in
+  if loc = Location.none || k.line <= 0 then "-"
+  else Printf.sprintf "%d:%d" (file t u.name k.file) k.line
+
+let globals t (u : Units.t) (b : Globals.block) =
+  line t "g %s %d%s" (esc u.name) b.exported (named b.fields);
+  if b.definitions <> [] then
+    let places = List.map (fun loc -> " " ^ definition t u loc) b.definitions in
+    line t "d %s%s" (esc u.name) (String.concat "" places)
+
+let value t (u : Units.t) (ident, term, loc) =
+  let at = definition t u loc in
+  line t "v %s %s %d %s" (esc u.name) (esc ident) term at
 
 let extension t (x : Places.extension) =
   let record = esc x.ext_name ^ fields x.ext_fields in
@@ -103,16 +125,6 @@ let class_record t (u : Units.t) (c : Units.class_record) =
   let methods = List.sort compare c.methods in
   let methods = String.concat "" (List.map (fun m -> esc m ^ " ") methods) in
   line t "C %s %s;%s" (esc name) methods (named (Classes.fields u c.entry))
-
-(* A file's number; for each unit its own. *)
-let file t (u : string) path =
-  match Hashtbl.find_opt t.files (u, path) with
-  | Some i -> i
-  | None ->
-      let i = Hashtbl.length t.files in
-      Hashtbl.add t.files (u, path) i;
-      line t "f %d %s %s" i (esc path) (esc u);
-      i
 
 let func t (f : Functions.t) =
   let k = Places.key_of f.loc in

@@ -240,11 +240,14 @@ let iterator s =
 (* All patterns' identifiers with their types, into Globals.values. *)
 let collect_values (str : structure) =
   Hashtbl.reset Globals.values;
+  Hashtbl.reset Globals.bound_at;
   let super = Tast_iterator.default_iterator in
   let pat : type k. Tast_iterator.iterator -> k general_pattern -> unit =
    fun self p ->
     Option.iter
-      (fun id -> Hashtbl.replace Globals.values (Units.ident_key id) p.pat_type)
+      (fun id ->
+        Hashtbl.replace Globals.values (Units.ident_key id) p.pat_type;
+        Hashtbl.replace Globals.bound_at (Units.ident_key id) p.pat_loc)
       (Compat.pattern_ident p);
     super.pat self p
   in

@@ -87,6 +87,7 @@ type t = {
   mutable interface_file : string;
   mutable source : string;
   mutable builddir : string;
+  mutable is_own : bool;  (** of the program: found below the folders that were given *)
   mutable crc : Digest.t option;  (** of its interface *)
   mutable interface_crc : Digest.t option;  (** of the interface that was read *)
   mutable source_digest : Digest.t option;
@@ -127,7 +128,8 @@ let symbol_name ~pack modname =
 
 let create ~pack modname =
   let name = symbol_name ~pack modname in
-  { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = ""; crc = None;
+  { name; modname; pack; cmt = ""; interface_file = ""; source = ""; builddir = "";
+    is_own = false; crc = None;
     interface_crc = None; source_digest = None;
     root = { key = name; raw = name; parts = [ Text (Names.of_unit name) ]; anonymous = false;
       formal = false };

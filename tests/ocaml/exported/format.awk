@@ -16,11 +16,18 @@ function use(kind, n) {
 	if (n !~ /^[0-9]+$/) wrong("not a number of " kind)
 	else if (n + 0 > most[kind] + 0) most[kind] = n
 }
+# Where something is defined: FILE:LINE or '-'.
+function place(s,   p) {
+	if (s == "-") return
+	if (s !~ /^[0-9]+:[1-9][0-9]*$/) wrong("a place")
+	split(s, p, ":")
+	use("f", p[1])
+}
 BEGIN { FS = " " }
 FNR == 1 { if ($0 !~ /^hgprof 1 ocaml [0-9.~+a-z]+ word 64$/) wrong("the first line"); next }
 ended { wrong("behind the last line") }
 /^ | $|  / { wrong("spaces") }
-$1 == "u" { if (NF != 6 || $3 !~ /^([0-9a-f]+|-)$/ || $6 !~ /^(cmt|cmi|none)$/) wrong("a unit"); next }
+$1 == "u" { if (NF != 7 || $3 !~ /^([0-9a-f]+|-)$/ || $6 !~ /^(cmt|cmi|none)$/ || $7 !~ /^(own|lib)$/) wrong("a unit"); next }
 $1 == "t" {
 	dense("t", $2)
 	if ($3 == "c") { use("D", $4); uses(5) }
@@ -45,8 +52,9 @@ $1 == "D" {
 }
 $1 == "k" { if (left-- <= 0 || $3 !~ /^[cbr]$/) wrong("a constructor"); uses(4); next }
 $1 == "m" { dense("m", $2); uses(4); next }
-$1 == "g" { if ($3 > NF - 3) wrong("a block"); uses(4); next }
-$1 == "v" { if (NF != 4) wrong("a value"); uses(4); next }
+$1 == "g" { if ($3 > NF - 3) wrong("a block"); block = $2; size = NF - 3; uses(4); next }
+$1 == "d" { if ($2 != block || NF - 2 != size) wrong("definitions"); for (i = 3; i <= NF; i++) place($i); next }
+$1 == "v" { if (NF != 5) wrong("a value"); use("t", $4); place($5); next }
 $1 == "x" { uses(3); next }
 $1 == "C" { for (i = 3; i <= NF && $i != ";"; i++); uses(i); next }
 $1 == "f" { dense("f", $2); next }

@@ -1,6 +1,6 @@
 # show.awk MODULE exe.prof - prints what exe.prof says of a module, with type terms written out: units,
 # declarations, layouts, blocks of units, extension constructors, classes.  MODULE is the beginning of
-# names, for places (L) the file; -v records=gDkxC chooses kinds.  Two spaces are between fields.
+# names, for places (L) the file, for definitions (d, v) the unit; -v records=gDkxC chooses kinds.  Two spaces are between fields.
 function plain(s) {
 	if (s == "%")
 		return ""
@@ -58,8 +58,17 @@ $1 == "f" { file_name[$2] = plain($3) }
 END {
 	for (i = 1; i <= NR; i++) {
 		n = split(line[i], w, " ")
-		if (!index(records, w[1]) && w[1] != "D") continue
-		if (w[1] == "g" && mine(w[2])) print "block " w[2] " " w[3] ":" fields(line[i], 4)
+		if (!index(records, w[1]) && w[1] != "D" && !(w[1] == "g" && index(records, "d"))) continue
+		if (w[1] == "g" && mine(w[2]) && index(records, "g")) print "block " w[2] " " w[3] ":" fields(line[i], 4)
+		if (w[1] == "g") for (j = 4; j <= n; j++) { split(w[j], p, ":"); field_name[w[2], j] = plain(p[1]) }
+		if (w[1] == "d" && w[2] == module) for (j = 3; j <= n; j++) {
+			s = split(w[j], p, ":") == 2 ? file_name[p[1]] ":" p[2] : w[j]
+			print field_name[w[2], j + 1] " " s
+		}
+		if (w[1] == "v" && w[2] == module) {
+			sub(/_[0-9]+$/, "", w[3])
+			print plain(w[3]) " " (split(w[5], p, ":") == 2 ? file_name[p[1]] ":" p[2] : w[5])
+		}
 		if (w[1] == "x" && mine(w[2])) print "extension " w[2] ":" fields(line[i], 3)
 		if (w[1] == "L" && file_name[w[2]] == module) print "place " w[3] ":" w[4] ":" fields(line[i], 9)
 		if (w[1] == "C" && mine(w[2])) print "class " plain(w[2]) ":" fields(line[i], 3)

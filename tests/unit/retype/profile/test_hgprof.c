@@ -3,6 +3,7 @@
 #include "tests/unit/retype/type_table.h"
 
 #include "retype/profile/hgprof.h"
+#include "retype/profile/owners.h"
 
 #include "base/file.h"
 
@@ -288,6 +289,67 @@ static void places_with_large_numbers(void **state)
 	profile_close(&p);
 }
 
+/* Fields that readers of before skip: whose a unit is, and where what it has is defined. */
+static void owners_and_definitions(void **state)
+{
+	struct profile p;
+	(void)state;
+	open_good(&p, "u A - a.ml . cmt own later|u B - b.ml . cmi lib|u C - c.ml . cmt|" STRINGS
+		      "f 0 x.ml A|f 1 x.mly A|g A 1 x:0 y:0 z:0|d A 0:12 - 1:7|g B 1 x:0|"
+		      "v A x_1 0 0:12 later|v A y_2 0 -|v A z_3 0|");
+	const struct retype_unit *units = p.types.units;
+	assert_int_equal(units[0].owner, RETYPE_OWN);
+	assert_int_equal(units[1].owner, RETYPE_LIBRARY);
+	assert_int_equal(units[2].owner, RETYPE_OWNER_UNTOLD);
+	assert_int_equal(units[0].place_count, 3);
+	assert_string_equal(units[0].places[0].file, "x.ml");
+	assert_int_equal(units[0].places[0].line, 12);
+	assert_null(units[0].places[1].file);
+	assert_string_equal(units[0].places[2].file, "x.mly");
+	assert_int_equal(units[0].places[2].line, 7);
+	assert_int_equal(units[1].place_count, 0);
+	assert_string_equal(p.types.values[0].place.file, "x.ml");
+	assert_int_equal(p.types.values[0].place.line, 12);
+	assert_null(p.types.values[1].place.file);
+	assert_null(p.types.values[2].place.file);
+	profile_close(&p);
+}
+
+/* Where a profile does not say it: by names, and by the folder of the unit that is linked last. */
+static void owners_of_old_profiles(void **state)
+{
+	static const struct snap_unit linked[] = {{.name = "Stdlib"}, {.name = "Lib"},
+		{.name = "Own"}, {.name = "Main"}, {.name = "Std_exit"}, {.name = "Plugin"}};
+	static const struct {
+		const char *unit;
+		enum retype_owner owner;
+	} expected[] = {{"CamlinternalFormat", RETYPE_LIBRARY}, {"Lib", RETYPE_LIBRARY},
+		{"Main", RETYPE_OWN}, {"Own", RETYPE_OWN}, {"Plugin", RETYPE_LIBRARY},
+		{"Said", RETYPE_OWN}, {"Std_exit", RETYPE_LIBRARY},
+		{"Stdlib__List", RETYPE_LIBRARY}, {"Unfound", RETYPE_OWN}};
+	struct snap snap = {.units = linked, .unit_count = sizeof(linked) / sizeof(*linked)};
+	struct profile p;
+	(void)state;
+	open_good(&p, "u Main - main.ml /home/me cmt|u Lib - lib.ml /usr/src/lib cmt|"
+		      "u Own - own.ml /home/me cmt|u Plugin - p.ml /tmp/p cmt|"
+		      "u Said - said.ml /usr/src/lib cmt own|u Stdlib__List - list.ml /home/me cmt|"
+		      "u CamlinternalFormat - c.ml /home/me cmt|u Std_exit - e.ml /home/me cmt|"
+		      "u Unfound - % % none|");
+	retype_find_owners(&p.types, &snap);
+	assert_int_equal(p.types.unit_count, sizeof(expected) / sizeof(*expected));
+	for (unsigned i = 0; i < p.types.unit_count; i++) {
+		assert_string_equal(p.types.units[i].name, expected[i].unit);
+		assert_int_equal(p.types.units[i].owner, expected[i].owner);
+	}
+	profile_close(&p);
+	assert_true(retype_is_standard_file("list.ml"));
+	assert_true(retype_is_standard_file("/build/stdlib/weak.ml"));
+	assert_true(retype_is_standard_file("stdlib/arg.ml"));
+	assert_false(retype_is_standard_file("list.mli"));
+	assert_false(retype_is_standard_file("my_list.ml"));
+	assert_false(retype_is_standard_file(""));
+}
+
 static void symbols_of_all_kinds(void **state)
 {
 	struct profile p;
@@ -478,6 +540,11 @@ static void bad_uses(void **state)
 	refuse(UNITS "f 0 a.ml D|", 4, "the unit 'D' has no record u");
 	refuse(UNITS "F 0 A x 0 1 1 1 1 1 1 -|", 4, "out of range for a file");
 	refuse(UNITS STRINGS "f 0 a A|F 0 A x 0 1 1 1 1 1 1 0,|", 7, "is no number");
+	refuse(UNITS "d D -|", 4, "the unit 'D' has no record u");
+	refuse(UNITS "d A 0:1|", 4, "out of range for a file");
+	refuse(UNITS "f 0 a A|d A - 0:1 0|", 5, "a definition is FILE:LINE");
+	refuse(UNITS "f 0 a A|d A 0:x|", 5, "is no number of a line");
+	refuse(UNITS STRINGS "f 0 a A|v A x_1 0 0:4294967295|", 7, "out of range for a line");
 	refuse("x A.E %:0|", 2, "out of range for a term");
 	refuse("C c a b ; x|", 2, "a field without a term");
 	refuse("L 0 1 1 1 1 1 @-1|", 2, "out of range for a file");
@@ -570,6 +637,8 @@ int main(void)
 		cmocka_unit_test(places),
 		cmocka_unit_test(places_with_large_numbers),
 		cmocka_unit_test(makers),
+		cmocka_unit_test(owners_and_definitions),
+		cmocka_unit_test(owners_of_old_profiles),
 		cmocka_unit_test(symbols_of_all_kinds),
 		cmocka_unit_test(classes_by_their_methods),
 		cmocka_unit_test(namesakes_have_what_all_have),
