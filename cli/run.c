@@ -402,7 +402,7 @@ enum hg_status cli_from_node(struct cli_run *run, hg_node *node)
 		}
 	}
 	if (selection->count == 0)
-		status = cli_usage_error(run, "--from: nothing matches '%s'", run->values.from);
+		status = rep_nothing_matches(&run->context, "--from", run->values.from);
 	else if (*node == HG_NO_NODE)
 		status = cli_usage_error(
 			run, "--from: nothing that matches '%s' is reachable", run->values.from);

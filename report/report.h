@@ -20,6 +20,13 @@ struct rep_context {
 	enum hg_weight weight; /* as in the options of the session */
 };
 
+/*
+ * For a pattern that selects nothing: HG_ERROR_USAGE, and an error that names what it may have been
+ * meant for.  'option' is the one that it was given with, or NULL.
+ */
+enum hg_status rep_nothing_matches(
+	struct rep_context *context, const char *option, const char *pattern);
+
 enum rep_sort {
 	REP_SORT_DEFAULT,
 	REP_SORT_RETAINED,

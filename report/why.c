@@ -39,7 +39,6 @@ enum { PATH_COLUMNS = sizeof(path_columns) / sizeof(path_columns[0]) };
 
 struct answer {
 	const char *pattern;
-	bool has_types;
 	struct hg_selection *selection;
 	struct hg_why *why;
 	bool *kept;
@@ -196,13 +195,6 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 	struct rep_text text = {0}, pattern = {0};
 	if (!emitter->writer->for_people)
 		return;
-	if (selection->count == 0) {
-		rep_prose(emitter, REP_PLAIN, "%s: nothing matches%s\n",
-			rep_escaped(&pattern, answer->pattern),
-			answer->has_types ? "" : "; the types are not known");
-		rep_text_release(&pattern);
-		return;
-	}
 	if (selection->count == selection->blocks)
 		rep_name_amount(&text, selection->blocks, "block", "blocks");
 	else
@@ -266,12 +258,15 @@ static bool keep_path_rows(struct answer *answer, uint64_t limit)
 
 enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit)
 {
-	struct answer answer = {.pattern = pattern, .has_types = hg_has_types(context->snapshot)};
+	struct answer answer = {.pattern = pattern};
 	enum hg_status status = hg_select(context->snapshot, pattern, &answer.selection);
-	if (status == HG_OK)
+	bool nothing = status == HG_OK && answer.selection->count == 0;
+	if (status == HG_OK && !nothing)
 		status = hg_explain_nodes(context->snapshot, answer.selection->nodes,
 			answer.selection->count, &answer.why);
-	if (status != HG_OK) {
+	if (nothing) {
+		status = rep_nothing_matches(context, NULL, pattern);
+	} else if (status != HG_OK) {
 		status = rep_library_failed(context, status);
 	} else if (!keep_path_rows(&answer, limit)) {
 		status = rep_no_memory(context);

@@ -30,7 +30,8 @@ const struct cli_verb cli_verb_why = {
 		"address.  Anything else is a type or a location as reports print them, or the "
 		"file or line of one; or an RE, for locations if it has a colon and a digit or if "
 		"no types are known, else for types.  RE is an extended regular expression that "
-		"matches anywhere in the name.\n\n"
+		"matches anywhere in the name.  If it matches nothing the exit code is 2, and the "
+		"message has the names that are nearest.\n\n"
 		"Shows the shortest path to the selected block that retains most, then the "
 		"shortest paths to all of them, drawn together where their steps have the same "
 		"root, or the same type and location.",

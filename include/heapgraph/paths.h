@@ -26,6 +26,19 @@ HG_API enum hg_status hg_select(
 	struct hg_snapshot *snapshot, const char *pattern, struct hg_selection **out);
 HG_API void hg_selection_release(struct hg_selection **selection);
 
+/*
+ * What a pattern that selects nothing may have been meant for: patterns that do select something,
+ * whose names are near to it, at most five, the nearest first.
+ */
+struct hg_nearest {
+	size_t count;
+	const char **patterns;
+};
+
+HG_API enum hg_status hg_find_nearest(
+	struct hg_snapshot *snapshot, const char *pattern, struct hg_nearest **out);
+HG_API void hg_nearest_release(struct hg_nearest **nearest);
+
 /* One step of the shortest path from the virtual root to a node, holder before held. */
 struct hg_step {
 	hg_node node;

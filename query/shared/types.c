@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which terms are types of blocks, by number; from query_alloc(). */
-static enum hg_status find_types_met(struct hg_snapshot *snapshot, bool **out)
+enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out)
 {
 	const struct retype *retype = &snapshot->retype;
 	uint32_t count = retype_term_count(&retype->types);
@@ -46,7 +45,7 @@ enum hg_status query_types_match(struct hg_snapshot *snapshot, const struct base
 	const char *literal, bool **out)
 {
 	uint32_t count = retype_term_count(&snapshot->retype.types);
-	BASE_TRY(find_types_met(snapshot, out));
+	BASE_TRY(query_types_met(snapshot, out));
 	enum hg_status status = match_names(snapshot, pattern, literal, count, *out);
 	if (status != HG_OK)
 		free(*out);
@@ -71,7 +70,7 @@ enum hg_status query_types_by_name(struct hg_snapshot *snapshot, uint32_t **out)
 	char name[QUERY_LONGEST_NAME];
 	struct query_aliases aliases = {0};
 	uint32_t count = retype_term_count(&snapshot->retype.types);
-	BASE_TRY(find_types_met(snapshot, &met));
+	BASE_TRY(query_types_met(snapshot, &met));
 	enum hg_status status =
 		query_alloc(snapshot, (uint64_t)count + 1, sizeof(**out), (void **)out);
 	for (uint32_t i = 1; i < count && status == HG_OK; i++) {

@@ -11,6 +11,9 @@
 
 enum { QUERY_LONGEST_NAME = 8192 };
 
+/* Which types blocks have, by number; the caller frees *out. */
+enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out);
+
 /* Of these, those whose name is 'literal' or, when that is NULL, matches the expression. */
 enum hg_status query_types_match(struct hg_snapshot *snapshot, const struct base_pattern *pattern,
 	const char *literal, bool **out);

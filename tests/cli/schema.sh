@@ -50,7 +50,6 @@ for key in location tag module root type type,location callstack; do
 	written trend trend --by $key $cache0 $cache2
 done
 written why why loc:cache.ml $cache0
-written why why loc:no-such-thing $cache0
 written roots roots --type no-such-type $cache0
 written info_refused info LICENSE
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"

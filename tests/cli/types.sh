@@ -223,8 +223,9 @@ check 'and a note does' grep -q '^heapgraph: .*exe\.prof ' "$work/err"
 refuses 'and types that are required fail' 3 top --require-types "$work/stale/core.zst"
 run top --by type --format csv $core
 check 'without a profile, blocks that describe themselves' grep -q '^string,[0-9]*,' "$work/out"
-run why 'Tiny.item' $core
-check 'and why says that there are no types' grep -q 'nothing matches; the types are not known' "$work/out"
+refuses 'and why fails' 2 why 'Tiny.item' $core
+check 'and says that there are no types' \
+	grep -q "nothing matches 'Tiny.item'; the types are not known" "$work/err"
 run top $core
 check 'and top how to get types and locations' \
 	grep -q '^neither types nor locations are known: heapgraph-prof ' "$work/out"
