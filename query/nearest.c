@@ -212,38 +212,81 @@ static void leave_out_far(struct nearest *n)
 		n->count--;
 }
 
-static enum hg_status keep_nearest(const struct nearest *n, struct hg_nearest *out)
+/* "nothing matches 'x'; the nearest are 'y', 'z'", as far as a message goes. */
+static enum hg_status tell_nearest(
+	const struct nearest *n, const char *pattern, struct hg_nearest *out)
+{
+	enum { ROOM = 480 };
+	char *text;
+	const char *is = n->count == 1 ? "is" : "are";
+	BASE_TRY(query_alloc(n->snapshot, ROOM, 1, (void **)&text));
+	query_keep(out, text);
+	out->message = text;
+	size_t length = (size_t)snprintf(text, ROOM, "nothing matches '%.200s'%s", pattern,
+		n->snapshot->retype.has_types ? "" : "; the types are not known");
+	for (unsigned i = 0; i < n->count; i++) {
+		const char *near = n->best[i].pattern;
+		if (length + strlen(near) + sizeof("; the nearest are ''") > ROOM)
+			return HG_OK;
+		if (i == 0)
+			length += (size_t)snprintf(
+				text + length, ROOM - length, "; the nearest %s '%s'", is, near);
+		else
+			length += (size_t)snprintf(text + length, ROOM - length, ", '%s'", near);
+	}
+	return HG_OK;
+}
+
+static enum hg_status keep_nearest(
+	const struct nearest *n, const char *pattern, struct hg_nearest *out)
 {
 	char(*texts)[LONGEST_TOLD];
+	BASE_TRY(tell_nearest(n, pattern, out));
 	BASE_TRY(query_alloc(n->snapshot, MOST_NEAREST, sizeof(*texts), (void **)&texts));
 	for (unsigned i = 0; i < n->count; i++)
 		memcpy(texts[i], n->best[i].pattern, sizeof(texts[i]));
+	out->count = n->count;
 	return query_keep_rows(
 		n->snapshot, out, texts, n->count, sizeof(*texts), (void *)&out->patterns);
+}
+
+static enum hg_status find_nearest(struct nearest *n, const char *pattern)
+{
+	read_wanted(n, pattern);
+	if (!*n->word)
+		return HG_OK;
+	if (n->with_globals || n->with_other_roots)
+		add_nearest_roots(n);
+	if (n->with_types)
+		BASE_TRY(add_nearest_types(n));
+	if (n->with_locations)
+		add_nearest_locations(n);
+	leave_out_far(n);
+	return HG_OK;
 }
 
 enum hg_status hg_find_nearest(
 	struct hg_snapshot *snapshot, const char *pattern, struct hg_nearest **out)
 {
 	struct nearest n = {.snapshot = snapshot};
-	enum hg_status status = HG_OK;
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	if (pattern)
-		read_wanted(&n, pattern);
-	if (*n.word) {
-		if (n.with_globals || n.with_other_roots)
-			add_nearest_roots(&n);
-		if (n.with_types)
-			status = add_nearest_types(&n);
-		if (n.with_locations)
-			add_nearest_locations(&n);
-	}
-	leave_out_far(&n);
-	(*out)->count = n.count;
+	if (!pattern)
+		pattern = "";
+	enum hg_status status = find_nearest(&n, pattern);
 	if (status == HG_OK)
-		status = keep_nearest(&n, *out);
+		status = keep_nearest(&n, pattern, *out);
 	if (status != HG_OK)
 		query_free(out);
+	return status;
+}
+
+enum hg_status query_nothing_matches(struct hg_snapshot *snapshot, const char *pattern)
+{
+	struct hg_nearest *nearest;
+	BASE_TRY(hg_find_nearest(snapshot, pattern, &nearest));
+	enum hg_status status = base_fail(
+		&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s", nearest->message);
+	query_free(&nearest);
 	return status;
 }
 

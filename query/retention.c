@@ -135,11 +135,11 @@ static enum hg_status select_positions(
 			base_bit_set(*out, p.n);
 		found |= graph_reaches(p);
 	}
-	if (status == HG_OK && !found)
+	if (status == HG_OK && selection->count == 0)
+		status = query_nothing_matches(snapshot, pattern);
+	else if (status == HG_OK && !found)
 		status = base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			selection->count ? "nothing that matches '%s' is reachable"
-					 : "nothing matches '%s'",
-			pattern);
+			"nothing that matches '%.200s' is reachable", pattern);
 	hg_selection_release(&selection);
 	return status;
 }

@@ -11,39 +11,16 @@ enum hg_status rep_library_failed(struct rep_context *context, enum hg_status st
 	return status;
 }
 
-/* "; the nearest are 'Cache.entry', 'root:Cache.table'", as far as there is room. */
-static void add_nearest_patterns(struct rep_text *text, const struct hg_nearest *nearest)
-{
-	enum { ROOM = 480 };
-	for (size_t i = 0; i < nearest->count; i++) {
-		if (text->length + strlen(nearest->patterns[i]) > ROOM)
-			return;
-		rep_text_printf(text, "%s '%s'",
-			i                     ? ","
-			: nearest->count == 1 ? "; the nearest is"
-					      : "; the nearest are",
-			nearest->patterns[i]);
-	}
-}
-
 enum hg_status rep_nothing_matches(
 	struct rep_context *context, const char *option, const char *pattern)
 {
 	struct hg_nearest *nearest;
-	struct rep_text text = {0};
 	enum hg_status status = hg_find_nearest(context->snapshot, pattern, &nearest);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	if (option)
-		rep_text_printf(&text, "%s: ", option);
-	rep_text_printf(&text, "nothing matches '%.200s'", pattern);
-	if (!hg_has_types(context->snapshot))
-		rep_text_put(&text, "; the types are not known");
-	add_nearest_patterns(&text, nearest);
+	status = base_fail(context->error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s%s%s",
+		option ? option : "", option ? ": " : "", nearest->message);
 	hg_nearest_release(&nearest);
-	status = base_fail(
-		context->error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s", rep_text_string(&text));
-	rep_text_release(&text);
 	return status;
 }
 

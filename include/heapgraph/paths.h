@@ -33,6 +33,7 @@ HG_API void hg_selection_release(struct hg_selection **selection);
 struct hg_nearest {
 	size_t count;
 	const char **patterns;
+	const char *message; /* "nothing matches 'Cach.entry'; the nearest is 'Cache.entry'" */
 };
 
 HG_API enum hg_status hg_find_nearest(

@@ -107,6 +107,9 @@ void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *ou
 /* The field of a block (or root, HG_UNKNOWN) that leads to 'target', the first one. */
 uint64_t query_field_to(struct hg_snapshot *snapshot, hg_node holder, hg_node target);
 
+/* HG_ERROR_USAGE: nothing matches a pattern, whose nearest names are named. */
+enum hg_status query_nothing_matches(struct hg_snapshot *snapshot, const char *pattern);
+
 /* The node at a position; needs graph_nodes(). */
 static inline hg_node query_node(const struct hg_snapshot *snapshot, struct graph_position p)
 {

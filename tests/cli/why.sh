@@ -37,10 +37,11 @@ grep -oE "'[^']*'" "$work/err" | tr -d "'" | tail -n +2 >"$work/names"
 while IFS= read -r one; do
 	check_run "'$one' is a pattern" 0 why "$one" "${typed[@]}"
 done <"$work/names"
-for verb in tree dot; do
+for verb in tree 'tree --blocks' dot; do
+	# shellcheck disable=SC2086 # a verb with an option
 	refuses "$verb --from: exit 2" 2 $verb --from Tiny.itm "${typed[@]}"
-	check "$verb --from: the nearest" grep -qF -- \
-		"--from: nothing matches 'Tiny.itm'; the nearest are 'Tiny.item', " "$work/err"
+	check "$verb --from: the nearest" grep -qF \
+		"nothing matches 'Tiny.itm'; the nearest are 'Tiny.item', " "$work/err"
 done
 refuses 'historical, by location: exit 2' 2 why cache.ml:999 "$cache0"
 check 'historical, by location: the nearest' grep -qE "the nearest are 'cache\.ml:[0-9]+:" "$work/err"
