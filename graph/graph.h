@@ -35,9 +35,11 @@ struct graph {
 	struct graph_position *position; /* of a node; GRAPH_NONE if unreachable */
 	struct graph_position *idom;     /* position of the immediate dominator; idom[0] = 0 */
 	uint32_t *extent;                /* nodes in the subtree, itself included */
-	uint64_t *bytes;   /* shallow bytes of all positions before; live_count + 1 entries */
-	uint64_t *offheap; /* the same for bytes outside the heap; NULL if there are none */
-	uint32_t *node;    /* of a position; made when first asked for by graph_nodes() */
+	uint64_t *bytes;        /* shallow bytes of all positions before; live_count + 1 entries */
+	uint64_t *offheap;      /* the same for bytes outside the heap; NULL if there are none */
+	uint32_t *node;         /* of a position; made when first asked for by graph_nodes() */
+	uint64_t *tops;         /* which positions are children of the root; made by graph_tops() */
+	uint32_t *before_group; /* the last of them before each group of positions */
 
 	struct snap_census census; /* of all words in fields */
 	uint64_t dangling_reached; /* of the dangling ones, those in blocks that are reachable */

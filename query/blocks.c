@@ -2,9 +2,26 @@
 #include "query/shared/query.h"
 
 #include "base/assert.h"
+#include "graph/tops.h"
 #include "snapshot/offheap.h"
 
 #include <stdlib.h>
+
+/* What graph_nodes() and graph_tops() make. */
+static enum hg_status prepare_blocks(struct hg_snapshot *snapshot)
+{
+	struct hg_error *error = &snapshot->session->error;
+	BASE_TRY(graph_nodes(&snapshot->graph, error));
+	return graph_tops(&snapshot->graph, error);
+}
+
+/* The root at the top of a chain of dominators. */
+static hg_node root_above(const struct hg_snapshot *snapshot, struct graph_position position)
+{
+	hg_node top = query_node(snapshot, graph_top(&snapshot->graph, position));
+	bool is_root = top >= snapshot->snap.block_count && top != hg_virtual_root(snapshot);
+	return is_root ? top : HG_NO_NODE;
+}
 
 /* For a block met in a walk. */
 static void describe_block(struct hg_snapshot *snapshot, uint32_t rank,
@@ -21,7 +38,8 @@ static void describe_block(struct hg_snapshot *snapshot, uint32_t rank,
 		.address = snap_block_of(cell->address).a,
 		.words = cell->wosize,
 		.bytes = snap_block_bytes(cell->wosize),
-		.idom = HG_NO_NODE};
+		.idom = HG_NO_NODE,
+		.root = HG_NO_NODE};
 	out->location = query_location(&snapshot->snap, cell, &out->location_confidence);
 	out->type = query_type(snapshot, rank, cell->tag, &out->type_confidence).n;
 	if (!out->reachable) {
@@ -33,20 +51,22 @@ static void describe_block(struct hg_snapshot *snapshot, uint32_t rank,
 	base_assert(out->retained_bytes >= graph_shallow(g, position));
 	out->offheap_bytes = graph_offheap(g, position);
 	out->retained_offheap_bytes = graph_retained_offheap(g, position);
-	if (g->node)
-		out->idom = query_node(snapshot, g->idom[position.n]);
+	out->idom = query_node(snapshot, g->idom[position.n]);
+	out->root = root_above(snapshot, position);
 }
 
 static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 {
 	const struct graph *g = &snapshot->graph;
 	struct graph_position position = query_position(snapshot, node);
-	*out = (struct hg_block){.node = node, .is_root = true, .idom = HG_NO_NODE};
+	*out = (struct hg_block){
+		.node = node, .is_root = true, .idom = HG_NO_NODE, .root = HG_NO_NODE};
 	if (!graph_reaches(position))
 		return;
 	out->reachable = true;
 	out->retained_bytes = graph_retained(g, position);
 	out->retained_offheap_bytes = graph_retained_offheap(g, position);
+	out->root = root_above(snapshot, position);
 	if (position.n != 0)
 		out->idom = query_node(snapshot, g->idom[position.n]);
 }
@@ -54,10 +74,10 @@ static void describe_root(struct hg_snapshot *snapshot, hg_node node, struct hg_
 void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *out)
 {
 	struct snap_cell cell;
-	*out = (struct hg_block){.node = HG_NO_NODE, .idom = HG_NO_NODE};
+	*out = (struct hg_block){.node = HG_NO_NODE, .idom = HG_NO_NODE, .root = HG_NO_NODE};
 	if (query_begin(snapshot) != HG_OK)
 		return;
-	if (graph_nodes(&snapshot->graph, &snapshot->session->error) != HG_OK) {
+	if (prepare_blocks(snapshot) != HG_OK) {
 		snapshot->lost = true;
 		return;
 	}
@@ -71,7 +91,8 @@ void query_block(struct hg_snapshot *snapshot, hg_node node, struct hg_block *ou
 
 const struct hg_block *hg_describe_block(struct hg_snapshot *snapshot, hg_node node)
 {
-	static const struct hg_block none = {.node = HG_NO_NODE, .idom = HG_NO_NODE};
+	static const struct hg_block none = {
+		.node = HG_NO_NODE, .idom = HG_NO_NODE, .root = HG_NO_NODE};
 	if (!snapshot)
 		return &none;
 	query_block(snapshot, node, &snapshot->block);
@@ -107,7 +128,7 @@ enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_objects *
 	*out = NULL;
 	BASE_TRY(query_begin(snapshot));
 	struct hg_error *error = &snapshot->session->error;
-	BASE_TRY(graph_nodes(&snapshot->graph, error));
+	BASE_TRY(prepare_blocks(snapshot));
 	struct hg_objects *objects;
 	BASE_TRY(query_alloc(snapshot, 1, sizeof(*objects), (void **)&objects));
 	objects->snapshot = snapshot;

@@ -22,13 +22,18 @@ static const struct rep_column columns[] = {
 	{"segment", NULL, REP_WORD, 0},
 	{"confidence", NULL, REP_WORD, 0},
 	{"offheap_bytes", NULL, REP_BYTES, 0},
+	{"root", NULL, REP_NAME, 0},
 };
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+enum { ROOTS_KEPT = 64 };
 
 /* Spelling is most of the work of this report, so texts and the last location are kept. */
 struct objects_writer {
 	struct rep_context *context;
 	struct rep_text idom, location, type;
+	struct rep_text roots[ROOTS_KEPT]; /* blocks of one root lie among those of others */
+	hg_node last_roots[ROOTS_KEPT];
 	uint32_t last_location, last_type;
 	uint64_t blocks; /* in all: nodes from this number on are roots */
 	struct rep_column columns[COLUMNS];
@@ -68,6 +73,20 @@ static void spell_type(struct objects_writer *writer, const struct hg_block *blo
 	writer->last_type = block->type;
 }
 
+static const char *spell_root(struct objects_writer *writer, hg_node root)
+{
+	unsigned place = root % ROOTS_KEPT;
+	struct rep_text *text = &writer->roots[place];
+	if (root == HG_NO_NODE || writer->context->emitter->writer->for_people)
+		return "";
+	if (!text->length || root != writer->last_roots[place]) {
+		rep_text_clear(text);
+		rep_name_node(text, writer->context->snapshot, root);
+		writer->last_roots[place] = root;
+	}
+	return rep_text_string(text);
+}
+
 static void write_object_row(struct objects_writer *writer, const struct hg_block *block)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
@@ -89,6 +108,7 @@ static void write_object_row(struct objects_writer *writer, const struct hg_bloc
 	rep_cell_string(emitter, hg_segment_name(block->segment));
 	rep_cell_string(emitter, hg_confidence_name(block->type_confidence));
 	rep_cell_number(emitter, block->offheap_bytes);
+	rep_cell_string(emitter, spell_root(writer, block->root));
 	rep_row_end(emitter);
 }
 
@@ -204,13 +224,17 @@ enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint
 		return rep_library_failed(context, status);
 	writer.blocks = totals->blocks;
 	memcpy(writer.columns, columns, sizeof(columns));
-	writer.columns[COLUMNS - 1] = rep_offheap_column(rep_has_offheap(context->snapshot));
+	writer.columns[COLUMNS - 2] = rep_offheap_column(rep_has_offheap(context->snapshot));
 	if (!by_address && !collect_order(objects, sort, limit, &order))
 		status = rep_no_memory(context);
 	else
 		write_objects(&writer, objects, by_address ? NULL : &order, limit);
 	context->emitter->failed |=
 		writer.idom.failed || writer.location.failed || writer.type.failed;
+	for (unsigned i = 0; i < ROOTS_KEPT; i++) {
+		context->emitter->failed |= writer.roots[i].failed;
+		rep_text_release(&writer.roots[i]);
+	}
 	hg_objects_close(objects);
 	free(order.rows);
 	rep_text_release(&writer.idom);

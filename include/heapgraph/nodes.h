@@ -36,6 +36,8 @@ struct hg_block {
 	uint32_t type; /* for hg_type_name(); 0: unknown */
 	enum hg_confidence type_confidence;
 	uint64_t retained_offheap_bytes; /* owned outside the heap by what the node retains */
+	hg_node root; /* that alone holds it; HG_NO_NODE: unreachable, or several hold it together
+		       */
 };
 
 HG_API hg_node hg_virtual_root(const struct hg_snapshot *snapshot);

@@ -18,7 +18,7 @@ header() {
 measures=blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
 growth=blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retained_new,retained_delta
 header objects \
-	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes \
+	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes,root \
 	objects $tiny
 for key in location tag module type; do
 	header "top by $key" "$key,$measures" top --by $key $tiny

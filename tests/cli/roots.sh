@@ -51,6 +51,20 @@ agree() {
 			$1 in wanted { print $1, $2, $3, $4, $5, $5 ? $6 : 0 }' "$work/got" - |
 		sort -u >"$work/wanted"
 	check_same "$name: what they point to as in objects" "$work/got" "$work/wanted"
+
+	# The blocks that one root alone holds are what it retains.
+	"$hg" objects --format csv "$@" 2>"$work/err" | columns bytes root idom address |
+		tee "$work/held" | awk -F '\t' '$2 != "" { bytes[$2] += $1 }
+			END { for (root in bytes) print root "\t" bytes[root] }' | sort >"$work/got"
+	columns kind name retained_bytes <"$work/roots" | awk -F '\t' '
+		$3 && $2 !~ /^suspended fiber/ { bytes[$1 " " $2] += $3 }
+		END { for (root in bytes) print root "\t" bytes[root] }' | sort >"$work/wanted"
+	check_same "$name: what they retain as by the column root of objects" "$work/got" "$work/wanted"
+	# A block and its dominator have the same.
+	check "$name: one root for all below a block" awk -F '\t' '
+		NR == FNR { root[$4] = $2; next }
+		$3 ~ /^0x/ && $2 != root[$3] { print; wrong = 1 }
+		END { exit wrong }' "$work/held" "$work/held"
 	check "$name: largest first" sort -c -t "$(printf '\t')" -k 1,1nr \
 		<(columns retained_bytes retained_offheap_bytes <"$work/roots" | awk '{ print $1 + $2 }')
 }

@@ -159,6 +159,15 @@ static struct hg_snapshot *open_snapshot(
 	return snapshot;
 }
 
+/* What stands below the virtual root in the chain of a node, if it is a root. */
+static hg_node climb_to_root(struct hg_snapshot *snapshot, unsigned blocks, hg_node node)
+{
+	hg_node below = node;
+	for (; node != hg_virtual_root(snapshot); node = hg_describe_block(snapshot, node)->idom)
+		below = node;
+	return below >= blocks ? below : HG_NO_NODE;
+}
+
 static void check_blocks(struct hg_snapshot *snapshot, const struct model *m, const struct truth *t)
 {
 	struct hg_objects *objects;
@@ -175,8 +184,10 @@ static void check_blocks(struct hg_snapshot *snapshot, const struct model *m, co
 		assert_int_equal(block->retained_bytes, sum_bytes(m, t->dominated[i]));
 		if (!block->reachable) {
 			assert_int_equal(block->idom, HG_NO_NODE);
+			assert_int_equal(block->root, HG_NO_NODE);
 			continue;
 		}
+		assert_int_equal(block->root, climb_to_root(snapshot, m->blocks, i));
 		int idom = immediate(t, i);
 		if (idom < 0)
 			assert_true(block->idom >= m->blocks);
