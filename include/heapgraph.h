@@ -72,6 +72,7 @@ extern "C" {
 #include "heapgraph/tree.h"
 #include "heapgraph/retention.h"
 #include "heapgraph/paths.h"
+#include "heapgraph/sets.h"
 #include "heapgraph/object.h"
 #include "heapgraph/places.h"
 #include "heapgraph/process.h"

@@ -96,6 +96,17 @@ enum hg_status rep_tree_blocks(
 	struct rep_context *context, const struct rep_tree_blocks_request *request);
 
 enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit);
+
+/* Selected sets, each with the pattern that it is called by; at least one. */
+struct rep_retained_request {
+	const char *const *patterns;
+	const struct hg_set *sets;
+	size_t count;
+};
+/* 'limit' is of the classes of holders that text shows. */
+enum hg_status rep_retained(
+	struct rep_context *context, const struct rep_retained_request *request, uint64_t limit);
+
 struct rep_object_request {
 	hg_node node;
 	uint64_t max_fields, max_referrers;

@@ -58,9 +58,9 @@ const struct cli_verb cli_verb_top = {
 	.summary = "blocks, bytes, retained bytes by type, location, module, root",
 	.description =
 		"One row for every type (location, tag, module, root).  'bytes' is the memory of "
-		"its blocks themselves, headers included; 'retained' is what would be freed if all "
-		"of them went away, with everything that only they hold.  Retained bytes of "
-		"several rows overlap.",
+		"its blocks themselves, headers included; 'retained' is what each of them "
+		"alone holds, added up: what would at least be freed if all of them went away "
+		"('retained' says how much in all).  Retained bytes of several rows overlap.",
 	.tables = tables,
 	.run = run_top,
 };

@@ -39,6 +39,8 @@ header tree \
 	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
 header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny
 header why depth,address,tag,location,nodes,targets,bytes,type,offheap_bytes why loc:t1.ml $tiny
+header retained "part,name,nodes,reachable,blocks,bytes,offheap_bytes,retained_blocks,retained_bytes,\
+retained_offheap_bytes,shared_blocks,shared_bytes,shared_offheap_bytes,largest" retained string $tiny
 header object index,kind,value,address,tag,location,bytes,retained_bytes,code,name,type,text \
 	object "$("$hg" objects --format csv $tiny | columns address | head -n 1)" $tiny
 header summary section,name,value summary $tiny
@@ -218,7 +220,7 @@ refuses '--as another format' 3 top --as ocp2014 $tiny
 check_run 'version' 0 --version
 check 'version names jemalloc or the system' grep -q '^heapgraph [0-9.]* (\(jemalloc\|system\)' \
 	"$work/out"
-for verb in summary info top roots tree why object objects dot types diff trend completion; do
+for verb in summary info top roots tree why retained object objects dot types diff trend completion; do
 	check_run "$verb --help" 0 $verb --help
 	cp "$work/out" "$work/once"
 	run help $verb

@@ -54,6 +54,7 @@ for verb in objects roots tree types; do
 	in_page $verb $tiny
 done
 in_page why loc:x $tiny
+in_page retained string $tiny
 in_page object "$("$hg" objects --format csv $tiny | sed -n '2s/,.*//p')" $tiny
 in_page top --by location $tiny
 in_page diff --by location $tiny $tiny

@@ -44,6 +44,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 		awk '$2 > 2 { print $1; exit }')
 	written object object "$address" "$dump"
 	written why why "$address" "$dump"
+	written retained retained "$address" string "$dump"
 done
 for key in location tag module root type type,location callstack; do
 	written diff diff --by $key $cache0 $cache2
@@ -59,7 +60,7 @@ written summary summary --partial "$work/heap.dump.8975.0"
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
 	for verb in summary 'summary --outside' roots tree 'tree --blocks' objects types 'types --all' 'types --clashes' \
-		'top --by type' 'top --by type,location' 'why type:option'; do
+		'top --by type' 'top --by type,location' 'why type:option' 'retained type:option root:stack'; do
 		# shellcheck disable=SC2086 # words
 		written "$(name_of_schema "$verb")" $verb "${typed[@]}"
 	done

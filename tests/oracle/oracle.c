@@ -3,6 +3,10 @@
  *
  *	oracle [--v02] [--roots-all] [--naive | --chk] FILE	one CSV row per block
  *	oracle [--v02] --totals FILE	blocks bytes reachable_blocks reachable_bytes
+ *	oracle [--v02] [--roots-all] --without ADDRESSES FILE	blocks bytes
+ *
+ * --without takes the blocks away that the file ADDRESSES names, one a line, and prints how much
+ * the roots no longer reach.
  *
  * --naive finds the dominators by taking each block away in turn, --chk by the iteration of
  * Cooper, Harvey and Kennedy; without either, the first up to 4096 reachable blocks.
@@ -990,6 +994,40 @@ static void print_rows(const struct heap *heap, const struct graph *graph)
 	}
 }
 
+/* Those named in the file seem to have been seen, so that the search goes around them. */
+static void print_lost(const struct heap *heap, const struct graph *graph, const char *addresses)
+{
+	bool *seen = allocate(graph->node_count, sizeof(*seen));
+	uint32_t *queue = allocate(graph->node_count, sizeof(*queue));
+	bool *found = allocate(graph->node_count, sizeof(*found));
+	FILE *file = fopen(addresses, "r");
+	uint64_t address, bytes = 0;
+	uint32_t blocks = 0;
+
+	if (!file)
+		fail(1, "cannot open %s", addresses);
+	while (fscanf(file, "%" SCNx64, &address) == 1) {
+		uint32_t node = resolve(heap, address);
+
+		if (node == NONE)
+			fail(1, "no block at 0x%" PRIx64, address);
+		seen[node] = true;
+	}
+	fclose(file);
+	for (uint32_t i = search(graph, NONE, seen, queue); i-- > 0;)
+		found[queue[i]] = true;
+	for (uint32_t i = 0; i < graph->node_count; i++) {
+		if (graph->reachable[i] && !found[i]) {
+			blocks++;
+			bytes += block_bytes(heap, i);
+		}
+	}
+	printf("%" PRIu32 " %" PRIu64 "\n", blocks, bytes);
+	free(seen);
+	free(queue);
+	free(found);
+}
+
 static struct reader load(const char *path, struct heap *heap)
 {
 	FILE *file = fopen(path, "rb");
@@ -1022,7 +1060,9 @@ static void read_heap(const char *path, struct heap *heap)
 
 static _Noreturn void usage(void)
 {
-	fputs("usage: oracle [--v02] [--roots-all] [--totals | --naive | --chk] FILE\n", stderr);
+	fputs("usage: oracle [--v02] [--roots-all] [--totals | --naive | --chk | --without "
+	      "ADDRESSES] FILE\n",
+		stderr);
 	exit(1);
 }
 
@@ -1058,6 +1098,7 @@ int main(int argc, char **argv)
 	struct heap heap = {0};
 	struct graph graph = {0};
 	bool totals = false, naive = false, chk = false, all_roots_alike = false;
+	const char *without = NULL;
 	int i = 1;
 
 	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
@@ -1069,16 +1110,20 @@ int main(int argc, char **argv)
 			chk = true;
 		else if (!strcmp(argv[i], "--roots-all"))
 			all_roots_alike = true;
+		else if (!strcmp(argv[i], "--without") && i + 1 < argc)
+			without = argv[++i];
 		else if (strcmp(argv[i], "--v02"))
 			usage();
 	}
-	if (i + 1 != argc || totals + naive + chk > 1)
+	if (i + 1 != argc || totals + naive + chk + !!without > 1)
 		usage();
 	read_heap(argv[i], &heap);
 	build_graph(&heap, &graph);
 	find_reachable(&heap, &graph, all_roots_alike);
 	if (totals) {
 		print_totals(&heap, &graph);
+	} else if (without) {
+		print_lost(&heap, &graph, without);
 	} else {
 		analyse(&heap, &graph, naive, chk);
 		print_rows(&heap, &graph);
