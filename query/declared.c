@@ -78,7 +78,7 @@ static enum hg_status count_declared_blocks(struct hg_snapshot *snapshot, const 
 		while (rank < snapshot->snap.block_count && snap_scan_next(&scan, &cell)) {
 			enum hg_confidence confidence;
 			struct retype_term type =
-				query_type(snapshot, rank++, cell.tag, &confidence);
+				retype_of(&snapshot->retype, rank++, cell.tag, &confidence);
 			if (type.n == 0)
 				continue;
 			struct hg_declared *row = &rows[numbers[type.n]];

@@ -2,6 +2,7 @@
  * Snapshots from hg_snapshot_open() to hg_snapshot_close(): what the file says of itself, the order
  * of the analysis, and the totals.
  */
+#include "query/shared/memprof.h"
 #include "query/shared/places_index.h"
 #include "query/shared/query.h"
 
@@ -222,6 +223,7 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 		return;
 	query_pairs_release(&snapshot->classes);
 	query_places_release(snapshot->places);
+	free(snapshot->memprof_own);
 	retype_release(&snapshot->retype);
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);
@@ -310,6 +312,8 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 	if (status == HG_OK)
 		status = type_blocks(snapshot);
 	if (status == HG_OK)
+		status = query_find_memprof(snapshot);
+	if (status == HG_OK)
 		status = snap_check_file(&snapshot->snap, error);
 	if (status != HG_OK)
 		base_error_file(error, snapshot->snap.path);
@@ -388,6 +392,9 @@ static enum hg_status count_all_blocks(struct hg_snapshot *snapshot, struct hg_t
 			if (retype_of(&snapshot->retype, rank, cell.tag, &confidence).n) {
 				out->typed_blocks++;
 				out->typed_bytes += bytes;
+			} else if (query_is_memprof_own(snapshot, rank)) {
+				out->memprof_blocks++;
+				out->memprof_bytes += bytes;
 			}
 			bool reachable = graph_reaches(snapshot->graph.position[rank++]);
 			enum hg_segment segment =
@@ -404,7 +411,8 @@ static enum hg_status count_all_blocks(struct hg_snapshot *snapshot, struct hg_t
 	}
 	snap_walk_release(&walk);
 	base_assert(out->reachable_blocks + out->unreachable_blocks == rank);
-	base_assert(out->typed_blocks <= rank && out->recovered_blocks <= out->located_blocks);
+	base_assert(out->typed_blocks + out->memprof_blocks <= rank);
+	base_assert(out->recovered_blocks <= out->located_blocks);
 	return HG_OK;
 }
 

@@ -375,10 +375,11 @@ void rep_estimate_cells(struct rep_emitter *emitter, const struct hg_class *row)
 
 void rep_coverage(struct rep_text *text, const struct hg_totals *totals)
 {
-	rep_text_percent(text, totals->typed_blocks, totals->blocks);
+	rep_text_percent(text, totals->typed_blocks, totals->blocks - totals->memprof_blocks);
 	rep_text_put(text, " of blocks (");
-	rep_text_percent(text, totals->typed_bytes, totals->bytes);
-	rep_text_put(text, " of bytes), ");
+	rep_text_percent(text, totals->typed_bytes, totals->bytes - totals->memprof_bytes);
+	rep_text_put(text,
+		totals->memprof_blocks ? " of bytes) but for Gc.Memprof's own, " : " of bytes), ");
 	rep_name_amount(text, totals->shape_clashes, "shape clash", "shape clashes");
 	if (totals->type_conflicts) {
 		rep_text_put(text, ", ");

@@ -199,6 +199,9 @@ void rep_summary_table(struct rep_emitter *emitter, const struct summary *summar
 			: "from no recorded root");
 	total_row(emitter, "with a location", totals->located_blocks, totals->located_bytes,
 		totals->bytes, rep_text_string(&recovered));
+	if (totals->memprof_blocks)
+		total_row(emitter, "of Gc.Memprof", totals->memprof_blocks, totals->memprof_bytes,
+			totals->bytes, "call stacks of samples: neither with a type nor without");
 	if (summary->info.has_types)
 		total_row(emitter, "with a type", totals->typed_blocks, totals->typed_bytes,
 			totals->bytes, "");
@@ -289,6 +292,8 @@ void rep_summary_values(struct rep_emitter *emitter, const struct summary *summa
 		{"sampled_blocks", totals->sampled_blocks},
 		{"retained_offheap_bytes", totals->retained_offheap_bytes},
 		{"mapped_file_bytes", totals->mapped_file_bytes},
+		{"memprof_blocks", totals->memprof_blocks},
+		{"memprof_bytes", totals->memprof_bytes},
 	};
 	rep_section_begin(emitter, "totals", NULL);
 	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)

@@ -145,6 +145,8 @@ static void write_top_values(
 	rep_value_number(emitter, "typed_bytes", NULL, REP_BYTES, totals->typed_bytes);
 	rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
 	rep_value_number(emitter, "given_up_blocks", NULL, REP_COUNT, totals->given_up_blocks);
+	rep_value_number(emitter, "memprof_blocks", NULL, REP_COUNT, totals->memprof_blocks);
+	rep_value_number(emitter, "memprof_bytes", NULL, REP_BYTES, totals->memprof_bytes);
 }
 
 enum hg_status rep_top(struct rep_context *context, const struct rep_top_request *request)

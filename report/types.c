@@ -66,6 +66,8 @@ static void write_types_head(struct rep_context *context, const struct hg_totals
 	rep_value_number(emitter, "shape_clashes", NULL, REP_COUNT, totals->shape_clashes);
 	rep_value_number(emitter, "type_conflicts", NULL, REP_COUNT, totals->type_conflicts);
 	rep_value_number(emitter, "given_up_blocks", NULL, REP_COUNT, totals->given_up_blocks);
+	rep_value_number(emitter, "memprof_blocks", NULL, REP_COUNT, totals->memprof_blocks);
+	rep_value_number(emitter, "memprof_bytes", NULL, REP_BYTES, totals->memprof_bytes);
 	rep_text_release(&line);
 }
 

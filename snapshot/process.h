@@ -6,6 +6,7 @@
 #define SNAPSHOT_PROCESS_H
 
 #include "snapshot/snapshot.h"
+#include "snapshot/walk.h"
 
 /* Memory of the process as the file has it: bytes[0] is that at 'start'. */
 struct snap_extent {
@@ -42,6 +43,10 @@ struct snap_process {
 		char *buffer, size_t size);
 	size_t (*call_stack)(const struct snap *snap, struct snap_header_address address,
 		char *buffer, size_t size);
+	/* Whether a block is a call stack as Gc.Memprof hands it over; 'is_likely': of a single
+	 * frame, too, which may as well be an integer. */
+	bool (*is_call_stack)(
+		const struct snap *snap, const struct snap_cell *cell, bool is_likely);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	/* Memory around a block in which blocks lie as they did in the process; false if that one
@@ -93,6 +98,12 @@ static inline size_t snap_process_call_stack(
 	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size)
 {
 	return snap->process ? snap->process->call_stack(snap, address, buffer, size) : 0;
+}
+
+static inline bool snap_process_is_call_stack(
+	const struct snap *snap, const struct snap_cell *cell, bool is_likely)
+{
+	return snap->process && snap->process->is_call_stack(snap, cell, is_likely);
 }
 
 static inline bool snap_process_sample_id(

@@ -1,5 +1,6 @@
 /*
- * What of a program leads to types: the blocks of its compilation units, its functions.
+ * What of a program leads to types: the blocks of its compilation units, its functions; and names
+ * that the runtime's reader and others agree on.
  */
 #ifndef SNAPSHOT_UNITS_H
 #define SNAPSHOT_UNITS_H
@@ -22,6 +23,10 @@ static inline uint64_t snap_unit_field(const struct snap_unit *unit, uint64_t fi
 {
 	return unit->block.a + 8 * field;
 }
+
+/* Roots of kind HG_ROOT_MEMPROF of this name hold what the runtime keeps of a profile, and not what
+ * the program's callback has returned. */
+#define SNAP_NAME_OF_PROFILE "Gc.Memprof profile"
 
 /* A function of the program. */
 struct snap_code_symbol {

@@ -259,6 +259,11 @@ struct hg_totals {
 	 */
 	uint64_t retained_offheap_bytes;
 	uint64_t mapped_file_bytes;
+	/*
+	 * What Gc.Memprof keeps for itself while it samples: call stacks.  They are not among the
+	 * typed blocks, and no share of these counts them as untyped.
+	 */
+	uint64_t memprof_blocks, memprof_bytes;
 };
 
 HG_API enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out);

@@ -4,6 +4,7 @@
 #ifndef QUERY_SHARED_QUERY_H
 #define QUERY_SHARED_QUERY_H
 
+#include "base/bits.h"
 #include "graph/graph.h"
 #include "query/shared/pairs.h"
 #include "retype/retype.h"
@@ -22,7 +23,9 @@ struct hg_snapshot {
 	struct retype retype;    /* the same */
 	struct snap_walk lookup; /* for single blocks */
 	struct retype_options retype_options;
-	struct query_pairs classes;  /* classes by type and location: their parts */
+	struct query_pairs classes; /* classes by type and location: their parts */
+	uint64_t *memprof_own;      /* bits by rank: memprof.h; NULL without any */
+	struct retype_term memprof_type;
 	struct query_places *places; /* in the source; NULL until the first question */
 	struct hg_info info;
 	uint64_t root_counts[HG_ROOT_KINDS]; /* for it */
@@ -70,11 +73,16 @@ static inline uint32_t query_location(
 	return snap_locations_find(&snap->locations, id, cell->tag, confidence);
 }
 
-/* Type of a block as was found, or as its tag says; number 0 if neither. */
+/* Type of a block as was found, or as its tag says, or that it is Gc.Memprof's own; number 0 if
+ * none of these. */
 static inline struct retype_term query_type(const struct hg_snapshot *snapshot, uint32_t rank,
 	unsigned tag, enum hg_confidence *confidence)
 {
-	return retype_of(&snapshot->retype, rank, tag, confidence);
+	struct retype_term type = retype_of(&snapshot->retype, rank, tag, confidence);
+	if (type.n || !snapshot->memprof_own || !base_bit(snapshot->memprof_own, rank))
+		return type;
+	*confidence = HG_EXACT;
+	return snapshot->memprof_type;
 }
 
 /* The segment that the header of a block lies in. */

@@ -20,6 +20,7 @@ enum hg_status query_types_met(struct hg_snapshot *snapshot, bool **out)
 	}
 	for (unsigned tag = 0; tag < 256; tag++)
 		(*out)[retype->by_tag[tag]] = true;
+	(*out)[snapshot->memprof_own ? snapshot->memprof_type.n : 0] = true;
 	(*out)[0] = false;
 	return HG_OK;
 }

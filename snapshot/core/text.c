@@ -179,6 +179,18 @@ size_t elfcore_call_stack(
 	return length;
 }
 
+bool elfcore_is_call_stack(const struct snap *snap, const struct snap_cell *cell, bool is_likely)
+{
+	uint64_t slots[MOST_SLOTS];
+	uint64_t count = cell->field_count < MOST_SLOTS ? cell->field_count : MOST_SLOTS;
+	struct elfcore *core = elfcore_of(snap);
+	if (cell->tag != 0 || count == 0 || !(cell->fields[0] & 1))
+		return false;
+	for (uint64_t i = 0; i < count; i++)
+		slots[i] = cell->fields[i];
+	return snap_runtime_is_callstack(&core->runtime, slots, count, is_likely);
+}
+
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
 	const struct snap_sample *sample = sample_of_block(elfcore_of(snap), rank);

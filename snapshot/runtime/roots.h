@@ -73,7 +73,13 @@ enum hg_status snap_read_memprof5_orphans(
 enum { SNAP_PROOF_SLOTS = 64 }; /* of one that is not stored in full, looked at to prove it */
 bool snap_runtime_callstack(struct snap_runtime *runtime, uint64_t value, uint64_t *slots,
 	uint64_t capacity, uint64_t *count);
-/* The same for snap_sample.stash. */
+/*
+ * Whether these fields of a block are a call stack: the innermost slot and then frames only.  A
+ * single slot that may also be an integer is one only if that is likely from elsewhere.
+ */
+bool snap_runtime_is_callstack(
+	struct snap_runtime *runtime, const uint64_t *slots, uint64_t count, bool is_likely);
+/* As snap_runtime_callstack(), for snap_sample.stash. */
 bool snap_runtime_stash(struct snap_runtime *runtime, uint64_t stash, uint64_t *slots,
 	uint64_t capacity, uint64_t *count);
 

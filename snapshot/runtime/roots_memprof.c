@@ -114,7 +114,7 @@ static enum hg_status read_profile5(
 	struct snap_runtime *runtime, uint64_t entries, struct hg_error *error)
 {
 	struct snap_root_source config = user_data;
-	config.name = "Gc.Memprof profile";
+	config.name = SNAP_NAME_OF_PROFILE;
 	BASE_TRY(snap_read_root(
 		runtime, &config, entries + runtime->layout->entries_s_config, HG_UNKNOWN, error));
 	return read_entries(runtime, entries, error);
@@ -149,16 +149,33 @@ enum hg_status snap_read_memprof5(
 
 /* Call stacks */
 
-static bool is_callstack_slot(struct snap_runtime *runtime, uint64_t slot)
+/* A slot is a frame's descriptor or, of an allocation of several blocks, the debug information of
+ * one of them. */
+static bool is_descriptor_slot(struct snap_runtime *runtime, uint64_t slot)
 {
 	uint64_t word = slot & ~(uint64_t)1, probe;
 	struct snap_descriptor descriptor;
-	if (!(slot & 1) || word == 0)
-		return false;
-	if (word & 2)
-		return word % 4 == 2 && snap_image_u64(runtime->image, word - 2, &probe);
-	return snap_image_u64(runtime->image, word, &probe) &&
+	return slot & 1 && word != 0 && snap_image_u64(runtime->image, word, &probe) &&
 	       snap_find_descriptor(runtime, probe, &descriptor) && descriptor.address == word;
+}
+
+static bool is_callstack_slot(struct snap_runtime *runtime, uint64_t slot)
+{
+	uint64_t word = slot & ~(uint64_t)1, probe;
+	if (slot & 1 && word & 2)
+		return word % 4 == 2 && snap_image_u64(runtime->image, word - 2, &probe);
+	return is_descriptor_slot(runtime, slot);
+}
+
+bool snap_runtime_is_callstack(
+	struct snap_runtime *runtime, const uint64_t *slots, uint64_t count, bool is_likely)
+{
+	if (count == 0 || count > MOST_SLOTS || !is_callstack_slot(runtime, slots[0]))
+		return false;
+	for (uint64_t i = 1; i < count; i++)
+		if (!is_descriptor_slot(runtime, slots[i]))
+			return false;
+	return count > 1 || is_likely || is_descriptor_slot(runtime, slots[0]);
 }
 
 static bool copy_slots(struct snap_runtime *runtime, uint64_t from, uint64_t count,
