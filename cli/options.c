@@ -19,6 +19,8 @@ void cli_values_init(struct cli_values *values)
 		.sort = CLI_UNSET,
 		.weight = CLI_UNSET,
 		.by = CLI_UNSET,
+		.growth_by = CLI_UNSET,
+		.min_size = CLI_UNSET,
 		.depth = CLI_UNSET,
 		.children = CLI_UNSET,
 		.min = CLI_UNSET,

@@ -44,9 +44,11 @@ struct cli_values {
 	uint64_t weight; /* enum hg_weight */
 
 	/* of single verbs */
-	uint64_t by; /* enum hg_key */
+	uint64_t by;        /* enum hg_key */
+	uint64_t growth_by; /* 0: paths; else an enum hg_key + 1 */
 	uint64_t depth, children;
-	uint64_t min; /* parts per million */
+	uint64_t min;      /* parts per million */
+	uint64_t min_size; /* bytes */
 	const char *from, *type;
 	uint64_t nodes, fields, referrers;
 
@@ -63,6 +65,7 @@ struct cli_values {
 
 	/* flags of all of them */
 	bool blocks; /* block by block, not merged by class */
+	bool keep_order;
 	bool help, partial, require_types, redact, no_host_files, all, clashes, outside;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };

@@ -21,6 +21,15 @@ void cli_print_overview(FILE *stream);
 /* Whether help must list the values of a choice, as its sentence does not name them. */
 bool cli_values_need_list(const struct cli_option *option);
 
+/* Options of the verbs about several snapshots, what they ask for, and the series of these. */
+extern const struct cli_option cli_growth_options[];
+struct rep_growth_request cli_growth_request(const struct cli_run *run);
+enum hg_status cli_open_series(struct cli_run *run, struct rep_growth_request *request,
+	const struct hg_series_options *wanted);
+/* context.snapshot; then, after the last one. */
+enum hg_status cli_add_to_series(struct cli_run *run, const struct rep_growth_request *request);
+enum hg_status cli_finish_series(struct cli_run *run, const struct rep_growth_request *request);
+
 /*
  * trend over snapshots given by name, for the verb and for -heaps; each is also added to a heap
  * profile if there is one.

@@ -1,4 +1,5 @@
 /* The retention tree in the order in which it is shown, and who shares what in it. */
+#include "query/shared/made_at.h"
 #include "query/shared/retention.h"
 
 #include "base/assert.h"
@@ -215,7 +216,7 @@ const struct hg_retention_row *hg_retention_at(const struct hg_retention *retent
 /* A name as it stands in a path; its length, as snprintf() counts. */
 static size_t name_in_path(const char *name, char *buffer, size_t size)
 {
-	bool quoted = strstr(name, " / ") != NULL;
+	bool quoted = strstr(name, QUERY_PATH_JOINT) != NULL;
 	int length = snprintf(buffer, size, quoted ? "\"%s\"" : "%s", name);
 	return length < 0 ? 0 : (size_t)length;
 }
@@ -240,9 +241,30 @@ size_t hg_retention_path(
 			retention->rows[path[depth]].name, rest, rest ? size - length : 0);
 		rest = length < size ? buffer + length : NULL;
 		if (depth)
-			length += (size_t)snprintf(rest, rest ? size - length : 0, " / ");
+			length += (size_t)snprintf(
+				rest, rest ? size - length : 0, "%s", QUERY_PATH_JOINT);
 	}
 	return length;
+}
+
+size_t hg_retention_made_at(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size)
+{
+	char lines[QUERY_LONGEST_MADE_AT] = "";
+	if (row < hg_retention_count(retention))
+		query_made_at(retention->snapshot, &retention->tree, retention->node_of[row], lines,
+			sizeof(lines));
+	return (size_t)snprintf(buffer, query_room(buffer, size), "%s", lines);
+}
+
+size_t hg_retention_defined_at(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size)
+{
+	char lines[QUERY_LONGEST_MADE_AT] = "";
+	if (row < hg_retention_count(retention))
+		query_defined_at(retention->snapshot, &retention->tree, retention->node_of[row],
+			lines, sizeof(lines));
+	return (size_t)snprintf(buffer, query_room(buffer, size), "%s", lines);
 }
 
 static int compare_edges_of_rows(const void *a, const void *b)

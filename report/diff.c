@@ -1,114 +1,78 @@
-/*
- * What grew and shrank between two snapshots, a row for each class that changed.  A class is named
- * by the newer snapshot that has it.
- */
+/* What grew and shrank between two snapshots, a row for each path or class that changed. */
 #include "report/report.h"
 
-#include "report/common.h"
+#include "report/growth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct comparison {
-	struct hg_snapshot *old_snapshot, *new_snapshot;
+	const struct rep_growth_request *request;
+	struct hg_snapshot *old_snapshot;
 	const struct hg_totals *old_totals, *new_totals;
-	struct hg_diff *diff;
+	size_t *rows; /* in the order shown */
+	size_t shown, all;
 };
 
-static uint64_t amount_of_growth(const struct hg_growth *row, enum rep_sort sort)
-{
-	switch (sort) {
-	case REP_SORT_RETAINED:
-		return rep_difference(row->retained_old, row->retained_new);
-	case REP_SORT_BLOCKS:
-		return rep_difference(row->blocks_old, row->blocks_new);
-	case REP_SORT_NAME:
-		return 0;
-	default:
-		return rep_difference(row->bytes_old, row->bytes_new);
-	}
-}
-
-/* A class is named by the newer snapshot that has it. */
-static const struct hg_snapshot *snapshot_of_growth(
-	const struct comparison *comparison, const struct hg_growth *row, uint32_t *id)
-{
-	bool in_new = row->new_id != UINT32_MAX;
-	*id = in_new ? row->new_id : row->old_id;
-	return in_new ? comparison->new_snapshot : comparison->old_snapshot;
-}
-
-static char *sort_name_of_growth(const struct comparison *comparison, const struct hg_growth *row)
-{
-	uint32_t id;
-	const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
-	return rep_sort_name(snapshot, comparison->diff->key, id);
-}
-
-/* The rows in the order wanted; NULL when memory runs out. */
-static struct rep_ranked *rank_growth(const struct comparison *comparison, enum rep_sort sort)
-{
-	size_t count = comparison->diff->count;
-	struct rep_ranked *rows = calloc(count ? count : 1, sizeof(*rows));
-	for (size_t i = 0; rows && i < count; i++) {
-		rows[i].amount = amount_of_growth(comparison->diff->rows[i], sort);
-		rows[i].position = i;
-		if (sort != REP_SORT_NAME)
-			continue;
-		rows[i].name = sort_name_of_growth(comparison, comparison->diff->rows[i]);
-		if (!rows[i].name) {
-			rep_ranked_free(rows, count);
-			return NULL;
-		}
-	}
-	if (rows)
-		rep_rank(rows, count);
-	return rows;
-}
-
-static unsigned fill_columns(enum hg_key key, struct rep_column *columns)
+static unsigned fill_columns(const struct rep_growth_request *request, struct rep_column *columns)
 {
 	static const struct rep_column measures[] = {
 		{"blocks_old", NULL, REP_COUNT, 0},
 		{"blocks_new", "blocks", REP_COUNT, 0},
 		{NULL, "change", REP_CHANGE_COUNT, 0},
 		{"bytes_old", NULL, REP_BYTES, 0},
-		{"bytes_new", "bytes", REP_BYTES, 0},
-		{"bytes_delta", "change", REP_CHANGE_BYTES, 0},
+		{"bytes_new", NULL, REP_BYTES, 0},
+		{"bytes_delta", NULL, REP_CHANGE_BYTES, 0},
 		{"retained_old", NULL, REP_BYTES, 0},
-		{"retained_new", "retained", REP_BYTES, 0},
-		{"retained_delta", "change", REP_CHANGE_BYTES, 0},
+		{"retained_new", NULL, REP_BYTES, 0},
+		{"retained_delta", NULL, REP_CHANGE_BYTES, 0},
+		{NULL, "retained", REP_BYTES, 0},
+		{NULL, "change", REP_CHANGE_BYTES, 0},
+		{"offheap_delta", NULL, REP_CHANGE_BYTES, 0},
+		{"retained_offheap_delta", NULL, REP_CHANGE_BYTES, 0},
+		{"growth_share", NULL, REP_CHANGE_COUNT, 0},
+		{"made_at", NULL, REP_NAME, 0},
+		{"defined_at", NULL, REP_NAME, REP_NOT_CSV},
 	};
-	unsigned count = rep_key_columns(key, columns);
+	unsigned count = rep_growth_columns(request, columns);
 	memcpy(columns + count, measures, sizeof(measures));
 	return count + (unsigned)(sizeof(measures) / sizeof(measures[0]));
 }
 
-static void write_diff_rows(struct rep_context *context, const struct comparison *comparison,
-	const struct rep_ranked *ranked, size_t shown)
+static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_request *request,
+	const struct hg_series_row *row)
+{
+	const struct hg_measure *from = &row->first, *to = &row->last;
+	rep_growth_key_cells(emitter, request, row);
+	rep_cell_number(emitter, from->blocks);
+	rep_cell_number(emitter, to->blocks);
+	rep_cell_change(emitter, from->blocks, to->blocks);
+	rep_cell_number(emitter, from->bytes);
+	rep_cell_number(emitter, to->bytes);
+	rep_cell_change(emitter, from->bytes, to->bytes);
+	rep_cell_number(emitter, from->retained_bytes);
+	rep_cell_number(emitter, to->retained_bytes);
+	rep_cell_change(emitter, from->retained_bytes, to->retained_bytes);
+	rep_cell_number(emitter, rep_growth_weight(to));
+	rep_cell_change(emitter, rep_growth_weight(from), rep_growth_weight(to));
+	rep_cell_change(emitter, from->offheap_bytes, to->offheap_bytes);
+	rep_cell_change(emitter, from->retained_offheap_bytes, to->retained_offheap_bytes);
+	rep_growth_share_cell(emitter, row->growth_share);
+	rep_cell_string(emitter, row->made_at);
+	rep_cell_string(emitter, row->defined_at);
+	rep_row_end(emitter);
+}
+
+static void write_diff_rows(struct rep_context *context, const struct comparison *c)
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_column columns[REP_MAX_COLUMNS];
-	unsigned count = fill_columns(comparison->diff->key, columns);
-	if (emitter->writer->for_people && shown == 0)
+	unsigned count = fill_columns(c->request, columns);
+	if (emitter->writer->for_people && c->shown == 0)
 		return;
 	rep_table_begin(emitter, "rows", columns, count);
-	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
-		const struct hg_growth *row = comparison->diff->rows[ranked[i].position];
-		uint32_t id;
-		const struct hg_snapshot *snapshot = snapshot_of_growth(comparison, row, &id);
-		rep_class_cells(emitter, snapshot, comparison->diff->key, id, HG_EXACT);
-		rep_cell_number(emitter, row->blocks_old);
-		rep_cell_number(emitter, row->blocks_new);
-		rep_cell_change(emitter, row->blocks_old, row->blocks_new);
-		rep_cell_number(emitter, row->bytes_old);
-		rep_cell_number(emitter, row->bytes_new);
-		rep_cell_change(emitter, row->bytes_old, row->bytes_new);
-		rep_cell_number(emitter, row->retained_old);
-		rep_cell_number(emitter, row->retained_new);
-		rep_cell_change(emitter, row->retained_old, row->retained_new);
-		rep_row_end(emitter);
-	}
+	for (size_t i = 0; i < c->shown && !rep_emitter_broken(emitter); i++)
+		write_diff_row(emitter, c->request, hg_series_at(c->request->series, c->rows[i]));
 	rep_table_end(emitter);
 }
 
@@ -129,64 +93,51 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 	rep_text_release(&line);
 }
 
-static void write_diff_head(struct rep_context *context, const struct comparison *comparison)
+static void write_diff_head(struct rep_context *context, const struct comparison *c)
 {
-	const struct hg_totals *from = comparison->old_totals, *to = comparison->new_totals;
+	const struct hg_totals *from = c->old_totals, *to = c->new_totals;
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text old_name = {0}, new_name = {0};
-	const struct hg_info *old_info = hg_snapshot_info(comparison->old_snapshot);
-	const struct hg_info *new_info = hg_snapshot_info(comparison->new_snapshot);
-	rep_value_string(emitter, "by", NULL, REP_WORD, hg_key_name(comparison->diff->key));
+	const struct hg_info *old_info = hg_snapshot_info(c->old_snapshot);
+	const struct hg_info *new_info = hg_snapshot_info(context->snapshot);
+	rep_value_string(emitter, "by", NULL, REP_WORD, rep_growth_key(c->request));
 	rep_prose(emitter, REP_BOLD, "%s -> %s\n",
 		rep_escaped(&old_name, rep_base_name(old_info->path)),
 		rep_escaped(&new_name, rep_base_name(new_info->path)));
 	total_line(emitter, "all blocks", from->blocks, to->blocks, from->bytes, to->bytes);
 	total_line(emitter, "reachable", from->reachable_blocks, to->reachable_blocks,
 		from->reachable_bytes, to->reachable_bytes);
-	if (comparison->diff->count == 0)
+	if (c->all == 0)
 		rep_prose(emitter, REP_PLAIN, "\nNo difference by %s%s.\n",
-			hg_key_name(comparison->diff->key),
-			comparison->diff->key == HG_BY_ROOT && from->bytes != to->bytes
-				? ": what changed is held by several roots or by none"
-				: "");
+			rep_growth_key(c->request),
+			hg_series_count(c->request->series) ? " that these options show" : "");
 	else
 		rep_prose(emitter, REP_PLAIN, "\n");
 	rep_text_release(&old_name);
 	rep_text_release(&new_name);
 }
 
-static void write_diff(struct rep_context *context, const struct comparison *comparison,
-	const struct rep_ranked *ranked, uint64_t limit)
+static void write_diff(struct rep_context *context, const struct comparison *c)
 {
-	size_t count = comparison->diff->count;
-	size_t shown = limit && limit < count ? (size_t)limit : count;
-	rep_begin(context, "diff", comparison->old_snapshot);
-	write_diff_head(context, comparison);
-	write_diff_rows(context, comparison, ranked, shown);
-	rep_more_rows(context->emitter, count - shown, rep_key_plural(comparison->diff->key),
-		"--limit 0");
+	rep_begin(context, "diff", c->old_snapshot);
+	write_diff_head(context, c);
+	write_diff_rows(context, c);
+	rep_more_rows(context->emitter, c->all - c->shown,
+		c->request->by_path ? "paths" : rep_key_plural(c->request->key), "--limit 0");
 	rep_document_end(context->emitter);
 }
 
 enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
-	enum hg_key key, enum rep_sort sort, uint64_t limit)
+	const struct rep_growth_request *request)
 {
-	struct comparison comparison = {
-		.old_snapshot = old_snapshot, .new_snapshot = context->snapshot};
-	enum hg_status status = hg_count_totals(old_snapshot, &comparison.old_totals);
+	struct comparison c = {.request = request, .old_snapshot = old_snapshot};
+	enum hg_status status = hg_count_totals(old_snapshot, &c.old_totals);
 	if (status == HG_OK)
-		status = hg_count_totals(context->snapshot, &comparison.new_totals);
-	if (status == HG_OK)
-		status = hg_compare_snapshots(
-			old_snapshot, context->snapshot, key, &comparison.diff);
+		status = hg_count_totals(context->snapshot, &c.new_totals);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	struct rep_ranked *ranked = rank_growth(&comparison, sort);
-	if (ranked)
-		write_diff(context, &comparison, ranked, limit);
-	else
-		status = rep_no_memory(context);
-	rep_ranked_free(ranked, comparison.diff->count);
-	hg_diff_release(&comparison.diff);
-	return status;
+	BASE_TRY(rep_growth_rows(context, request, &c.rows, &c.shown, &c.all));
+	write_diff(context, &c);
+	free(c.rows);
+	return HG_OK;
 }

@@ -3,24 +3,32 @@
 
 #include "report/names.h"
 
-void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row)
+typedef size_t text_of_row(const struct hg_retention *tree, size_t row, char *buffer, size_t size);
+
+static void put_from_tree(
+	struct rep_text *text, text_of_row *ask, const struct hg_retention *tree, size_t row)
 {
-	size_t length = hg_retention_path(tree, row, NULL, 0);
+	size_t length = ask(tree, row, NULL, 0);
 	char *room = rep_text_room(text, length);
 	if (!room)
 		return;
-	hg_retention_path(tree, row, room, length + 1);
+	ask(tree, row, room, length + 1);
 	rep_text_filled(text, length);
 }
 
-void rep_path_made_at(struct rep_text *text, struct hg_retention *tree, size_t row)
+void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row)
 {
-	(void)text, (void)tree, (void)row;
+	put_from_tree(text, hg_retention_path, tree, row);
 }
 
-void rep_path_defined_at(struct rep_text *text, struct hg_retention *tree, size_t row)
+void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, size_t row)
 {
-	(void)text, (void)tree, (void)row;
+	put_from_tree(text, hg_retention_made_at, tree, row);
+}
+
+void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row)
+{
+	put_from_tree(text, hg_retention_defined_at, tree, row);
 }
 
 void rep_path_remark(

@@ -19,8 +19,8 @@ static inline uint64_t rep_path_weight(const struct hg_retention_row *row)
 void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row);
 
 /* "cache.ml:12;cache.ml:30", or ""; and of a root. */
-void rep_path_made_at(struct rep_text *text, struct hg_retention *tree, size_t row);
-void rep_path_defined_at(struct rep_text *text, struct hg_retention *tree, size_t row);
+void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
+void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 
 /* For people, behind the name: " (cache.ml:12)", and what lies outside the heap. */
 void rep_path_remark(

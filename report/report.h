@@ -115,20 +115,23 @@ struct rep_object_request {
 enum hg_status rep_object(struct rep_context *context, const struct rep_object_request *request);
 enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit);
 
-/* context->snapshot is the newer one. */
-enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
-	enum hg_key key, enum rep_sort sort, uint64_t limit);
+/* Rows of a series of snapshots that is finished. */
+struct rep_growth_request {
+	struct hg_series *series;
+	bool by_path; /* else by key */
+	enum hg_key key;
+	enum rep_sort sort; /* by default what grows first, then by the change in retained bytes */
+	const char *type;   /* an expression that names must match, or NULL */
+	uint64_t min_bytes; /* leave out what retains changed by less */
+	uint64_t limit;     /* rows; 0: all */
+};
 
-/*
- * Growth over a series of snapshots, which are open one at a time: begin, add each of them in
- * order, then write or only release.
- */
-struct rep_trend;
-struct rep_trend *rep_trend_begin(enum hg_key key);
-enum hg_status rep_trend_add(struct rep_trend *trend, struct rep_context *context);
-enum hg_status rep_trend_write(
-	struct rep_trend *trend, struct rep_context *context, uint64_t limit);
-void rep_trend_release(struct rep_trend *trend);
+/* Of two snapshots, both still open; context->snapshot is the newer one. */
+enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
+	const struct rep_growth_request *request);
+
+/* Growth over all of them. */
+enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_request *request);
 
 /* "the file ends in the middle of a block, at offset 4711". */
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info);

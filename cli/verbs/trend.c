@@ -2,39 +2,38 @@
 #include "cli/verbs.h"
 
 /* One snapshot is open at a time, so that a long series takes no more memory than its largest. */
-static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_trend **trend, int count,
-	const char *const *paths, struct rep_hp *hp)
+static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_growth_request *request,
+	int count, const char *const *paths, struct rep_hp *hp)
 {
-	struct hg_info before = {.pid = HG_UNKNOWN, .index = 0}, now;
+	const struct hg_series_options options = {
+		.keep_order = run->values.keep_order || hp, .distinct = !hp};
 	for (int i = 0; i < count; i++) {
 		cli_progress_item(&run->progress, paths[i], i + 1, count);
 		BASE_TRY(cli_open(run, paths[i], true));
-		/* What is followed depends on what the first one has. */
-		run->values.by = cli_key(run, NULL);
-		if (!*trend)
-			*trend = rep_trend_begin((enum hg_key)run->values.by);
-		if (!*trend)
-			return base_no_memory(&run->error, 0);
-		now = *hg_snapshot_info(run->context.snapshot);
-		if (now.pid != HG_UNKNOWN && now.pid == before.pid && now.index < before.index)
-			cli_print_note(paths[i], "comes after a later dump of the same process");
-		before = now;
-		BASE_TRY(rep_trend_add(*trend, &run->context));
+		/* The historical grammar: what is followed depends on what the first one has. */
+		if (hp && !request->series) {
+			run->values.by = cli_key(run, NULL);
+			request->by_path = false;
+			request->key = (enum hg_key)run->values.by;
+		}
+		if (!request->series)
+			BASE_TRY(cli_open_series(run, request, &options));
+		BASE_TRY(cli_add_to_series(run, request));
 		if (hp)
 			BASE_TRY(rep_hp_add(hp, &run->context));
 		cli_close(run, NULL);
 	}
-	return HG_OK;
+	return cli_finish_series(run, request);
 }
 
 enum hg_status cli_run_trend(
 	struct cli_run *run, int count, const char *const *paths, struct rep_hp *hp)
 {
-	struct rep_trend *trend = NULL;
-	enum hg_status status = add_all_to_trend(run, &trend, count, paths, hp);
-	if (status == HG_OK && trend)
-		status = rep_trend_write(trend, &run->context, cli_limit(run, 20));
-	rep_trend_release(trend);
+	struct rep_growth_request request = cli_growth_request(run);
+	enum hg_status status = add_all_to_trend(run, &request, count, paths, hp);
+	if (status == HG_OK)
+		status = rep_trend(&run->context, &request);
+	hg_series_close(request.series);
 	return status;
 }
 
@@ -45,25 +44,28 @@ static enum hg_status run_trend(struct cli_run *run)
 }
 
 static const struct cli_option own[] = {
-	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
-		"what is followed: type (the default if types are known), location (else), "
-		"type,location, tag, module, root or callstack"},
+	{"keep-order", 0, CLI_FLAG, offsetof(struct cli_values, keep_order), NULL, NULL,
+		"the snapshots stay in the order given: else they are sorted by the time that "
+		"they tell, or if they do not by the number of the dump"},
 	{0},
 };
 
-static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
-	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {cli_growth_options, own, cli_limit_options,
+	cli_format_options, cli_output_options, cli_input_options, cli_work_options,
+	cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trend = {
 	.name = "trend",
 	.operands = "SNAPSHOT...",
 	.min_operands = 1,
 	.max_operands = INT32_MAX,
-	.summary = "growth over a series of snapshots",
-	.description = "Reads snapshots of one program in the order given and follows every type "
-		       "(location, tag, module, root): bytes in the first and in the last, in how "
-		       "many of the "
-		       "steps they grew, and the curve.  What grows in every step deserves a look.",
+	.summary = "growth over a series of snapshots: what leaks",
+	.description =
+		"Reads snapshots of one program and follows every path of the retention tree (or "
+		"type, location, ..., with --by).  A path whose blocks grow at every step, while "
+		"those that hold it do not, is most likely a leak; it is told first, with the "
+		"lines that make its blocks.  It takes three snapshots to tell, best of moments "
+		"when the program has the same to do.",
 	.tables = tables,
 	.run = run_trend,
 };

@@ -58,6 +58,17 @@ HG_API size_t hg_retention_path(
 	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
 
 /*
+ * Where the blocks of a row are made: "file:line"s joined by ";".  First lines of the program's own
+ * source, where the class is made, or if that is in libraries only, where the class below it is
+ * made that retains most; then the definition of the root; lines of libraries last.  And that
+ * definition alone.  "" if nothing is known.
+ */
+HG_API size_t hg_retention_made_at(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
+HG_API size_t hg_retention_defined_at(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
+
+/*
  * Pointers that are no dominance, from row to row: who shares with whom what hangs higher up.  Made
  * when first asked for; by 'to', pointers descending, 'from'.
  */

@@ -165,19 +165,28 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 	return HG_OK;
 }
 
+size_t query_root_class_name(
+	const struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size)
+{
+	const struct snap_root *slot =
+		&snapshot->snap.roots[root - (hg_node)snapshot->snap.block_count];
+	if (slot->kind == HG_ROOT_GLOBAL)
+		return hg_root_name(snapshot, root, buffer, size);
+	int length = snprintf(buffer, size, "%s", slot->name);
+	return length < 0 ? 0 : (size_t)length;
+}
+
 /* Kind and name; slots of globals keep their number, which is that of the unit's field. */
 static enum hg_status intern_root(struct query_path_classes *c, uint64_t root, uint32_t *out)
 {
 	const struct snap *snap = &c->snapshot->snap;
-	const struct snap_root *slot = &snap->roots[root];
-	uint32_t node = snap_root_node(snap, root);
+	enum hg_root_kind kind = snap->roots[root].kind;
 	char name[QUERY_LONGEST_NAME];
-	if (slot->kind == HG_ROOT_GLOBAL)
-		hg_node_name(c->snapshot, node, name, sizeof(name));
-	else
-		snprintf(name, sizeof(name), "%s %s", hg_root_kind_name(slot->kind), slot->name);
-	return intern_class(c,
-		&(struct query_path_class){.name = name, .is_root = true, .kind = slot->kind}, out);
+	int length = snprintf(name, sizeof(name), "%s ", hg_root_kind_name(kind));
+	query_root_class_name(c->snapshot, snap_root_node(snap, root), name + length,
+		sizeof(name) - (size_t)length);
+	return intern_class(
+		c, &(struct query_path_class){.name = name, .is_root = true, .kind = kind}, out);
 }
 
 enum hg_status query_path_class_of_root(

@@ -14,6 +14,9 @@
 
 #include "base/pool.h"
 
+/* Between the names of a path. */
+#define QUERY_PATH_JOINT " / "
+
 struct query_path_class {
 	const char *name;
 	uint32_t type; /* 0: unknown, or a root */
@@ -42,6 +45,10 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 	const struct snap_cell *cell, uint32_t *out);
 enum hg_status query_path_class_of_root(
 	struct query_path_classes *classes, uint64_t root, uint32_t *out);
+
+/* The name of a root without its kind, as it stands in paths. */
+size_t query_root_class_name(
+	const struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size);
 
 /* One for what has no other, by name. */
 enum hg_status query_path_class_named(

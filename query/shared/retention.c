@@ -61,10 +61,16 @@ static enum hg_status add_tree_node(
 		.class = class,
 		.depth = r->count ? r->nodes[parent].depth + 1 : 0,
 		.last_class = QUERY_NO_CLASS,
+		.first_child = QUERY_NO_CLASS,
+		.next_sibling = QUERY_NO_CLASS,
 		.largest = GRAPH_NONE,
 		.first = GRAPH_NONE,
 		.any = GRAPH_NONE,
 	};
+	if (r->count) {
+		r->nodes[r->count].next_sibling = r->nodes[parent].first_child;
+		r->nodes[parent].first_child = r->count;
+	}
 	*out = r->count++;
 	return HG_OK;
 }

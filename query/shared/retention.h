@@ -20,8 +20,9 @@ enum { QUERY_DEEPEST_PATH = 500 };
 struct query_retention_node {
 	uint32_t parent; /* number of the node, smaller than its own; that of node 0 is 0 */
 	uint32_t class;
-	uint32_t depth;                  /* 0: all roots */
-	uint32_t last_class, last_child; /* found last, as neighbours are often alike */
+	uint32_t depth;                     /* 0: all roots */
+	uint32_t first_child, next_sibling; /* in no order; QUERY_NO_CLASS: none */
+	uint32_t last_class, last_child;    /* found last, as neighbours are often alike */
 	/* Examples, positions: of the block that retains most, the first, one by a fixed hash. */
 	uint32_t largest, first, any;
 	uint32_t any_hash;

@@ -17,24 +17,28 @@ header() {
 
 measures=blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
 growth=blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retained_new,retained_delta
+growth=$growth,offheap_delta,retained_offheap_delta,growth_share,made_at
+course=blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,grows,growth_share,made_at
 header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes,root \
 	objects $tiny
 for key in location tag module type; do
 	header "top by $key" "$key,$measures" top --by $key $tiny
 	header "diff by $key" "$key,$growth" diff --by $key $cache0 $cache2
-	header "trend by $key" "index,$key,blocks,bytes,retained_bytes" trend --by $key $cache0 $cache2
+	header "trend by $key" "index,$key,$course" trend --by $key $cache0 $cache2
 done
 header 'top by type,location' "type,location,$measures" top --by type,location $tiny
 header 'diff by type,location' "type,location,$growth" diff --by type,location $cache0 $cache2
-header 'trend by type,location' index,type,location,blocks,bytes,retained_bytes \
+header 'trend by type,location' "index,type,location,$course" \
 	trend --by type,location $cache0 $cache2
 header types type,kind,unit,blocks,bytes,layout types $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
 header roots \
 	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence,offheap_bytes,retained_offheap_bytes roots $tiny
 header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
-header 'trend by root' index,kind,name,blocks,bytes,retained_bytes trend --by root $cache0 $cache2
+header 'trend by root' "index,kind,name,$course" trend --by root $cache0 $cache2
+header diff "path,$growth" diff $cache0 $cache2
+header trend "index,path,$course" trend $cache0 $cache2
 header tree \
 	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
 header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny
@@ -56,7 +60,7 @@ columns retained_bytes location <"$work/out" >"$work/got"
 check 'top: by retained bytes, then name' \
 	sort -c -t "$(printf '\t')" -k 1,1nr -k 2,2 "$work/got"
 run diff --by location --format csv $cache0 $cache5
-columns bytes_delta location <"$work/out" |
+columns retained_delta location <"$work/out" |
 	awk -F '\t' '{ print ($1 < 0 ? -$1 : $1) "\t" $2 }' >"$work/got"
 check 'diff: by absolute growth, then name' \
 	sort -c -t "$(printf '\t')" -k 1,1nr -k 2,2 "$work/got"
@@ -136,7 +140,7 @@ shape object object "$snapshot and .object.address == \"$block\" and (.fields | 
 	2 or length == 3) and (.referrers | length > 0) and .dominators[-1].address == \"root\"" \
 	object "$block" $tiny
 shape objects objects "$snapshot"' and (.rows | length == 247)' objects $tiny
-shape trend trend '(.snapshots | length == 3) and (.rows | length > 0) and .by == "type"' \
+shape trend trend '(.snapshots | length == 3) and (.rows | length > 0) and .by == "path"' \
 	trend $cache0 $cache2 $cache5
 for verb in objects top tree 'tree --blocks'; do
 	# shellcheck disable=SC2086 # words

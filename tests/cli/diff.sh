@@ -3,7 +3,7 @@
 # shellcheck disable=SC2016 # programs of awk
 . tests/cli/lib.sh
 
-for key in location tag module root; do
+for key in path type location tag module root; do
 	for dump in $tiny $cache5 $fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump; do
 		check_run "diff of a dump with itself by $key: runs" 0 \
 			diff --by $key --format csv "$dump" "$dump"

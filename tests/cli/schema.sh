@@ -46,7 +46,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 	written why why "$address" "$dump"
 	written retained retained "$address" string "$dump"
 done
-for key in location tag module root type type,location callstack; do
+for key in path location tag module root type type,location callstack; do
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done

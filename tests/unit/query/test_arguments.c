@@ -230,8 +230,11 @@ static void texts_without_a_place(void **state)
 	COUNTED(hg_class_name(snapshot, HG_KEYS, 0, buffer, size));
 	struct hg_retention *tree;
 	assert_int_equal(hg_retention_open(snapshot, NULL, &tree), HG_OK);
-	for (size_t i = 0; i < hg_retention_count(tree); i += 5)
+	for (size_t i = 0; i < hg_retention_count(tree); i += 5) {
 		COUNTED(hg_retention_path(tree, i, buffer, size));
+		COUNTED(hg_retention_made_at(tree, i, buffer, size));
+		COUNTED(hg_retention_defined_at(tree, i, buffer, size));
+	}
 	hg_retention_close(tree);
 	hg_version(NULL, 64);
 	assert_int_equal(hg_identify(session, CORE, NULL, 64), HG_OK);
@@ -338,6 +341,48 @@ static void rows_that_there_are_not(void **state)
 		assert_null(edges);
 	}
 	hg_retention_close(tree);
+}
+
+static void series_that_there_are_not(void **state)
+{
+	struct hg_series *series;
+	struct hg_measure first = {.blocks = 1}, last, points[2];
+	(void)state;
+	assert_int_equal(hg_series_open(NULL, NULL, &series), HG_ERROR_USAGE);
+	assert_null(series);
+	assert_usage(hg_series_open(session, NULL, NULL));
+	for (unsigned i = 0; i < BEYOND; i++) {
+		struct hg_series_options options = {
+			.size = sizeof(options), .by_key = true, .key = (enum hg_key)beyond[i]};
+		assert_usage(hg_series_open(session, &options, &series));
+		assert_null(series);
+	}
+	assert_int_equal(hg_series_finish(NULL), HG_ERROR_USAGE);
+	assert_usage(hg_series_add(NULL, snapshot));
+	assert_int_equal(hg_series_moments(NULL) + hg_series_count(NULL), 0);
+	assert_null(hg_series_moment_at(NULL, 0));
+	assert_null(hg_series_at(NULL, 0));
+	assert_false(hg_series_points(NULL, 0, points));
+	assert_false(hg_series_is_sorted(NULL));
+	hg_series_total(NULL, &first, NULL);
+	assert_int_equal(first.blocks, 0);
+	assert_int_equal(hg_series_open(session, NULL, &series), HG_OK);
+	assert_int_equal(hg_series_add(series, NULL), HG_ERROR_USAGE);
+	assert_int_equal(hg_series_add(series, snapshot), HG_OK);
+	/* Before the end there is nothing. */
+	assert_int_equal(hg_series_moments(series) + hg_series_count(series), 0);
+	assert_int_equal(hg_series_finish(series), HG_OK);
+	assert_int_equal(hg_series_finish(series), HG_ERROR_USAGE);
+	assert_usage(hg_series_add(series, snapshot));
+	assert_int_equal(hg_series_moments(series), 1);
+	assert_null(hg_series_moment_at(series, 1));
+	assert_int_equal(hg_series_count(series), 0);
+	assert_false(hg_series_points(series, 0, points));
+	hg_series_total(series, &first, &last);
+	assert_int_equal(first.bytes, last.bytes);
+	assert_true(first.bytes > 0);
+	hg_series_close(series);
+	hg_series_close(NULL);
 }
 
 /* Handles that are NULL: nothing is answered, and nobody can tell more. */
@@ -598,6 +643,7 @@ int main(void)
 		cmocka_unit_test(nodes_that_there_are_not),
 		cmocka_unit_test(numbers_that_there_are_not),
 		cmocka_unit_test(rows_that_there_are_not),
+		cmocka_unit_test(series_that_there_are_not),
 		cmocka_unit_test(handles_that_are_missing),
 		cmocka_unit_test(places_that_are_missing),
 		cmocka_unit_test(the_new_session_tells),

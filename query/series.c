@@ -1,0 +1,565 @@
+/*
+ * Growth over a series of snapshots.  What is kept of each is its rows' numbers where they changed,
+ * so that snapshots are open one at a time.
+ *
+ * What leaks is where the number of blocks grows in every step: of all such paths those whose
+ * parent does not grow so, as what hangs on growing blocks grows with them.  (Shark's heap growth,
+ * square/leakcanary: docs/heap-growth.md, keeps what grows at each step of a repeated scenario.)
+ */
+#include "query/shared/made_at.h"
+#include "query/shared/retention.h"
+#include "query/shared/series.h"
+
+#include "base/assert.h"
+#include "base/grow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100 };
+
+/* What must be the same of all snapshots, and what tells a file. */
+struct kin {
+	const char *program;
+	unsigned word_size, reserved_bits;
+	dev_t device;
+	ino_t inode;
+};
+
+struct hg_series {
+	struct query_series all;
+	struct hg_series_options options;
+	struct hg_series_moment *moments; /* in their order, once finished */
+	struct kin *kin;                  /* of each addition */
+	uint64_t moment_capacity, kin_capacity;
+	struct hg_session *session; /* of errors but those of additions */
+	uint32_t *order;            /* rows that are shown, once finished */
+	uint32_t shown_count;
+	struct hg_measure *scratch; /* of one row in order of moments */
+	struct hg_measure first, last;
+	bool is_finished, is_sorted;
+};
+
+enum hg_status hg_series_open(
+	struct hg_session *session, const struct hg_series_options *options, struct hg_series **out)
+{
+	if (out)
+		*out = NULL;
+	if (!session)
+		return HG_ERROR_USAGE;
+	base_error_clear(&session->error);
+	if (!out)
+		return base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no place for the result is given");
+	struct hg_series *series = calloc(1, sizeof(*series));
+	if (!series)
+		return base_no_memory(&session->error, sizeof(*series));
+	series->session = session;
+	if (options)
+		memcpy(&series->options, options,
+			options->size < sizeof(series->options) ? options->size
+								: sizeof(series->options));
+	if (series->options.by_key && (unsigned)series->options.key >= HG_KEYS) {
+		enum hg_status status = base_fail(&session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"there is no key %u", (unsigned)series->options.key);
+		free(series);
+		return status;
+	}
+	*out = series;
+	return HG_OK;
+}
+
+void hg_series_close(struct hg_series *series)
+{
+	if (!series)
+		return;
+	query_series_release(&series->all);
+	free(series->moments);
+	free(series->kin);
+	free(series->order);
+	free(series->scratch);
+	free(series);
+}
+
+static enum hg_status refuse_pair(
+	struct hg_snapshot *snapshot, const struct hg_series_moment *other, const char *what)
+{
+	struct hg_error *error = &snapshot->session->error;
+	enum hg_status status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+		"cannot be compared with %s: %s", other->path, what);
+	base_error_file(error, snapshot->info.path);
+	return status;
+}
+
+/* Each is compared with the first one, and by file with all. */
+static enum hg_status check_kin(
+	struct hg_series *series, struct hg_snapshot *snapshot, const struct kin *now)
+{
+	const struct kin *first = &series->kin[0];
+	const struct hg_series_moment *other = &series->moments[0];
+	char what[512];
+	if (series->all.moment_count == 0)
+		return HG_OK;
+	if (now->word_size != first->word_size)
+		return refuse_pair(snapshot, other, "their words have other sizes");
+	if (now->reserved_bits != first->reserved_bits)
+		return refuse_pair(snapshot, other, "their headers have another layout");
+	if (!series->options.any_program && *now->program && *first->program &&
+		strcmp(now->program, first->program) != 0) {
+		snprintf(what, sizeof(what), "one is of the program '%s', the other of '%s'",
+			now->program, first->program);
+		return refuse_pair(snapshot, other, what);
+	}
+	for (uint32_t i = 0; i < series->all.moment_count; i++)
+		if (now->inode && now->inode == series->kin[i].inode &&
+			now->device == series->kin[i].device && series->options.distinct)
+			return refuse_pair(snapshot, &series->moments[i], "it is the same file");
+	return HG_OK;
+}
+
+static enum hg_status keep_moment(struct hg_series *series, struct hg_snapshot *snapshot,
+	const struct hg_totals *totals, struct kin *kin)
+{
+	struct query_series *all = &series->all;
+	struct hg_error *error = all->error;
+	const struct hg_info *info = &snapshot->info;
+	struct hg_series_moment moment = {.pid = info->pid,
+		.index = info->index,
+		.time_ns = info->time_ns,
+		.blocks = totals->blocks,
+		.bytes = totals->bytes,
+		.reachable_blocks = totals->reachable_blocks,
+		.reachable_bytes = totals->reachable_bytes,
+		.offheap_bytes = totals->offheap_bytes == HG_UNKNOWN ? 0 : totals->offheap_bytes,
+		.added = all->moment_count};
+	BASE_TRY(query_series_keep(all, info->path, &moment.path));
+	BASE_TRY(query_series_keep(all, info->program, &moment.program));
+	BASE_TRY(query_series_keep(all, info->partial, &moment.partial));
+	kin->program = moment.program;
+	BASE_TRY(base_grow(&series->moments, all->moment_count, &series->moment_capacity,
+		sizeof(*series->moments), error));
+	BASE_TRY(base_grow(&series->kin, all->moment_count, &series->kin_capacity,
+		sizeof(*series->kin), error));
+	series->moments[all->moment_count] = moment;
+	series->kin[all->moment_count] = *kin;
+	all->moment_count++;
+	return HG_OK;
+}
+
+static struct hg_measure measure_of_node(const struct query_retention_node *node)
+{
+	return (struct hg_measure){
+		node->blocks, node->bytes, node->retained, node->offheap, node->retained_offheap};
+}
+
+/* Where it is made, as the latest snapshot says in which it is not as in the first. */
+static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot *snapshot,
+	const struct query_retention *tree, uint32_t node, struct query_series_row *row)
+{
+	char text[QUERY_LONGEST_MADE_AT];
+	bool changed = row->point_count > 1 || (row->point_count && row->points[0].moment);
+	if (!changed)
+		return HG_OK;
+	query_made_at(snapshot, tree, node, text, sizeof(text));
+	if (strcmp(text, row->shown.made_at) != 0)
+		BASE_TRY(query_series_keep(&series->all, text, &row->shown.made_at));
+	query_defined_at(snapshot, tree, node, text, sizeof(text));
+	if (strcmp(text, row->shown.defined_at) != 0)
+		BASE_TRY(query_series_keep(&series->all, text, &row->shown.defined_at));
+	return HG_OK;
+}
+
+static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *snapshot,
+	const struct query_retention *tree, uint32_t *row_of)
+{
+	struct query_series *all = &series->all;
+	for (uint32_t i = 0; i < tree->count; i++) {
+		uint32_t parent = i ? row_of[tree->nodes[i].parent] : QUERY_NO_ROW;
+		struct hg_measure measure = measure_of_node(&tree->nodes[i]);
+		BASE_TRY(query_series_find(
+			all, parent, "", query_retention_name(tree, i), &row_of[i]));
+		struct query_series_row *row = &all->rows[row_of[i]];
+		row->shown.depth = tree->nodes[i].depth;
+		row->shown.is_memprof = query_retention_is_memprof(tree, i);
+		row->is_root = i && tree->classes.all[tree->nodes[i].class].is_root;
+		BASE_TRY(query_series_add(all, row_of[i], &measure));
+	}
+	BASE_TRY(query_series_end_moment(all));
+	for (uint32_t i = 1; i < tree->count; i++)
+		BASE_TRY(describe_row(series, snapshot, tree, i, &all->rows[row_of[i]]));
+	return HG_OK;
+}
+
+static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *snapshot)
+{
+	struct query_retention tree;
+	uint32_t *row_of;
+	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
+	BASE_TRY(query_retention_open(&tree, snapshot, NULL));
+	enum hg_status status =
+		query_alloc(snapshot, tree.count, sizeof(*row_of), (void **)&row_of);
+	if (status == HG_OK) {
+		status = add_paths(series, snapshot, &tree, row_of);
+		free(row_of);
+	}
+	query_retention_close(&tree);
+	return status;
+}
+
+/* The names that a class has in every snapshot: of roots without the index of a slot. */
+static void name_class(struct hg_snapshot *snapshot, enum hg_key key, uint32_t id, char *kind,
+	char *name, size_t size)
+{
+	uint32_t type, location;
+	kind[0] = '\0';
+	if (key == HG_BY_ROOT) {
+		snprintf(kind, size, "%s", hg_root_kind_name(hg_kind_of_root(snapshot, id)));
+		query_root_class_name(snapshot, id, name, size);
+	} else if (key == HG_BY_TYPE_LOCATION) {
+		hg_class_parts(snapshot, id, &type, &location);
+		hg_type_name(snapshot, type, kind, size);
+		hg_location_name(snapshot, location, name, size);
+	} else {
+		hg_class_name(snapshot, key, id, name, size);
+	}
+}
+
+static enum hg_status add_classes(struct hg_series *series, struct hg_snapshot *snapshot)
+{
+	struct query_series *all = &series->all;
+	enum { LONGEST = 1 << 16 }; /* of call stacks */
+	static const size_t size = LONGEST;
+	enum hg_key key = series->options.key;
+	struct hg_top *top;
+	char *names;
+	BASE_TRY(hg_list_top(snapshot, key, NULL, &top));
+	enum hg_status status = query_alloc(snapshot, 2, size, (void **)&names);
+	for (size_t i = 0; i < top->count && status == HG_OK; i++) {
+		const struct hg_class *class = top->rows[i];
+		struct hg_measure measure = {class->blocks, class->bytes, class->retained_bytes,
+			class->offheap_bytes, class->retained_offheap_bytes};
+		uint32_t row;
+		name_class(snapshot, key, class->id, names, names + size, size);
+		status = query_series_find(all, QUERY_NO_ROW, names, names + size, &row);
+		if (status == HG_OK)
+			status = query_series_add(all, row, &measure);
+	}
+	if (status == HG_OK)
+		free(names);
+	hg_top_release(&top);
+	return status == HG_OK ? query_series_end_moment(all) : status;
+}
+
+static enum hg_status add_snapshot(struct hg_series *series, struct hg_snapshot *snapshot)
+{
+	const struct hg_totals *totals;
+	struct stat about = {0};
+	struct kin kin = {.program = snapshot->info.program,
+		.word_size = snapshot->info.word_size,
+		.reserved_bits = snapshot->info.reserved_bits};
+	if (stat(snapshot->info.path, &about) == 0) {
+		kin.device = about.st_dev;
+		kin.inode = about.st_ino;
+	}
+	BASE_TRY(check_kin(series, snapshot, &kin));
+	BASE_TRY(hg_count_totals(snapshot, &totals));
+	BASE_TRY(keep_moment(series, snapshot, totals, &kin));
+	return series->options.by_key ? add_classes(series, snapshot) : add_tree(series, snapshot);
+}
+
+enum hg_status hg_series_add(struct hg_series *series, struct hg_snapshot *snapshot)
+{
+	BASE_TRY(query_begin(snapshot));
+	if (!series || series->is_finished)
+		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			series ? "the series is finished" : "no series is given");
+	series->all.error = &snapshot->session->error;
+	enum hg_status status = add_snapshot(series, snapshot);
+	series->all.error = NULL;
+	return status;
+}
+
+/* Time first, if all have one; then the number of the dump, if all are of one process. */
+static int compare_moments(const void *a, const void *b)
+{
+	const struct hg_series_moment *x = a, *y = b;
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	if (x->pid == y->pid && x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return (x->added > y->added) - (x->added < y->added);
+}
+
+static void sort_moments(struct hg_series *series)
+{
+	uint32_t count = series->all.moment_count;
+	bool all_timed = true, one_process = true;
+	for (uint32_t i = 0; i < count; i++) {
+		all_timed &= series->moments[i].time_ns != HG_UNKNOWN;
+		one_process &= series->moments[i].pid == series->moments[0].pid;
+	}
+	if (series->options.keep_order || count == 0 || (!all_timed && !one_process))
+		return;
+	/* Of some the time is known, of others not: only numbers go together. */
+	for (uint32_t i = 0; i < count && !all_timed; i++)
+		if (series->moments[i].time_ns != HG_UNKNOWN)
+			return;
+	qsort(series->moments, count, sizeof(*series->moments), compare_moments);
+	for (uint32_t i = 0; i < count; i++)
+		series->is_sorted |= series->moments[i].added != i;
+}
+
+/* The numbers of a row in the order of the moments, in the scratch array. */
+static void read_points(const struct hg_series *series, uint32_t row, struct hg_measure *points)
+{
+	uint32_t count = series->all.moment_count;
+	query_series_expand(&series->all, row, series->scratch);
+	for (uint32_t i = 0; i < count; i++)
+		points[i] = series->scratch[series->moments[i].added];
+}
+
+static uint64_t all_retained(const struct hg_measure *measure)
+{
+	return measure->retained_bytes + measure->retained_offheap_bytes;
+}
+
+static void measure_row(struct hg_series *series, uint32_t number, struct hg_measure *points)
+{
+	struct hg_series_row *row = &series->all.rows[number].shown;
+	uint32_t count = series->all.moment_count;
+	read_points(series, number, points);
+	row->first = points[0];
+	row->last = points[count - 1];
+	row->steps_up = 0;
+	for (uint32_t i = 1; i < count; i++) {
+		row->steps_up += points[i].blocks > points[i - 1].blocks;
+		row->changed |= memcmp(&points[i], &points[i - 1], sizeof(*points)) != 0;
+	}
+}
+
+/* Ten-thousandths of 'whole', rounded to zero; both may be negative. */
+static int64_t signed_share(int64_t part, int64_t whole)
+{
+	__extension__ __int128 scaled = part;
+	scaled *= 10000;
+	return whole ? (int64_t)(scaled / whole) : 0;
+}
+
+static int64_t growth_of(const struct hg_measure *first, const struct hg_measure *last)
+{
+	return (int64_t)(all_retained(last) - all_retained(first));
+}
+
+static void add_to_total(struct hg_measure *total, const struct hg_measure *part)
+{
+	total->blocks += part->blocks;
+	total->bytes += part->bytes;
+	total->offheap_bytes += part->offheap_bytes;
+}
+
+/*
+ * Of paths own bytes add up to what the roots retain; classes overlap, and only the totals of the
+ * snapshots tell.
+ */
+static void sum_totals(struct hg_series *series)
+{
+	uint32_t count = series->all.moment_count;
+	struct hg_measure *first = &series->first, *last = &series->last;
+	for (uint32_t i = 0; i < series->all.row_count && !series->options.by_key; i++) {
+		const struct hg_series_row *row = &series->all.rows[i].shown;
+		if (row->is_memprof)
+			continue;
+		add_to_total(first, &row->first);
+		add_to_total(last, &row->last);
+	}
+	if (series->options.by_key && count) {
+		const struct hg_series_moment *begin = series->moments;
+		const struct hg_series_moment *end = begin + count - 1;
+		*first = (struct hg_measure){.blocks = begin->reachable_blocks,
+			.bytes = begin->reachable_bytes,
+			.offheap_bytes = begin->offheap_bytes};
+		*last = (struct hg_measure){.blocks = end->reachable_blocks,
+			.bytes = end->reachable_bytes,
+			.offheap_bytes = end->offheap_bytes};
+	}
+	first->retained_bytes = first->bytes;
+	last->retained_bytes = last->bytes;
+	first->retained_offheap_bytes = first->offheap_bytes;
+	last->retained_offheap_bytes = last->offheap_bytes;
+}
+
+/* The nearest row above whose own blocks can grow: roots within a path have none. */
+static const struct hg_series_row *counted_parent(const struct hg_series *series, uint32_t number)
+{
+	const struct query_series_row *rows = series->all.rows;
+	uint32_t parent = rows[number].parent;
+	while (parent != QUERY_NO_ROW && rows[parent].is_root && rows[parent].shown.depth > 1)
+		parent = rows[parent].parent;
+	return parent == QUERY_NO_ROW ? NULL : &rows[parent].shown;
+}
+
+static bool row_grows(const struct hg_series *series, uint32_t number, int64_t growth)
+{
+	const struct hg_series_row *row = &series->all.rows[number].shown;
+	const struct hg_series_row *parent = counted_parent(series, number);
+	uint32_t steps = series->all.moment_count - 1;
+	int64_t own = growth_of(&row->first, &row->last);
+	return series->all.moment_count >= LEAST_MOMENTS && row->steps_up == steps &&
+	       (!parent || parent->steps_up < steps) && !row->is_memprof &&
+	       own >= HG_LEAST_GROWTH && growth > 0 && row->growth_share >= LEAST_SHARE;
+}
+
+static void find_growth(struct hg_series *series)
+{
+	int64_t growth = growth_of(&series->first, &series->last);
+	for (uint32_t i = 0; i < series->all.row_count; i++) {
+		struct hg_series_row *row = &series->all.rows[i].shown;
+		row->growth_share =
+			row->is_memprof ? 0
+					: signed_share(growth_of(&row->first, &row->last), growth);
+		row->grows = row_grows(series, i, growth);
+	}
+}
+
+/* A name as it stands in a path; its length, as snprintf() counts. */
+static size_t put_name(char *at, size_t size, const char *name)
+{
+	const char *quote = strstr(name, QUERY_PATH_JOINT) ? "\"" : "";
+	return (size_t)snprintf(at, size, "%s%s%s", quote, name, quote);
+}
+
+/* The names from the root on, written from the last one back. */
+static enum hg_status name_path(struct hg_series *series, uint32_t number)
+{
+	struct query_series *all = &series->all;
+	const struct query_series_row *rows = all->rows;
+	size_t joint = strlen(QUERY_PATH_JOINT), length = 0;
+	char *path;
+	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent)
+		length += put_name(NULL, 0, rows[i].own_name) + joint;
+	length -= joint;
+	BASE_TRY(base_pool_alloc(&all->pool, length + 1, 1, (void **)&path, all->error));
+	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent) {
+		size_t part = put_name(NULL, 0, rows[i].own_name);
+		char after = path[length];
+		length -= part;
+		put_name(path + length, part + 1, rows[i].own_name);
+		path[length + part] = after;
+		if (length) {
+			length -= joint;
+			memcpy(path + length, QUERY_PATH_JOINT, joint);
+		}
+	}
+	base_assert(length == 0);
+	all->rows[number].shown.name = path;
+	return HG_OK;
+}
+
+static int compare_shown_rows(const void *a, const void *b, void *data)
+{
+	const struct query_series_row *rows = data;
+	const struct hg_series_row *x = &rows[*(const uint32_t *)a].shown;
+	const struct hg_series_row *y = &rows[*(const uint32_t *)b].shown;
+	int64_t left = growth_of(&x->first, &x->last), right = growth_of(&y->first, &y->last);
+	uint64_t by_left = left < 0 ? -(uint64_t)left : (uint64_t)left;
+	uint64_t by_right = right < 0 ? -(uint64_t)right : (uint64_t)right;
+	if (x->grows != y->grows)
+		return x->grows ? -1 : 1;
+	if (by_left != by_right)
+		return by_left > by_right ? -1 : 1;
+	int order = strcmp(x->kind, y->kind);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+/* Rows of which something changed, but for the one of all roots. */
+static enum hg_status order_series(struct hg_series *series)
+{
+	struct query_series *all = &series->all;
+	bool by_path = !series->options.by_key;
+	series->order = calloc(all->row_count + 1, sizeof(*series->order));
+	if (!series->order)
+		return base_no_memory(all->error, all->row_count * sizeof(*series->order));
+	for (uint32_t i = 0; i < all->row_count; i++) {
+		if (by_path && all->rows[i].parent != QUERY_NO_ROW)
+			BASE_TRY(name_path(series, i));
+		if (all->rows[i].shown.changed && (!by_path || all->rows[i].parent != QUERY_NO_ROW))
+			series->order[series->shown_count++] = i;
+	}
+	if (series->shown_count)
+		qsort_r(series->order, series->shown_count, sizeof(*series->order),
+			compare_shown_rows, all->rows);
+	return HG_OK;
+}
+
+static enum hg_status finish_series(struct hg_series *series)
+{
+	uint32_t count = series->all.moment_count;
+	struct hg_measure *points = calloc(count + 1, sizeof(*points));
+	series->scratch = calloc(count + 1, sizeof(*series->scratch));
+	if (!points || !series->scratch) {
+		free(points);
+		return base_no_memory(series->all.error, count * sizeof(*points));
+	}
+	sort_moments(series);
+	for (uint32_t i = 0; i < series->all.row_count && count; i++)
+		measure_row(series, i, points);
+	free(points);
+	sum_totals(series);
+	find_growth(series);
+	return order_series(series);
+}
+
+enum hg_status hg_series_finish(struct hg_series *series)
+{
+	if (!series || series->is_finished)
+		return HG_ERROR_USAGE;
+	base_error_clear(&series->session->error);
+	series->all.error = &series->session->error;
+	enum hg_status status = finish_series(series);
+	series->is_finished = status == HG_OK;
+	return status;
+}
+
+size_t hg_series_moments(const struct hg_series *series)
+{
+	return series && series->is_finished ? series->all.moment_count : 0;
+}
+
+const struct hg_series_moment *hg_series_moment_at(const struct hg_series *series, size_t moment)
+{
+	return moment < hg_series_moments(series) ? &series->moments[moment] : NULL;
+}
+
+bool hg_series_is_sorted(const struct hg_series *series)
+{
+	return series && series->is_sorted;
+}
+
+size_t hg_series_count(const struct hg_series *series)
+{
+	return series && series->is_finished ? series->shown_count : 0;
+}
+
+const struct hg_series_row *hg_series_at(const struct hg_series *series, size_t row)
+{
+	return row < hg_series_count(series) ? &series->all.rows[series->order[row]].shown : NULL;
+}
+
+bool hg_series_points(const struct hg_series *series, size_t row, struct hg_measure *points)
+{
+	if (!points || row >= hg_series_count(series))
+		return false;
+	read_points(series, series->order[row], points);
+	return true;
+}
+
+void hg_series_total(
+	const struct hg_series *series, struct hg_measure *first, struct hg_measure *last)
+{
+	if (first)
+		*first = series ? series->first : (struct hg_measure){0};
+	if (last)
+		*last = series ? series->last : (struct hg_measure){0};
+}

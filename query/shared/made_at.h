@@ -1,0 +1,24 @@
+/*
+ * Where the blocks of a node of the retention tree are made, in lines of the source; and where the
+ * root above it is defined.
+ */
+#ifndef QUERY_SHARED_MADE_AT_H
+#define QUERY_SHARED_MADE_AT_H
+
+#include "query/shared/retention.h"
+
+enum { QUERY_LONGEST_MADE_AT = 4096 };
+
+/*
+ * "file:line"s joined by ";": first lines of the program's own source, where the class is made, or
+ * if that is in libraries only, where the class below it is made that retains most; then the
+ * definition of the root; lines of libraries last.  "" if none is known.  Needs graph_nodes().
+ */
+void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *tree, uint32_t node,
+	char *buffer, size_t size);
+
+/* The definition of the root above the node, or that it is. */
+void query_defined_at(struct hg_snapshot *snapshot, const struct query_retention *tree,
+	uint32_t node, char *buffer, size_t size);
+
+#endif

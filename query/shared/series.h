@@ -1,0 +1,62 @@
+/*
+ * Rows of a series of snapshots while they are gathered: found again by parent and name, each with
+ * its numbers where they changed.
+ */
+#ifndef QUERY_SHARED_SERIES_H
+#define QUERY_SHARED_SERIES_H
+
+#include "query/shared/query.h"
+
+#include "base/hash.h"
+#include "base/pool.h"
+
+#define QUERY_NO_ROW UINT32_MAX
+
+/* What a row has from one addition on. */
+struct query_point {
+	uint32_t moment; /* number of the addition */
+	struct hg_measure measure;
+};
+
+struct query_series_row {
+	struct hg_series_row shown;
+	const char *own_name;       /* of a path: its last name */
+	uint32_t parent;            /* QUERY_NO_ROW: none */
+	bool is_root;               /* of a path: its last name is of a root */
+	uint32_t next;              /* of the same hash */
+	struct query_point *points; /* where the numbers are others than before; from malloc */
+	uint32_t point_count;
+	uint64_t point_capacity;
+};
+
+struct query_series {
+	struct hg_error *error;        /* of the call that is going on */
+	struct base_pool pool;         /* of names */
+	struct query_series_row *rows; /* parents before their children */
+	uint32_t row_count;
+	uint64_t row_capacity;
+	struct base_map by_name;
+	uint32_t moment_count; /* additions */
+};
+
+/* The row of this name below a parent, a new one if there is none. */
+enum hg_status query_series_find(struct query_series *series, uint32_t parent, const char *kind,
+	const char *name, uint32_t *out);
+
+/* Adds to what a row has in the addition that is going on, which is the last one. */
+enum hg_status query_series_add(
+	struct query_series *series, uint32_t row, const struct hg_measure *measure);
+
+/* Rows that nothing was added to since the last addition have nothing any more. */
+enum hg_status query_series_end_moment(struct query_series *series);
+
+/* What a row has in each addition. */
+void query_series_expand(
+	const struct query_series *series, uint32_t row, struct hg_measure *points);
+
+/* Keeps a string as long as the series. */
+enum hg_status query_series_keep(struct query_series *series, const char *string, const char **out);
+
+void query_series_release(struct query_series *series);
+
+#endif

@@ -1,0 +1,135 @@
+/* Rows of a series: the choice, the order and the cells that several reports have. */
+#include "report/growth.h"
+
+#include "base/pattern.h"
+
+#include <stdlib.h>
+
+const char *rep_growth_key(const struct rep_growth_request *request)
+{
+	return request->by_path ? "path" : hg_key_name(request->key);
+}
+
+static uint64_t amount_of_row(const struct hg_series_row *row, enum rep_sort sort)
+{
+	switch (sort) {
+	case REP_SORT_BYTES:
+		return rep_difference(row->first.bytes + row->first.offheap_bytes,
+			row->last.bytes + row->last.offheap_bytes);
+	case REP_SORT_BLOCKS:
+		return rep_difference(row->first.blocks, row->last.blocks);
+	case REP_SORT_NAME:
+		return 0;
+	default:
+		return rep_difference(
+			rep_growth_weight(&row->first), rep_growth_weight(&row->last));
+	}
+}
+
+/* What --sort by name compares; NULL when memory runs out. */
+static char *name_of_row(const struct hg_series_row *row)
+{
+	struct rep_text name = {0};
+	rep_text_printf(&name, "%s %s", row->kind, row->name);
+	if (!name.failed)
+		return name.bytes;
+	rep_text_release(&name);
+	return NULL;
+}
+
+/* Whether a row passes --type and --min. */
+static enum hg_status is_wanted_row(struct rep_context *context,
+	const struct rep_growth_request *request, const struct base_pattern *pattern,
+	const struct hg_series_row *row, bool *wanted)
+{
+	const char *name =
+		*row->kind && request->key == HG_BY_TYPE_LOCATION ? row->kind : row->name;
+	*wanted = amount_of_row(row, REP_SORT_RETAINED) >= request->min_bytes;
+	if (*wanted && request->type)
+		return base_pattern_match(pattern, name, wanted, context->error);
+	return HG_OK;
+}
+
+static enum hg_status choose_rows(struct rep_context *context,
+	const struct rep_growth_request *request, const struct base_pattern *pattern,
+	struct rep_ranked *ranked, size_t *count)
+{
+	size_t rows = hg_series_count(request->series);
+	for (size_t i = 0; i < rows; i++) {
+		const struct hg_series_row *row = hg_series_at(request->series, i);
+		bool wanted;
+		BASE_TRY(is_wanted_row(context, request, pattern, row, &wanted));
+		if (!wanted)
+			continue;
+		struct rep_ranked *at = &ranked[(*count)++];
+		*at = (struct rep_ranked){.position = i};
+		/* The library's order is that of what grows, then of retained bytes. */
+		if (request->sort == REP_SORT_DEFAULT)
+			continue;
+		at->amount = amount_of_row(row, request->sort);
+		at->name = name_of_row(row);
+		if (!at->name)
+			return rep_no_memory(context);
+	}
+	return HG_OK;
+}
+
+enum hg_status rep_growth_rows(struct rep_context *context,
+	const struct rep_growth_request *request, size_t **rows, size_t *shown, size_t *all)
+{
+	size_t count = hg_series_count(request->series), chosen = 0;
+	struct base_pattern pattern = {0};
+	struct rep_ranked *ranked = calloc(count + 1, sizeof(*ranked));
+	*rows = calloc(count + 1, sizeof(**rows));
+	enum hg_status status = ranked && *rows ? HG_OK : rep_no_memory(context);
+	if (status == HG_OK && request->type)
+		status = base_pattern_compile(&pattern, request->type, context->error);
+	if (status == HG_OK)
+		status = choose_rows(context, request, &pattern, ranked, &chosen);
+	if (status == HG_OK) {
+		if (request->sort != REP_SORT_DEFAULT)
+			rep_rank(ranked, chosen);
+		*all = chosen;
+		*shown =
+			request->limit && request->limit < chosen ? (size_t)request->limit : chosen;
+		for (size_t i = 0; i < chosen; i++)
+			(*rows)[i] = ranked[i].position;
+	} else {
+		free(*rows);
+		*rows = NULL;
+	}
+	if (request->type)
+		base_pattern_release(&pattern);
+	rep_ranked_free(ranked, chosen);
+	return status;
+}
+
+unsigned rep_growth_columns(const struct rep_growth_request *request, struct rep_column *columns)
+{
+	if (!request->by_path)
+		return rep_key_columns(request->key, columns);
+	columns[0] = (struct rep_column){"path", "path", REP_NAME, REP_LAST};
+	return 1;
+}
+
+void rep_growth_key_cells(struct rep_emitter *emitter, const struct rep_growth_request *request,
+	const struct hg_series_row *row)
+{
+	if (request->by_path)
+		rep_cell_string(emitter, row->name);
+	else
+		rep_key_cells(emitter, request->key, row->kind, row->name);
+}
+
+void rep_growth_share(struct rep_text *text, int64_t share)
+{
+	if (share < 0)
+		rep_text_put(text, "-");
+	rep_text_percent(text, share < 0 ? -(uint64_t)share : (uint64_t)share, 10000);
+}
+
+void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share)
+{
+	uint64_t size = share < 0 ? -(uint64_t)share : (uint64_t)share;
+	rep_cell_change(emitter, share < 0 ? size : 0, share < 0 ? 0 : size);
+}
