@@ -261,8 +261,6 @@ static void write_curves(struct rep_emitter *emitter, const struct trend *t)
 		write_curve_row(emitter, t, hg_series_at(t->series, t->rows[i]));
 	}
 	rep_table_end(emitter);
-	if (shown == 0)
-		rep_prose(emitter, REP_PLAIN, "  nothing\n");
 	rep_more_rows(emitter, left_out,
 		t->request->by_path ? "paths" : rep_key_plural(t->request->key), "--limit 0");
 }
