@@ -115,6 +115,8 @@ struct rep_object_request {
 enum hg_status rep_object(struct rep_context *context, const struct rep_object_request *request);
 enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit);
 
+enum hg_status rep_edges(struct rep_context *context, uint64_t limit);
+
 /* Rows of a series of snapshots that is finished. */
 struct rep_growth_request {
 	struct hg_series *series;

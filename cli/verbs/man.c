@@ -159,6 +159,8 @@ static const char formats[] =
 	".It objects\n"
 	"address, tag, words, bytes, type, location, reachable, retained_bytes, idom,\n"
 	"segment, confidence, offheap_bytes, root\n"
+	".It edges\n"
+	"from, field, to, kind, from_node, to_node\n"
 	".It top\n"
 	"the key, blocks, bytes, retained_bytes, confidence, estimated_bytes,\n"
 	"estimated_error, offheap_bytes, retained_offheap_bytes\n"

@@ -61,6 +61,34 @@ HG_API enum hg_status hg_objects_open(struct hg_snapshot *snapshot, struct hg_ob
 HG_API const struct hg_block *hg_objects_next(struct hg_objects *objects);
 HG_API void hg_objects_close(struct hg_objects *objects);
 
+/* What makes an edge.  Roots of each kind hold only what those of the kinds before do not. */
+enum hg_edge_kind {
+	HG_EDGE_FIELD,
+	HG_EDGE_EPHEMERON, /* from a key to the data that live as long as it does */
+	HG_EDGE_FIBER,     /* from a continuation to its stack, and from that to blocks */
+	HG_EDGE_ROOT,      /* from a root that lasts */
+	HG_EDGE_PASSING,   /* from a stack, a register or a local root */
+	HG_EDGE_LAST       /* from a finaliser to its value */
+};
+
+HG_API const char *hg_edge_kind_name(enum hg_edge_kind kind);
+
+struct hg_edge {
+	hg_node from, to;
+	uint64_t field; /* HG_UNKNOWN unless kind is HG_EDGE_FIELD */
+	enum hg_edge_kind kind;
+};
+
+/*
+ * Every pointer to a block, those of unreachable blocks too, by node: fields in order, then what
+ * the node holds otherwise.  NULL at the end.  An edge is valid until the next one is asked for.
+ */
+struct hg_edges;
+
+HG_API enum hg_status hg_edges_open(struct hg_snapshot *snapshot, struct hg_edges **out);
+HG_API const struct hg_edge *hg_edges_next(struct hg_edges *edges);
+HG_API void hg_edges_close(struct hg_edges *edges);
+
 /* Names */
 
 /*

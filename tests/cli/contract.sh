@@ -22,6 +22,7 @@ course=blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,grows,gr
 header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes,root \
 	objects $tiny
+header edges from,field,to,kind,from_node,to_node edges $tiny
 for key in location tag module type; do
 	header "top by $key" "$key,$measures" top --by $key $tiny
 	header "diff by $key" "$key,$growth" diff --by $key $cache0 $cache2

@@ -63,6 +63,7 @@ static void names_of_constants(void **state)
 	(void)state;
 	assert_string_equal(hg_key_name(HG_KEYS), "?");
 	assert_string_equal(hg_root_kind_name(HG_ROOT_KINDS), "?");
+	assert_string_equal(hg_edge_kind_name((enum hg_edge_kind)(HG_EDGE_LAST + 1)), "?");
 	assert_string_equal(hg_segment_name((enum hg_segment)(HG_SEGMENT_STATIC + 1)), "?");
 	assert_string_equal(hg_confidence_name((enum hg_confidence)(HG_EXACT + 1)), "?");
 	assert_null(hg_capture_method_name(HG_CAPTURE_METHODS));
@@ -429,6 +430,8 @@ static void handles_that_are_missing(void **state)
 	assert_int_equal(hg_root_target(none, 0), HG_NO_NODE);
 	assert_null(hg_objects_next(NULL));
 	hg_objects_close(NULL);
+	assert_null(hg_edges_next(NULL));
+	hg_edges_close(NULL);
 	assert_false(hg_sample_id(none, 0, &id));
 	hg_class_parts(none, 0, &type, &location);
 	hg_class_parts(none, 0, NULL, NULL);
@@ -486,6 +489,7 @@ static void places_that_are_missing(void **state)
 	assert_int_equal(hg_capture_process(NULL, NULL, &capture), HG_ERROR_USAGE);
 	REFUSED(const struct hg_totals, hg_count_totals(asked, out), );
 	REFUSED(struct hg_objects, hg_objects_open(asked, out), );
+	REFUSED(struct hg_edges, hg_edges_open(asked, out), );
 	REFUSED(struct hg_top, hg_list_top(asked, HG_BY_TAG, NULL, out), hg_top_release(out));
 	REFUSED(struct hg_types, hg_list_types(asked, true, out), hg_types_release(out));
 	REFUSED(struct hg_clashes, hg_list_clashes(asked, out), hg_clashes_release(out));
