@@ -153,6 +153,7 @@ static int write_core(struct snap_core *core, const struct dump *dump, pid_t ori
 		.method = "in-process",
 		.consistency = "inside",
 		.ocaml_version = dump->ocaml_version,
+		.memory = dump->memory,
 	};
 	int status = snap_core_open(core, dump->path, false);
 	if (status == 0)
@@ -189,6 +190,7 @@ void dump_fork(struct dump *dump)
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	dump->time = nanoseconds(CLOCK_REALTIME);
 	uint64_t start = dump_nanoseconds();
+	snap_core_read_memory(origin, &dump->memory);
 	/* Neither handlers of pthread_atfork() nor a signal at the end, as fork() would have. */
 	dump->child = (pid_t)syscall(SYS_clone, 0, NULL, NULL, NULL, 0);
 	if (dump->child == 0)

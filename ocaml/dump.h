@@ -38,6 +38,7 @@ struct dump {
 	uint64_t write_ns; /* from the fork to the end of the child */
 	uint64_t bytes;    /* written to the file, without holes */
 	pid_t child;
+	struct snap_core_memory memory;   /* what the kernel counted just before the fork */
 	struct snap_core_thread *threads; /* the calling one first; the others without registers */
 	size_t thread_count;
 	struct dump_report *report;

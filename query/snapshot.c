@@ -451,6 +451,22 @@ static enum hg_status count_totals(struct hg_snapshot *snapshot, struct hg_total
 	return count_all_blocks(snapshot, out);
 }
 
+enum hg_status hg_reconcile_memory(struct hg_snapshot *snapshot, const struct hg_memory **out)
+{
+	if (!out)
+		return query_no_place(snapshot);
+	*out = NULL;
+	BASE_TRY(query_begin(snapshot));
+	const struct snap *snap = &snapshot->snap;
+	if (!snap->process)
+		return HG_OK;
+	if (!snapshot->reconciled)
+		BASE_TRY(snap->process->memory(snap, &snapshot->memory, &snapshot->session->error));
+	snapshot->reconciled = true;
+	*out = &snapshot->memory;
+	return HG_OK;
+}
+
 enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out)
 {
 	if (!out)

@@ -26,6 +26,8 @@ static enum hg_status ask_summary(struct rep_context *context, struct summary *s
 		status = hg_list_tree(snapshot, &shallow, &summary->dominators);
 	if (status == HG_OK)
 		status = hg_list_suspects(snapshot, &summary->suspects);
+	if (status == HG_OK)
+		status = hg_reconcile_memory(snapshot, &summary->memory);
 	return status == HG_OK ? HG_OK : rep_library_failed(context, status);
 }
 
@@ -95,8 +97,10 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 		if (emitter->writer->one_part) {
 			write_sections(emitter, &summary);
 			rep_summary_values(emitter, &summary);
+			rep_summary_process_values(emitter, &summary);
 		} else if (emitter->writer->tells_all) {
 			rep_summary_values(emitter, &summary);
+			rep_summary_process_values(emitter, &summary);
 		} else {
 			rep_summary_head(emitter, &summary);
 			rep_summary_table(emitter, &summary);
@@ -111,6 +115,8 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 			rep_summary_kinds(context, &summary);
 			rep_summary_suspects(context, &summary);
 		}
+		if (emitter->writer->for_people)
+			rep_summary_process(emitter, &summary);
 		if (with_outside && status == HG_OK)
 			status = write_outside(context);
 		rep_document_end(emitter);

@@ -16,6 +16,7 @@ struct summary {
 	struct hg_top *types, *locations, *roots;
 	struct hg_tree *dominators;
 	struct hg_suspects *suspects;
+	const struct hg_memory *memory; /* NULL if there is no process behind the file */
 };
 
 void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary);
@@ -26,6 +27,10 @@ void rep_summary_warning(struct rep_emitter *emitter, const struct summary *summ
 
 /* All totals, as a section. */
 void rep_summary_values(struct rep_emitter *emitter, const struct summary *summary);
+
+/* How the memory of the process adds up (summary_process.c): for people, and as a section. */
+void rep_summary_process(struct rep_emitter *emitter, const struct summary *summary);
+void rep_summary_process_values(struct rep_emitter *emitter, const struct summary *summary);
 
 /* How the numbers add up; false if they do not. */
 bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary);

@@ -6,7 +6,7 @@
 struct check {
 	const char *key;
 	const char *text;
-	uint64_t left[4]; /* those after the first may be 0 */
+	uint64_t left[8]; /* those after the first may be 0 */
 	uint64_t right;
 };
 
@@ -304,7 +304,7 @@ void rep_summary_values(struct rep_emitter *emitter, const struct summary *summa
 static bool adds_up(const struct check *check)
 {
 	uint64_t sum = 0;
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < 8; i++)
 		sum += check->left[i];
 	return sum == check->right;
 }
@@ -313,7 +313,7 @@ static void write_check_text(struct rep_emitter *emitter, const struct check *ch
 {
 	struct rep_text sum = {0};
 	rep_text_count(&sum, check->left[0]);
-	for (unsigned i = 1; i < 4; i++) {
+	for (unsigned i = 1; i < 8; i++) {
 		if (!check->left[i])
 			continue;
 		rep_text_put(&sum, " + ");
@@ -332,6 +332,7 @@ bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summa
 {
 	const struct hg_totals *totals = summary->totals;
 	const struct hg_info *info = &summary->info;
+	const struct hg_memory memory = summary->memory ? *summary->memory : (struct hg_memory){0};
 	const struct check checks[] = {
 		{"blocks", "reachable + unreachable = all blocks of the file",
 			{totals->reachable_blocks, totals->unreachable_blocks},
@@ -347,9 +348,13 @@ bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summa
 			{8 * info->live_words, info->free_bytes, info->fragment_bytes,
 				info->damaged_bytes},
 			info->heap_bytes},
+		{"process", "the parts of the process = its memory",
+			{memory.heap, memory.offheap, memory.stacks, memory.data, memory.files,
+				memory.shared, memory.rest, memory.uncounted},
+			memory.total + memory.overcounted},
 	};
-	/* The parts of the heap are known of cores only. */
-	size_t count = info->heap_bytes == HG_UNKNOWN ? 3 : 5;
+	/* The parts of the heap, and the process, are known of cores only. */
+	size_t count = info->heap_bytes == HG_UNKNOWN ? 3 : summary->memory ? 6 : 5;
 	bool fine = true;
 	rep_prose(emitter, REP_PLAIN, "\n");
 	rep_section_begin(emitter, "reconciliation", NULL);

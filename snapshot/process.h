@@ -72,6 +72,9 @@ struct snap_process {
 	 */
 	enum hg_status (*unit_sources)(const struct snap *snap, const struct snap_unit *unit,
 		uint64_t *sources, struct hg_error *error);
+	/* How the memory of the process adds up, once blocks have ranks. */
+	enum hg_status (*memory)(
+		const struct snap *snap, struct hg_memory *out, struct hg_error *error);
 	/* Whether memory ran out where the functions above could not say so. */
 	bool (*lost)(const struct snap *snap);
 };

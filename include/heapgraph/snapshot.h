@@ -266,6 +266,38 @@ struct hg_totals {
 	uint64_t memprof_blocks, memprof_bytes;
 };
 
+/*
+ * The memory of the process behind a core, in bytes, each in one place:
+ *
+ *     total = heap + offheap + stacks + data + rest + files + shared
+ *         + uncounted - overcounted
+ *
+ * If it is resident, 'total' is what the kernel counted when heapgraph stopped the process (VmRSS),
+ * and the parts that are the process's own are the pages that were in memory.  Of other cores
+ * 'total' is the memory that the core holds, of which nobody knows whether it was resident.
+ */
+struct hg_memory {
+	bool is_resident;
+	uint64_t total;
+	uint64_t heap;    /* OCaml's: the major heap with its free parts, minor heaps */
+	uint64_t offheap; /* of blocks of it, as hg_totals.offheap_bytes says */
+	uint64_t stacks;  /* of threads, and of the fibers that are suspended */
+	uint64_t data;    /* of the program and its libraries, static blocks among it */
+	uint64_t rest;    /* malloc() of C and of the runtime, and all other private memory */
+	uint64_t files;   /* mapped: code, read-only data, what Bigarrays map */
+	uint64_t shared;  /* with other processes, without a file */
+	uint64_t uncounted, overcounted; /* the kernel counts more than it lists pages, or less */
+	/* Not in the sum; HG_UNKNOWN. */
+	uint64_t peak;           /* of the resident memory so far (VmHWM) */
+	uint64_t swapped;        /* that was not in memory */
+	uint64_t offheap_absent; /* of hg_totals.offheap_bytes: never touched, or not in the core */
+	uint64_t heap_absent;    /* of the heap, the same */
+};
+
+/* NULL if there is no process behind the file.  Valid as long as the snapshot. */
+HG_API enum hg_status hg_reconcile_memory(
+	struct hg_snapshot *snapshot, const struct hg_memory **out);
+
 HG_API enum hg_status hg_count_totals(struct hg_snapshot *snapshot, const struct hg_totals **out);
 
 #endif

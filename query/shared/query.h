@@ -32,7 +32,9 @@ struct hg_snapshot {
 	struct hg_totals totals;             /* once they were asked for */
 	struct hg_chunk chunk;               /* asked for last */
 	struct hg_block block;               /* the same */
+	struct hg_memory memory;             /* the same */
 	bool counted;                        /* the totals */
+	bool reconciled;                     /* the memory */
 	bool analysed;
 	bool spent; /* an analysis began and did not end: what it used up is gone */
 	bool lost;  /* memory ran out in a function that has no status */

@@ -41,6 +41,7 @@ struct snap_capture {
 	uint64_t time;          /* ns since 1970 */
 	uint64_t lacking_bytes; /* of memory for a copy in memory; 0 */
 	uint64_t not_inherited_bytes;
+	struct snap_core_memory memory; /* when it was stopped */
 	pid_t child;
 	enum snap_moment moment; /* what it was amid at the last stop */
 	bool is_cancelled;

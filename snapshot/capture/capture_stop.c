@@ -154,6 +154,7 @@ static enum hg_status fork_stopped(struct snap_capture *capture, struct hg_error
 	BASE_TRY(snap_fork(&capture->trace, &capture->means, &capture->child, error));
 	keep_registers(capture);
 	capture->not_inherited_bytes = not_inherited(origin, capture->child);
+	snap_core_read_memory(origin, &capture->memory);
 	capture->result->method = HG_CAPTURE_FORK;
 	capture->result->pause_ns = resume_process(capture);
 	return HG_OK;
@@ -169,6 +170,7 @@ static enum hg_status copy_stopped(struct snap_capture *capture, struct hg_error
 	if (fd < 0)
 		return base_no_memory(error, 0);
 	capture->result->method = HG_CAPTURE_VMREAD;
+	snap_core_read_memory(capture->process->live.process, &capture->memory);
 	int number = snap_core_open_fd(&capture->copy, fd);
 	close(fd);
 	if (number == 0)

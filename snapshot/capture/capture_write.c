@@ -75,7 +75,8 @@ static int finish_capture(struct snap_capture *capture, struct snap_core *core)
 		.method = hg_capture_method_name(capture->result->method),
 		.consistency = hg_moment_name(capture->result->moment),
 		.ocaml_version = *live->ocaml_version ? live->ocaml_version : NULL,
-		.not_inherited_bytes = capture->not_inherited_bytes};
+		.not_inherited_bytes = capture->not_inherited_bytes,
+		.memory = capture->memory};
 	int status = snap_core_finish(core, &facts);
 	capture->result->missing_bytes = core->unreadable_bytes + capture->not_inherited_bytes;
 	return status;

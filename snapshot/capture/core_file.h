@@ -70,6 +70,11 @@ struct snap_core_copy {
 	uint8_t build_id[64];
 };
 
+/* Pages side by side that were resident, by address. */
+struct snap_core_run {
+	uint64_t start, end;
+};
+
 struct snap_core {
 	const char *failed; /* what did not work */
 	int fd;
@@ -99,6 +104,10 @@ struct snap_core {
 	uint64_t end;                      /* of the file, so far */
 	struct snap_core_copy *copies;
 	size_t copy_count;
+	struct snap_core_run *runs; /* of private memory, by address */
+	size_t run_count;
+	bool runs_incomplete;            /* there is no pagemap, or there are too many */
+	uint64_t runs_offset, runs_size; /* of their note; 0: there is none */
 
 	/* Results */
 	uint64_t written_bytes;    /* to the file, without holes */

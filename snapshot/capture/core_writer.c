@@ -114,6 +114,36 @@ static bool is_wanted(struct pages *pages, uint64_t page)
 	return entry & (PAGE_PRESENT | PAGE_SWAPPED) && !(of_file && entry & PAGE_OF_FILE);
 }
 
+enum { MOST_RUNS = 1 << 18 };
+
+/*
+ * Notes a page just met whose bytes are the process's own and were in memory: what its resident
+ * size counts, unlike pages that were swapped out, and those of files.
+ */
+static void note_resident(struct pages *pages, uint64_t page)
+{
+	struct snap_core *core = pages->core;
+	enum snap_core_kind kind = pages->map->kind;
+	if (kind != SNAP_CORE_ANONYMOUS && kind != SNAP_CORE_FILE)
+		return;
+	if (page - pages->first >= pages->count && !load_entries(pages, page)) {
+		core->runs_incomplete = true;
+		return;
+	}
+	uint64_t entry = core->page_entries[page - pages->first];
+	if (!(entry & PAGE_PRESENT) || entry & PAGE_OF_FILE)
+		return;
+	uint64_t start = page * SNAP_CORE_PAGE;
+	struct snap_core_run *last = core->run_count ? &core->runs[core->run_count - 1] : NULL;
+	if (last && last->end == start)
+		last->end += SNAP_CORE_PAGE;
+	else if (core->runs && core->run_count < MOST_RUNS)
+		core->runs[core->run_count++] =
+			(struct snap_core_run){start, start + SNAP_CORE_PAGE};
+	else
+		core->runs_incomplete = true;
+}
+
 /* The next run of wanted pages from *start on; false when there is none. */
 static bool next_wanted_run(struct pages *pages, uint64_t *start, uint64_t *end)
 {
@@ -125,8 +155,8 @@ static bool next_wanted_run(struct pages *pages, uint64_t *start, uint64_t *end)
 			page = skip_absent(pages->map, pages->fd, page);
 	}
 	*start = page * SNAP_CORE_PAGE;
-	while (page < last && is_wanted(pages, page))
-		page++;
+	for (; page < last && is_wanted(pages, page); page++)
+		note_resident(pages, page);
 	*end = page * SNAP_CORE_PAGE;
 	return *start < *end;
 }
@@ -193,9 +223,10 @@ int snap_core_write_memory(struct snap_core *core, const struct snap_core_proces
 	core->loads = snap_core_alloc(core, core->load_capacity * sizeof(*core->loads));
 	if (!core->loads)
 		return snap_core_failed(core, "too many mappings", ENOMEM);
+	core->runs = snap_core_alloc(core, MOST_RUNS * sizeof(*core->runs));
 	/* Header, one section header (PN_XNUM), program headers, notes. */
 	core->notes_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
-			     (core->load_capacity + 1) * sizeof(Elf64_Phdr);
+			     (core->load_capacity + 2) * sizeof(Elf64_Phdr);
 	core->notes_room = snap_core_notes_room(core);
 	core->end = (core->notes_offset + core->notes_room + SNAP_CORE_PAGE - 1) &
 		    ~(uint64_t)(SNAP_CORE_PAGE - 1);
@@ -209,12 +240,15 @@ int snap_core_write_memory(struct snap_core *core, const struct snap_core_proces
 
 static int write_headers(struct snap_core *core, uint64_t notes_size)
 {
-	uint64_t count = core->load_count + 1;
+	uint64_t count = core->load_count + 1 + (core->runs_size != 0);
 	Elf64_Shdr section = {.sh_info = (uint32_t)count};
 	Elf64_Phdr notes = {.p_type = PT_NOTE,
 		.p_offset = core->notes_offset,
 		.p_filesz = notes_size,
 		.p_align = 4};
+	Elf64_Phdr runs = notes;
+	runs.p_offset = core->runs_offset;
+	runs.p_filesz = core->runs_size;
 	Elf64_Ehdr header = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
 			EV_CURRENT},
@@ -233,8 +267,11 @@ static int write_headers(struct snap_core *core, uint64_t notes_size)
 	}
 	SNAP_CORE_TRY(snap_core_put(core, &section, sizeof(section), sizeof(header)));
 	SNAP_CORE_TRY(snap_core_put(core, &notes, sizeof(notes), header.e_phoff));
-	SNAP_CORE_TRY(snap_core_put(core, core->loads, core->load_count * sizeof(*core->loads),
-		header.e_phoff + sizeof(notes)));
+	uint64_t loads_size = core->load_count * sizeof(*core->loads);
+	uint64_t at = header.e_phoff + sizeof(notes);
+	SNAP_CORE_TRY(snap_core_put(core, core->loads, loads_size, at));
+	if (core->runs_size)
+		SNAP_CORE_TRY(snap_core_put(core, &runs, sizeof(runs), at + loads_size));
 	return snap_core_put(core, &header, sizeof(header), 0);
 }
 
@@ -243,6 +280,7 @@ int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts
 	uint64_t notes_size;
 	SNAP_CORE_TRY(snap_core_write_copies(core));
 	SNAP_CORE_TRY(snap_core_write_notes(core, facts, &notes_size));
+	SNAP_CORE_TRY(snap_core_write_runs(core));
 	if (ftruncate(core->fd, (off_t)core->end))
 		return snap_core_failed(core, "cannot be written", errno);
 	return write_headers(core, notes_size);

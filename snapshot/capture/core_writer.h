@@ -17,6 +17,16 @@
 
 #include "snapshot/capture/core_file.h"
 
+/* What the kernel counted when the process was stopped, in bytes; resident 0: not known. */
+struct snap_core_memory {
+	uint64_t resident, peak;
+	uint64_t anonymous, file, shared; /* of resident */
+	uint64_t swapped;
+};
+
+/* Reads /proc/ID/status; safe in signal handlers. */
+void snap_core_read_memory(pid_t id, struct snap_core_memory *out);
+
 /* What only the caller knows.  Strings may be NULL: unknown. */
 struct snap_core_facts {
 	uint64_t time;           /* of the stop or fork, ns since 1970 */
@@ -26,6 +36,7 @@ struct snap_core_facts {
 	const char *consistency; /* "clean", or what the process was amid */
 	const char *ocaml_version;
 	uint64_t not_inherited_bytes; /* memory that the fork does not have (MADV_DONTFORK) */
+	struct snap_core_memory memory;
 };
 
 /*
@@ -52,6 +63,8 @@ size_t snap_core_path_length(const struct snap_core_map *map);
 uint64_t snap_core_notes_room(const struct snap_core *core);
 int snap_core_write_notes(
 	struct snap_core *core, const struct snap_core_facts *facts, uint64_t *size);
+/* The note of what was resident, at the end of the file. */
+int snap_core_write_runs(struct snap_core *core);
 
 /* Copies the files that were mapped executable after the pages. */
 int snap_core_write_copies(struct snap_core *core);

@@ -216,6 +216,35 @@ static void read_process_names(struct snap_core *core)
 			core->arguments[i] = ' ';
 }
 
+/* The number of kilobytes in a line "KEY:   NUMBER kB", in bytes; 0 if there is no such line. */
+static uint64_t status_bytes(const char *text, const char *key)
+{
+	const char *line = strstr(text, key);
+	if (!line)
+		return 0;
+	line += strlen(key);
+	while (*line == ' ' || *line == '\t')
+		line++;
+	return scan_number(&line, 10) << 10;
+}
+
+void snap_core_read_memory(pid_t id, struct snap_core_memory *out)
+{
+	char text[4096];
+	*out = (struct snap_core_memory){0};
+	int fd = snap_core_open_proc(id, "status");
+	if (fd < 0)
+		return;
+	text[snap_core_pread(fd, text, sizeof(text) - 1, 0)] = '\0';
+	close(fd);
+	*out = (struct snap_core_memory){.resident = status_bytes(text, "\nVmRSS:"),
+		.peak = status_bytes(text, "\nVmHWM:"),
+		.anonymous = status_bytes(text, "\nRssAnon:"),
+		.file = status_bytes(text, "\nRssFile:"),
+		.shared = status_bytes(text, "\nRssShmem:"),
+		.swapped = status_bytes(text, "\nVmSwap:")};
+}
+
 int snap_core_read_proc(struct snap_core *core)
 {
 	SNAP_CORE_TRY(read_all_maps(core));

@@ -180,6 +180,14 @@ static int put_own_note(struct notes *notes, const struct snap_core_facts *facts
 	add_line(&text, "method", facts->method);
 	add_line(&text, "consistency", facts->consistency);
 	add_line(&text, "ocaml", facts->ocaml_version);
+	if (facts->memory.resident) {
+		add_number_line(&text, "resident_bytes", facts->memory.resident);
+		add_number_line(&text, "peak_resident_bytes", facts->memory.peak);
+		add_number_line(&text, "resident_anonymous_bytes", facts->memory.anonymous);
+		add_number_line(&text, "resident_file_bytes", facts->memory.file);
+		add_number_line(&text, "resident_shared_bytes", facts->memory.shared);
+		add_number_line(&text, "swapped_bytes", facts->memory.swapped);
+	}
 	if (core->unreadable_bytes)
 		add_number_line(&text, "unreadable_bytes", core->unreadable_bytes);
 	if (core->later_bytes)
@@ -189,6 +197,25 @@ static int put_own_note(struct notes *notes, const struct snap_core_facts *facts
 	for (size_t i = 0; i < core->copy_count; i++)
 		add_copy_line(&text, &core->copies[i]);
 	return put_note(notes, SNAP_CORE_OWNER, SNAP_CORE_NOTE, text.start, text.used);
+}
+
+int snap_core_write_runs(struct snap_core *core)
+{
+	uint64_t size = core->run_count * sizeof(*core->runs);
+	if (core->runs_incomplete || size == 0)
+		return 0;
+	Elf64_Nhdr header = {.n_namesz = sizeof(SNAP_CORE_OWNER),
+		.n_descsz = (uint32_t)size,
+		.n_type = SNAP_CORE_RESIDENT_NOTE};
+	core->runs_offset = (core->end + 7) & ~(uint64_t)7;
+	uint64_t owner = core->runs_offset + sizeof(header);
+	uint64_t desc = owner + padded_size(header.n_namesz);
+	SNAP_CORE_TRY(snap_core_put(core, &header, sizeof(header), core->runs_offset));
+	SNAP_CORE_TRY(snap_core_put(core, SNAP_CORE_OWNER, header.n_namesz, owner));
+	SNAP_CORE_TRY(snap_core_put(core, core->runs, size, desc));
+	core->end = desc + size;
+	core->runs_size = core->end - core->runs_offset;
+	return 0;
 }
 
 uint64_t snap_core_notes_room(const struct snap_core *core)

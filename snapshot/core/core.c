@@ -6,6 +6,7 @@
 
 #include "base/search.h"
 #include "snapshot/core/heap.h"
+#include "snapshot/core/memory.h"
 #include "snapshot/core/nodes.h"
 #include "snapshot/core/static.h"
 #include "snapshot/core/text.h"
@@ -191,6 +192,7 @@ static const struct snap_process core_process = {
 	.code_line = elfcore_code_line,
 	.region = core_region,
 	.unit_sources = core_unit_sources,
+	.memory = elfcore_memory,
 	.lost = core_lost,
 };
 

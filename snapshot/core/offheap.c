@@ -67,19 +67,20 @@ static enum hg_status load_custom(
 }
 
 /*
- * How far the block of glibc's malloc() goes whose data begin at an address; 0 if there is none.
- * The word before has the size, and whether it is a mapping of its own; else the one after its end
- * says that it is in use.
+ * How far the block of glibc's malloc() goes whose data begin at an address, and by how much it may
+ * have rounded up; 0 if there is none.  The word before has the size, and whether it is a mapping
+ * of its own; else the one after its end says that it is in use.
  */
-static uint64_t malloc_end(const struct elfcore *core, uint64_t data)
+static uint64_t malloc_end(const struct elfcore *core, uint64_t data, uint64_t *slack)
 {
-	enum { FLAGS = 7, BEFORE_IN_USE = 1, IS_MAPPED = 2, PAGE = 4096 };
+	enum { FLAGS = 7, BEFORE_IN_USE = 1, IS_MAPPED = 2, PAGE = 4096, ROUNDED = 32 };
 	uint64_t word, next;
 	if (data < 16 || data % 16 || !snap_image_u64(&core->image, data - 8, &word))
 		return 0;
 	uint64_t size = word & ~(uint64_t)FLAGS;
 	if (size < 32 || size > SNAP_ADDRESS_LIMIT - data)
 		return 0;
+	*slack = word & IS_MAPPED ? PAGE + ROUNDED : ROUNDED;
 	if (word & IS_MAPPED)
 		return data % PAGE == 16 && size % PAGE == 0 ? data - 16 + size : 0;
 	if (size % 16 || !snap_image_u64(&core->image, data - 8 + size, &next))
@@ -93,7 +94,6 @@ static uint64_t malloc_end(const struct elfcore *core, uint64_t data)
  */
 static void join_parts(struct elfcore *core, struct elfcore_offheap *parts, uint64_t count)
 {
-	enum { SLACK = 4096 + 16 }; /* of malloc(), which rounds up */
 	uint64_t start = parts[0].start, end = parts[0].end;
 	for (uint64_t i = 1; i < count; i++) {
 		start = parts[i].start < start ? parts[i].start : start;
@@ -102,9 +102,11 @@ static void join_parts(struct elfcore *core, struct elfcore_offheap *parts, uint
 	if (parts[0].owner_data && parts[0].owner_data < start &&
 		is_outside_memory(core, parts[0].owner_data, end))
 		start = parts[0].owner_data;
-	uint64_t whole =
-		parts[0].is_file || start != parts[0].owner_data ? 0 : malloc_end(core, start);
-	if (whole > end && whole - end >= SLACK && is_outside_memory(core, start, whole))
+	uint64_t slack = 0;
+	uint64_t whole = parts[0].is_file || start != parts[0].owner_data
+				 ? 0
+				 : malloc_end(core, start, &slack);
+	if (whole > end && whole - end >= slack && is_outside_memory(core, start, whole))
 		end = whole;
 	for (uint64_t i = 0; i < count; i++) {
 		parts[i].start = start;

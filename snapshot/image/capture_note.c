@@ -4,6 +4,7 @@
  */
 #include "snapshot/image/capture_note.h"
 
+#include "base/cursor.h"
 #include "base/grow.h"
 #include "snapshot/image/core_note.h"
 
@@ -166,6 +167,12 @@ static enum hg_status read_note_line(
 		{"version", &capture->version, NULL},
 		{"index", &capture->index, NULL},
 		{"time_ns", &capture->time, NULL},
+		{"resident_bytes", &capture->resident, NULL},
+		{"peak_resident_bytes", &capture->peak_resident, NULL},
+		{"resident_anonymous_bytes", &capture->anonymous, NULL},
+		{"resident_file_bytes", &capture->file, NULL},
+		{"resident_shared_bytes", &capture->shared, NULL},
+		{"swapped_bytes", &capture->swapped, NULL},
 		{"trigger", NULL, &capture->trigger},
 		{"method", NULL, &capture->method},
 		{"consistency", NULL, &capture->consistency},
@@ -210,6 +217,12 @@ static int compare_copies(const void *left, const void *right)
 void snap_capture_note_init(struct snap_capture_note *capture)
 {
 	*capture = (struct snap_capture_note){.index = HG_UNKNOWN,
+		.resident = HG_UNKNOWN,
+		.peak_resident = HG_UNKNOWN,
+		.anonymous = HG_UNKNOWN,
+		.file = HG_UNKNOWN,
+		.shared = HG_UNKNOWN,
+		.swapped = HG_UNKNOWN,
 		.time = HG_UNKNOWN,
 		.trigger = "",
 		.method = "",
@@ -249,6 +262,28 @@ void snap_capture_note_release(struct snap_capture_note *capture)
 	free(capture->files);
 	capture->files = NULL;
 	capture->file_count = 0;
+}
+
+struct snap_range snap_capture_note_run(const struct snap_capture_note *capture, uint64_t i)
+{
+	const uint8_t *run = capture->runs + 16 * i;
+	return (struct snap_range){base_load_u64le(run), base_load_u64le(run + 8)};
+}
+
+void snap_capture_note_runs(struct snap_capture_note *capture, const struct snap_note *note)
+{
+	enum { PAGE = 4096 };
+	uint64_t before = 0;
+	capture->runs = note->desc;
+	capture->run_count = note->desc_size / 16;
+	for (uint64_t i = 0; i < capture->run_count && capture->runs; i++) {
+		struct snap_range run = snap_capture_note_run(capture, i);
+		if (run.start < before || run.start >= run.end || (run.start | run.end) % PAGE)
+			capture->runs = NULL;
+		before = run.end;
+	}
+	if (!capture->runs)
+		capture->run_count = 0;
 }
 
 static int compare_path(const void *path, const void *copy)

@@ -5,6 +5,7 @@
 #ifndef SNAPSHOT_IMAGE_CAPTURE_NOTE_H
 #define SNAPSHOT_IMAGE_CAPTURE_NOTE_H
 
+#include "snapshot/header.h"
 #include "snapshot/image/elf_file.h"
 
 struct snap_capture_file {
@@ -20,7 +21,11 @@ struct snap_capture_note {
 	const char *trigger, *method, *consistency, *ocaml_version; /* as they stand there */
 	enum hg_capture_method capture_method; /* that 'method' names; HG_CAPTURE_ANY: unknown */
 	enum hg_moment moment;                 /* that 'consistency' names */
-	struct snap_capture_file *files;       /* by path */
+	/* As the kernel counted, in bytes; HG_UNKNOWN. */
+	uint64_t resident, peak_resident, anonymous, file, shared, swapped;
+	const uint8_t *runs; /* {start, end} of private memory that was resident; NULL unknown */
+	uint64_t run_count;
+	struct snap_capture_file *files; /* by path */
 	uint64_t file_count, file_capacity;
 	uint64_t file_bytes; /* of all, which lie side by side */
 	bool is_cut;         /* some were left out, as the core ends before them */
@@ -38,6 +43,13 @@ enum hg_status snap_capture_note_read(struct snap_capture_note *capture,
 	const struct snap_note *note, const struct base_file *core, bool partial,
 	struct base_pool *pool, struct hg_error *error);
 void snap_capture_note_release(struct snap_capture_note *capture);
+
+/*
+ * Reads the note of what was resident; it is taken for absent unless its runs are pages in order.
+ */
+void snap_capture_note_runs(struct snap_capture_note *capture, const struct snap_note *note);
+/* One of the runs. */
+struct snap_range snap_capture_note_run(const struct snap_capture_note *capture, uint64_t i);
 
 /* The copy of a path with a build-id (size 0: any), or NULL. */
 const struct snap_capture_file *snap_capture_note_find(const struct snap_capture_note *capture,

@@ -9,6 +9,8 @@
 /* Owner and type of the note of ours; tools that do not know the owner know no such type either. */
 #define SNAP_CORE_OWNER "heapgraph"
 enum { SNAP_CORE_NOTE = 0x68670001, SNAP_CORE_VERSION = 1 };
+/* Another one, at the end: which private memory was resident, {start, end} of each run of pages. */
+enum { SNAP_CORE_RESIDENT_NOTE = 0x68670002 };
 
 /* struct elf_prstatus and struct elf_prpsinfo of 64-bit machines (sys/procfs.h): bytes. */
 enum {

@@ -289,12 +289,22 @@ static enum hg_status read_capture(struct snap_image *image, bool partial, struc
 	if (snap_image_note(image, SNAP_CORE_OWNER, SNAP_CORE_NOTE, &note))
 		status = snap_capture_note_read(
 			image->capture, &note, &image->core, partial, &image->pool, error);
+	if (image->capture->is_ours &&
+		snap_image_note(image, SNAP_CORE_OWNER, SNAP_CORE_RESIDENT_NOTE, &note))
+		snap_capture_note_runs(image->capture, &note);
 	/* Of the memory nothing need be missing. */
 	if (image->capture->is_cut && image->cut_offset == HG_NO_OFFSET) {
 		image->cut_offset = image->core.size;
 		image->cut_part = "the copies of the program's files";
 	}
 	return status;
+}
+
+/* Notes after the memory, in a core cut short: what threads there were is told before it. */
+static bool is_cut_off(const struct snap_image *image, const Elf64_Phdr *phdr, bool partial)
+{
+	struct base_cursor notes;
+	return partial && image->thread_count && !notes_of(image, phdr, &notes);
 }
 
 static enum hg_status read_core(
@@ -312,7 +322,7 @@ static enum hg_status read_core(
 		if (phdr.p_type == PT_LOAD)
 			BASE_TRY(add_load(
 				image, i, &phdr, options->partial, &left_for_loads, error));
-		else if (phdr.p_type == PT_NOTE)
+		else if (phdr.p_type == PT_NOTE && !is_cut_off(image, &phdr, options->partial))
 			BASE_TRY(read_notes(image, &phdr, &left, error));
 	}
 	if (image->thread_count == 0)

@@ -120,7 +120,7 @@ escaped=$(word $((continuation)) | od -An -tx1 | tr -d ' \n' | sed 's/../\\x&/g'
 sed "s/$escaped/\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00/g" $cores/5.3.core >"$bad"
 check_run 'a fiber that only garbage holds' 0 top --by root --format csv --exe $five "$bad"
 check_equal 'a fiber that only garbage holds: its row' "$(grep fiber "$work/out")" \
-	'stack,"suspended fiber, Prog.f prog.ml:7:2-10",0,0,0,exact,,'
+	'stack,"suspended fiber, Prog.f prog.ml:7:2-10",0,0,0,exact,,,0,0'
 run objects --format csv --exe $five "$bad"
 check_equal 'a fiber that only garbage holds: its continuation' \
 	"$(columns tag reachable <"$work/out" | grep '^245')" $'245\t0'

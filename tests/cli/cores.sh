@@ -106,7 +106,7 @@ check_reach() {
 # What is the same of a stripped executable: all but the names of C globals, which are addresses
 # then ("cache+0x150778" for "g_root2"); those outside of the executable are "C root" anyway.
 essence() {
-	cat "$work/objects"
+	sed 's/,C global [^,]*$/,C global/' "$work/objects"
 	columns kind name blocks bytes retained_bytes confidence <"$work/roots" |
 		awk -F '\t' -v OFS='\t' '$1 == "C global" { $2 = "" } 1' | sort
 	jq -S '[.totals, .reconciliation, .roots]' "$work/summary"

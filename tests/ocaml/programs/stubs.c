@@ -1,8 +1,10 @@
 /* What the programs cannot do in OCaml. */
 #define CAML_NAME_SPACE
+#include <stdlib.h>
 #include <string.h>
 
 #include <caml/alloc.h>
+#include <caml/bigarray.h>
 #include <caml/callback.h>
 #include <caml/custom.h>
 #include <caml/memory.h>
@@ -80,4 +82,15 @@ value stubs_with_local(value f, value v)
 	result = caml_callback(f, Val_unit);
 	v = Field(tuple, 0);
 	CAMLreturn(result);
+}
+
+/* A Bigarray over memory of C, which it owns if it is given away. */
+value stubs_outside(value size, value given)
+{
+	static char kept[1 << 16];
+	intnat bytes = Long_val(size);
+	void *data = Bool_val(given) ? malloc((size_t)bytes) : kept;
+	return caml_ba_alloc_dims(CAML_BA_CHAR | CAML_BA_C_LAYOUT |
+					  (Bool_val(given) ? CAML_BA_MANAGED : CAML_BA_EXTERNAL),
+		1, data, bytes);
 }

@@ -488,6 +488,7 @@ static void places_that_are_missing(void **state)
 	assert_usage(hg_process_open(session, 1, NULL));
 	assert_int_equal(hg_capture_process(NULL, NULL, &capture), HG_ERROR_USAGE);
 	REFUSED(const struct hg_totals, hg_count_totals(asked, out), );
+	REFUSED(const struct hg_memory, hg_reconcile_memory(asked, out), );
 	REFUSED(struct hg_objects, hg_objects_open(asked, out), );
 	REFUSED(struct hg_edges, hg_edges_open(asked, out), );
 	REFUSED(struct hg_top, hg_list_top(asked, HG_BY_TAG, NULL, out), hg_top_release(out));
