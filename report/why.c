@@ -34,7 +34,9 @@ static const struct rep_column path_columns[] = {
 	{"type", NULL, REP_NAME, 0},
 	{NULL, "path", REP_NAME, REP_LAST | REP_LABEL},
 	{"offheap_bytes", NULL, REP_BYTES, 0},
+	{"name", NULL, REP_NAME, 0},
 };
+enum { OFFHEAP_OF_PATH = 10 };
 enum { PATH_COLUMNS = sizeof(path_columns) / sizeof(path_columns[0]) };
 
 struct answer {
@@ -78,6 +80,42 @@ static void write_step(
 
 enum { FIRST_STEPS = 10, LAST_STEPS = 10 };
 
+/* "Cache.entry list -> Cache.entry" */
+static void name_run(struct rep_text *text, const struct hg_why *why, const struct hg_step_run *run)
+{
+	for (size_t i = 0; i < run->period; i++)
+		rep_text_printf(text, "%s%s", i ? " -> " : "", why->steps[run->first + i]->name);
+}
+
+/* Steps that repeat themselves are one row, with what the first of them retains. */
+static void write_run(
+	struct rep_context *context, const struct hg_why *why, const struct hg_step_run *run)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text name = {0}, through = {0};
+	const struct hg_step *step = why->steps[run->first];
+	struct hg_block block = *hg_describe_block(context->snapshot, step->node);
+	if (run->first && step->field != HG_UNKNOWN)
+		rep_name_field(
+			&through, context->snapshot, why->steps[run->first - 1]->node, step->field);
+	name_run(&name, why, run);
+	rep_text_put(&name, " x ");
+	rep_text_count(&name, run->times);
+	rep_cell_node(context, step->node);
+	rep_cell_known(emitter, step->field);
+	rep_cell_none(emitter);
+	rep_cell_none(emitter);
+	rep_cell_number(emitter, block.retained_bytes);
+	rep_cell_string(emitter, rep_text_string(&through));
+	rep_cell_none(emitter);
+	rep_cell_none(emitter);
+	rep_cell_string(emitter, rep_text_string(&name));
+	rep_cell_number(emitter, block.retained_offheap_bytes);
+	rep_row_end(emitter);
+	rep_text_release(&through);
+	rep_text_release(&name);
+}
+
 static void leave_out_steps(struct rep_emitter *emitter, size_t count)
 {
 	struct rep_text text = {0};
@@ -92,10 +130,28 @@ static void leave_out_steps(struct rep_emitter *emitter, size_t count)
 	rep_text_release(&text);
 }
 
+/* For people: both ends of a path that is long although what repeats itself is one row. */
+static void write_runs(struct rep_context *context, const struct hg_why *why)
+{
+	size_t count = why->runs_count;
+	for (size_t i = 0; i < count; i++) {
+		const struct hg_step_run *run = why->runs[i];
+		if (i == FIRST_STEPS && count > FIRST_STEPS + LAST_STEPS) {
+			size_t next = count - LAST_STEPS;
+			leave_out_steps(context->emitter, why->runs[next]->first - run->first);
+			run = why->runs[i = next];
+		}
+		if (run->times > 1)
+			write_run(context, why, run);
+		else
+			write_step(context, why->steps[run->first],
+				run->first ? why->steps[run->first - 1] : NULL);
+	}
+}
+
 static void write_steps(struct rep_context *context, const struct answer *answer)
 {
 	const struct hg_why *why = answer->why;
-	hg_node top = hg_virtual_root(context->snapshot);
 	struct rep_column columns[STEP_COLUMNS];
 	memcpy(columns, step_columns, sizeof(columns));
 	columns[STEP_COLUMNS - 1] =
@@ -106,18 +162,84 @@ static void write_steps(struct rep_context *context, const struct answer *answer
 		return;
 	rep_headline(context->emitter, "Shortest path from the roots to the one that retains most");
 	rep_table_begin(context->emitter, "steps", columns, STEP_COLUMNS);
-	/* People see both ends of a long path. */
-	size_t count = why->steps_count;
-	bool cut = context->emitter->writer->for_people && count > FIRST_STEPS + LAST_STEPS;
-	for (size_t i = 0; i < count; i++) {
-		if (cut && i == FIRST_STEPS) {
-			leave_out_steps(context->emitter, count - FIRST_STEPS - LAST_STEPS);
-			i = count - LAST_STEPS;
-		}
-		if (why->steps[i]->node != top)
+	if (context->emitter->writer->for_people)
+		write_runs(context, why);
+	else
+		for (size_t i = 0; i < why->steps_count; i++)
 			write_step(context, why->steps[i], i ? why->steps[i - 1] : NULL);
-	}
 	rep_table_end(context->emitter);
+}
+
+static const struct rep_column run_columns[] = {
+	{"first", NULL, REP_NUMBER, 0},
+	{"steps", NULL, REP_NUMBER, 0},
+	{"times", NULL, REP_NUMBER, 0},
+	{"name", NULL, REP_NAME, 0},
+};
+
+/* What people see as one row each. */
+static void write_runs_for_programs(struct rep_emitter *emitter, const struct hg_why *why)
+{
+	if (!emitter->writer->tells_all)
+		return;
+	rep_table_begin(emitter, "runs", run_columns, 4);
+	for (size_t i = 0; i < why->runs_count; i++) {
+		const struct hg_step_run *run = why->runs[i];
+		struct rep_text name = {0};
+		name_run(&name, why, run);
+		rep_cell_number(emitter, run->first);
+		rep_cell_number(emitter, run->period * run->times);
+		rep_cell_number(emitter, run->times);
+		rep_cell_string(emitter, rep_text_string(&name));
+		rep_row_end(emitter);
+		rep_text_release(&name);
+	}
+	rep_table_end(emitter);
+}
+
+static const struct rep_column also_columns[] = {
+	{"root", NULL, REP_NAME, 0},
+	{"roots", NULL, REP_NUMBER, 0},
+};
+
+enum { ALSO_TOLD = 3, ALSO_LISTED = 10 };
+
+static void list_also_held(struct rep_emitter *emitter, const struct hg_why *why)
+{
+	rep_value_number(emitter, "also_held_roots", NULL, REP_COUNT, why->also_held_roots);
+	rep_table_begin(emitter, "also_held", also_columns, 2);
+	for (size_t i = 0; i < why->also_held_count && i < ALSO_LISTED; i++) {
+		rep_cell_string(emitter, why->also_held[i]->name);
+		rep_cell_number(emitter, why->also_held[i]->roots);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
+/* Roots that hold it only until a call returns. */
+static void write_also_held(struct rep_emitter *emitter, const struct hg_why *why)
+{
+	uint64_t told = 0;
+	if (emitter->writer->tells_all) {
+		list_also_held(emitter, why);
+		return;
+	}
+	if (!emitter->writer->for_people || why->also_held_count == 0)
+		return;
+	struct rep_text text = {0}, name = {0};
+	for (size_t i = 0; i < why->also_held_count && i < ALSO_TOLD; i++) {
+		rep_text_printf(
+			&text, "%s%s", i ? "; " : "", rep_escaped(&name, why->also_held[i]->name));
+		told += why->also_held[i]->roots;
+	}
+	if (told < why->also_held_roots) {
+		rep_text_put(&text, "; and ");
+		rep_name_amount(&text, why->also_held_roots - told, "more slot of a stack",
+			"more slots of stacks");
+	}
+	rep_prose(emitter, REP_PLAIN, "also held by %s\n", rep_text_string(&text));
+	rep_text_release(&text);
+	rep_text_release(&name);
 }
 
 /* A single node by its name; of several merged ones what they have in common. */
@@ -127,7 +249,7 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	uint32_t levels = row->depth < INDENTED_LEVELS ? row->depth : INDENTED_LEVELS;
 	for (uint32_t i = 0; i < levels; i++)
 		rep_text_put(label, "  ");
-	if (row->nodes == 1 || block->is_root) {
+	if (row->nodes == 1) {
 		rep_name_label(label, context->snapshot, block);
 		return;
 	}
@@ -135,16 +257,14 @@ static void path_label(struct rep_text *label, struct rep_context *context,
 	if (row->type) {
 		rep_text_put(label, " of type ");
 		rep_name_type(label, context->snapshot, row->type);
-	} else {
-		rep_text_printf(label, " %s%ss", hg_has_types(context->snapshot) ? "unknown " : "",
-			rep_tag_word(row->tag));
-		if (row->tag > 0 && row->tag < 246)
-			rep_text_printf(label, " with tag %u", row->tag);
-	}
-	if (row->location) {
-		rep_text_put(label, row->type ? " at " : " of ");
+		if (row->location)
+			rep_text_put(label, " at ");
 		rep_name_location(label, context->snapshot, row->location);
+	} else {
+		rep_text_printf(label, " x %s", row->name);
 	}
+	if (block->is_root)
+		return;
 	rep_text_put(label, ", first ");
 	rep_name_node(label, context->snapshot, row->node);
 }
@@ -167,6 +287,7 @@ static void write_path(
 	rep_cell_type(context, row->type);
 	rep_cell_string(emitter, rep_text_string(&label));
 	rep_cell_number(emitter, row->offheap_bytes);
+	rep_cell_string(emitter, row->name);
 	rep_row_end(emitter);
 	rep_text_release(&label);
 }
@@ -177,7 +298,7 @@ static void write_paths(struct rep_context *context, const struct answer *answer
 	const struct hg_why *why = answer->why;
 	struct rep_column columns[PATH_COLUMNS];
 	memcpy(columns, path_columns, sizeof(columns));
-	columns[PATH_COLUMNS - 1] = rep_offheap_column(answer->selection->offheap_bytes);
+	columns[OFFHEAP_OF_PATH] = rep_offheap_column(answer->selection->offheap_bytes);
 	if (emitter->writer->for_people && why->rows_count == 0)
 		return;
 	rep_headline(emitter, "Shortest paths to all of them, merged where they look the same");
@@ -275,6 +396,8 @@ enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_
 		write_selection_text(context->emitter, &answer);
 		write_selection(context->emitter, &answer);
 		write_steps(context, &answer);
+		write_runs_for_programs(context->emitter, answer.why);
+		write_also_held(context->emitter, answer.why);
 		write_paths(context, &answer);
 		rep_document_end(context->emitter);
 	}

@@ -33,8 +33,10 @@ const struct cli_verb cli_verb_why = {
 		"matches anywhere in the name.  If it matches nothing the exit code is 2, and the "
 		"message has the names that are nearest.\n\n"
 		"Shows the shortest path to the selected block that retains most, then the "
-		"shortest paths to all of them, drawn together where their steps have the same "
-		"root, or the same type and location.",
+		"shortest paths to all of them, drawn together: roots by kind and name, blocks by "
+		"type, and what repeats itself, as the cells of a list, in one row.  Paths begin "
+		"at "
+		"lasting roots where there are any; what the stacks hold besides is said below.",
 	.tables = tables,
 	.run = run_why,
 };

@@ -43,24 +43,40 @@ HG_API void hg_nearest_release(struct hg_nearest **nearest);
 /* One step of the shortest path from the virtual root to a node, holder before held. */
 struct hg_step {
 	hg_node node;
-	uint64_t field; /* of the holder that leads here; HG_UNKNOWN after roots */
+	uint64_t field;   /* of the holder that leads here; HG_UNKNOWN after roots */
+	const char *name; /* of its class, as in the retention tree */
 };
 
 /*
- * Merged paths: the shortest path of every selected block, drawn together where their steps have
- * the same root, or the same location and type (tag, if it is unknown).  Steps that repeat the one
- * before them (the cells of a list, the nodes of a tree) are one row.
+ * Merged paths: the shortest path of every selected block, drawn together as in the retention tree:
+ * roots by kind and name, blocks by class, and what repeats a class that stands above it on its
+ * path belongs there (the cells of a list, the nodes of a tree).
  */
 struct hg_path_row {
 	hg_node node;           /* the first of them that the search met */
 	uint32_t depth;         /* 0: a root */
-	uint32_t location;      /* of all of them */
+	uint32_t location;      /* of all of them; 0 also if they have several */
 	uint8_t tag;            /* of 'node' */
 	uint64_t nodes;         /* merged in this row */
 	uint64_t targets;       /* selected nodes reached through it, itself included */
 	uint64_t bytes;         /* their shallow bytes */
 	uint32_t type;          /* of all of them; 0 unknown */
 	uint64_t offheap_bytes; /* of the selected nodes, outside the heap */
+	const char *name;       /* of the class, as in the retention tree */
+};
+
+/* Steps [first, first + period * times): those of one period, of the same classes every time. */
+struct hg_step_run {
+	size_t first;
+	size_t period; /* at most 3 */
+	size_t times;  /* 1: they are shown one by one */
+};
+
+/* Roots of the stack or of C code that lead to a block, too: of one kind and name. */
+struct hg_also_held {
+	hg_node node;     /* the nearest of them */
+	const char *name; /* "stack Server.copy server.ml:12:3-20" */
+	uint64_t roots;
 };
 
 struct hg_why {
@@ -69,6 +85,12 @@ struct hg_why {
 	struct hg_step **steps; /* to the selected node that retains most */
 	size_t rows_count;
 	struct hg_path_row **rows; /* depth first, most targets first */
+	size_t runs_count;
+	struct hg_step_run **runs; /* of all steps; the last step is one of its own */
+	/* Besides the root of the first step; the nearest first. */
+	size_t also_held_count;
+	struct hg_also_held **also_held;
+	uint64_t also_held_roots;
 };
 
 HG_API enum hg_status hg_explain_nodes(

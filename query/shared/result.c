@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* hg_describe_object() has two arrays of rows with their pointers, two of nodes and a block. */
-enum { MOST_ARRAYS = 7 };
+/* hg_explain_nodes() has four arrays of rows with their pointers, and names. */
+enum { MOST_ARRAYS = 9 };
 
 /* In front of the struct that the caller sees. */
 struct result {

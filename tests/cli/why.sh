@@ -45,3 +45,40 @@ for verb in tree 'tree --blocks' dot; do
 done
 refuses 'historical, by location: exit 2' 2 why cache.ml:999 "$cache0"
 check 'historical, by location: the nearest' grep -qE "the nearest are 'cache\.ml:[0-9]+:" "$work/err"
+
+# Merged: 200 items in a map, of which every second is the option 'next' of another one; the map has
+# inner nodes and leaves of one class.  Of these only the nodes that are on a shortest path count.
+run why Tiny.item --format json "${typed[@]}"
+cp "$work/out" "$work/json"
+check_equal 'rows of one type each, recursion folded' \
+	"$(jq -r '.rows[] | "\(.depth) \(.name) \(.nodes) \(.targets)"' "$work/json")" \
+	"0 global Tiny.table 1 200
+1 Tiny.item Map.Make(String).t ref 1 200
+2 Tiny.item Map.Make(String).t 195 200
+3 Tiny.item 200 200"
+check_equal 'what the path of the first repeats is one run, the block itself alone' \
+	"$(jq -r '[.steps[-1].type, .runs[-1].steps, .runs[-1].name] | join(" ")' "$work/json")" \
+	'Tiny.item 1 Tiny.item'
+check 'runs are all steps, one after the other' jq -e '
+	([.runs[].steps] | add) == (.steps | length) and
+	all(range(1; .runs | length) as $i | .runs[$i].first == .runs[$i - 1].first + .runs[$i - 1].steps; .)' \
+	"$work/json"
+run why '(int -> int) list' --format json "${typed[@]}"
+check_equal 'a list is one row' \
+	"$(jq -r '.rows[] | "\(.depth) \(.name) \(.nodes)"' "$work/out")" \
+	"0 global Tiny.handlers 1
+1 (int -> int) list ref 1
+2 (int -> int) list 20"
+# The end of the list: 19 cells before it, which people see as one row.
+run objects --format csv "${typed[@]}"
+end=$(columns address type retained_bytes <"$work/out" |
+	awk -F '\t' '$2 == "(int -> int) list" { print $3, $1 }' | sort -n | head -n 1 | cut -d ' ' -f 2)
+run why "$end" "${typed[@]}"
+check 'to the end of the list' grep -qE '\.contents  \(int -> int\) list x 19$' "$work/out"
+check_equal 'in four rows' "$(awk '/root or block/ { on = 1; next } /^$/ { on = 0 } on' "$work/out" | wc -l)" 4
+check 'with the end itself' grep -qF " $end (int -> int) list, 2 words" "$work/out"
+
+# The list that the stack holds, and nothing else: no lasting root is named, and 'held' is a list of
+# pairs that the frames of wait, ten cells of it.
+run why '(int * string) list' --format json "${typed[@]}"
+check 'only the stack holds it' jq -e '.rows[0].name | startswith("stack ")' "$work/out"

@@ -528,6 +528,31 @@ static void check_path_tier(const struct graph_paths *paths, const struct snap *
 	assert_int_equal(reach(&lower, 0) >> block & 1, 0);
 }
 
+/* The roots that lead to a block, alone, however far. */
+static void check_roots_to(const struct graph_paths *paths, const struct snap *snap,
+	const struct model *all, unsigned block)
+{
+	struct hg_error error;
+	struct base_budget budget = {0};
+	struct base_arena arena;
+	uint32_t *roots, count, found = 0, wanted = 0;
+	assert_int_equal(base_arena_init(&arena, &budget, "test", &error), HG_OK);
+	assert_int_equal(graph_paths_roots_to(paths, graph_paths_number(paths, block), &arena,
+				 &roots, &count, &error),
+		HG_OK);
+	for (uint32_t i = 0; i < count; i++)
+		found |= 1U << (roots[i] - snap->block_count);
+	for (unsigned i = 0; i < all->roots; i++) {
+		struct model one = *all;
+		one.root[0] = all->root[i];
+		one.roots = 1;
+		wanted |= (uint32_t)(reach(&one, 0) >> block & 1) << i;
+	}
+	assert_int_equal(found, wanted);
+	assert_int_equal(__builtin_popcount(wanted), count);
+	base_arena_release(&arena);
+}
+
 static void check_tiers(struct model *m, const char *path, struct random *r)
 {
 	struct hg_session *session;
@@ -560,8 +585,10 @@ static void check_tiers(struct model *m, const char *path, struct random *r)
 		if (!graph_reaches(p))
 			continue;
 		assert_int_equal(graph_retained(&graph, p), sum_bytes(m, t.dominated[i]));
-		if (e.count == 0)
-			check_path_tier(&paths, &snap, &all, tier_of_root, i);
+		if (e.count > 0)
+			continue;
+		check_path_tier(&paths, &snap, &all, tier_of_root, i);
+		check_roots_to(&paths, &snap, &all, i);
 	}
 	graph_paths_close(&paths);
 	graph_close(&graph);
