@@ -63,8 +63,8 @@ bool infer_any_conflict(const struct infer_blame *b)
 	return false;
 }
 
-void infer_gather_seed(
-	struct infer_blame *b, uint32_t origin, uint32_t rank, struct snap_header_address header)
+void infer_gather_seed(struct infer_blame *b, uint32_t origin, uint32_t rank,
+	struct snap_header_address header, struct retype_term type)
 {
 	struct infer_failure *failure = b->failure;
 	base_assert(origin != 0);
@@ -72,7 +72,7 @@ void infer_gather_seed(
 		failure->status = base_grow(&b->seeds, b->seed_count, &b->seed_capacity,
 			sizeof(*b->seeds), failure->error);
 	if (failure->status == HG_OK)
-		b->seeds[b->seed_count++] = (struct infer_gathered){origin, rank, header};
+		b->seeds[b->seed_count++] = (struct infer_gathered){origin, rank, header, type};
 }
 
 static void accuse(struct infer_blame *b)
@@ -108,7 +108,24 @@ static void reach(
 	failure->status = base_grow(
 		&b->queue, b->queue_count, &b->queue_capacity, sizeof(*b->queue), failure->error);
 	if (failure->status == HG_OK)
-		b->queue[b->queue_count++] = (struct infer_gathered){b->origin, rank, header};
+		b->queue[b->queue_count++] =
+			(struct infer_gathered){b->origin, rank, header, RETYPE_NOTHING};
+}
+
+/* Whether what was said of a block is in the type that it has; nothing: it says nothing. */
+enum verdict { SAYS_NOTHING, IS_BELIEVED, IS_REFUSED };
+
+static enum verdict judge(const struct infer_blame *b, uint32_t rank,
+	struct snap_header_address header, struct retype_term type)
+{
+	struct infer_work *work = b->work;
+	const struct infer_fit *fit = infer_weigh_proposal(work, rank, header, type);
+	if (!fit)
+		return SAYS_NOTHING;
+	struct retype_term old = {work->blocks[rank].type};
+	bool is_believed = fit->fit.match != RETYPE_MISFIT &&
+			   retype_is(infer_join_types(work->fits, old, fit->narrowed), old);
+	return is_believed ? IS_BELIEVED : IS_REFUSED;
 }
 
 struct look {
@@ -121,20 +138,16 @@ static void look_at_field(void *context, uint64_t value, struct retype_term type
 {
 	const struct look *look = context;
 	struct infer_blame *b = look->blame;
-	struct infer_work *work = b->work;
+	const struct infer_input *in = b->work->in;
 	struct infer_target to;
-	if (!infer_resolve(work->in->snap, value, &to))
+	if (!infer_resolve(in->snap, value, &to))
 		return;
 	if (to.is_infix)
-		type = infer_any_function(work->in);
-	const struct infer_fit *fit = infer_weigh_proposal(work, to.rank, to.header, type);
-	if (!fit)
-		return;
-	struct retype_term old = {work->blocks[to.rank].type};
-	if (fit->fit.match != RETYPE_MISFIT &&
-		retype_is(infer_join_types(work->fits, old, fit->narrowed), old))
+		type = infer_any_function(in);
+	enum verdict verdict = judge(b, to.rank, to.header, type);
+	if (verdict == IS_BELIEVED)
 		reach(b, to.rank, to.header, look->strictly);
-	else
+	else if (verdict == IS_REFUSED)
 		accuse(b);
 }
 
@@ -176,6 +189,8 @@ enum hg_status infer_find_guilty(struct infer_blame *b, bool strictly, bool *gav
 	infer_forget_walk(&b->work->heap->finder);
 	for (uint64_t i = 0; i < b->seed_count && failure->status == HG_OK; i++) {
 		b->origin = b->seeds[i].origin;
+		if (judge(b, b->seeds[i].rank, b->seeds[i].header, b->seeds[i].type) == IS_REFUSED)
+			accuse(b);
 		reach(b, b->seeds[i].rank, b->seeds[i].header, strictly);
 		if (i + 1 == b->seed_count || b->seeds[i + 1].origin != b->origin)
 			follow_origin(b, strictly);

@@ -1,8 +1,9 @@
 /*
  * Whose fault a clash is: from the origins of seeds in order of their numbers, each block that the
  * stratum changed is reached by the first origin that leads to it; what its fields then run into is
- * the fault of that origin.  So an origin that led to the same is found only when the stratum is
- * run again; when that has been too often, it is given up with the first one.
+ * the fault of that origin, and so is a seed of it that was not believed.  So an origin that led to
+ * the same is found only when the stratum is run again; when that has been too often, it is given
+ * up with the first one.
  */
 #ifndef RETYPE_INFER_BLAME_H
 #define RETYPE_INFER_BLAME_H
@@ -21,6 +22,7 @@ struct infer_blame {
 	struct infer_gathered {
 		uint32_t origin, rank;
 		struct snap_header_address header;
+		struct retype_term type; /* of a seed: what it says */
 	} * seeds, *queue;
 	uint64_t seed_count, seed_capacity;
 	uint64_t queue_count, queue_capacity;
@@ -41,7 +43,7 @@ bool infer_any_conflict(const struct infer_blame *blame);
 
 /* Takes a seed of the run whose clashes are to be explained. */
 void infer_gather_seed(struct infer_blame *blame, uint32_t origin, uint32_t rank,
-	struct snap_header_address header);
+	struct snap_header_address header, struct retype_term type);
 
 /*
  * Adds the origins that led to clashes and conflicts to the guilty ones, and forgets the seeds.  If

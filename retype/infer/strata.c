@@ -17,8 +17,7 @@ static void take_seed(void *taker, uint32_t origin, uint32_t rank,
 static void take_suspect(void *taker, uint32_t origin, uint32_t rank,
 	struct snap_header_address header, struct retype_term type)
 {
-	(void)type;
-	infer_gather_seed(taker, origin, rank, header);
+	infer_gather_seed(taker, origin, rank, header, type);
 }
 
 static enum hg_status ask_families(struct infer_seeder *seeder, const struct infer_stratum *stratum)
