@@ -9,10 +9,12 @@
 #include <string.h>
 
 /*
- * How far after damage the next block is looked for, in words (it was at most 4 in tests); how
- * many blocks side by side are no accident; and how many steps all of that may take.
+ * After damage the next block is looked for up to the end of the chunk: a block of any size may have
+ * been taken from the free ones whose header is not written yet, and captures stop there, as that
+ * is the first write to a page.  How many blocks side by side are no accident; and how many steps
+ * all of that may take.
  */
-enum { RESYNC_WORDS = 600, RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
+enum { RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
 
 /* Number of the leaf of granules that are all of the heap. */
 enum { FULL_LEAF = 1 };
@@ -218,9 +220,9 @@ static bool leads_on(struct heap_walk *w, uint64_t address, uint64_t end)
 /* The next place from which blocks lead on, after one that does not. */
 static uint64_t resync(struct heap_walk *w, uint64_t address, uint64_t end)
 {
-	for (unsigned i = 1; i <= RESYNC_WORDS && address + 8 * i < end; i++)
-		if (leads_on(w, address + 8 * i, end))
-			return address + 8 * i;
+	for (address += 8; address < end && w->resync_steps < RESYNC_STEPS; address += 8)
+		if (leads_on(w, address, end))
+			return address;
 	return end;
 }
 

@@ -4,6 +4,7 @@ let step = function
   | "trees" | "threads" -> Workers.build_trees
   | "hash" -> Workers.hash
   | "churn" -> Workers.churn ()
+  | "pages" -> Workers.pages ()
   | other -> failwith other
 
 let threads count =

@@ -47,6 +47,13 @@ let churn () =
     let text, array = Hashtbl.find table key in
     if int_of_string text = key && Array.length array = key mod 60 then 0 else 1
 
+(* Keeps the major heap full of holes, from which large blocks of text are cut off. *)
+let pages () =
+  let step = churn () in
+  fun round ->
+    let text = Bytes.make (32768 + (520 * (round * 7 land 31))) 'x' in
+    step round + if Bytes.get text (round land 0xfff) = 'x' then 0 else 1
+
 (* The last worker that has its arrays and is at work says that all is ready. *)
 let begun () =
   if Atomic.fetch_and_add to_begin (-1) = 1 then begin
