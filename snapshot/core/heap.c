@@ -9,10 +9,10 @@
 #include <string.h>
 
 /*
- * After damage the next block is looked for up to the end of the chunk: a block of any size may have
- * been taken from the free ones whose header is not written yet, and captures stop there, as that
- * is the first write to a page.  How many blocks side by side are no accident; and how many steps
- * all of that may take.
+ * After damage the next block is looked for up to the end of the chunk: the header of a block of
+ * any size, cut off a free one, may not be written yet, and captures stop there, as that is the
+ * first write to a page.  How many blocks side by side are no accident; and how many steps all of
+ * that may take.
  */
 enum { RESYNC_BLOCKS = 1024, RESYNC_STEPS = 1 << 24 };
 
