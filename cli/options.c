@@ -21,6 +21,7 @@ void cli_values_init(struct cli_values *values)
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,
 		.min_size = CLI_UNSET,
+		.max_total = CLI_UNSET,
 		.depth = CLI_UNSET,
 		.children = CLI_UNSET,
 		.min = CLI_UNSET,
@@ -81,12 +82,12 @@ static bool read_value_digits(const char **text, uint64_t *number)
 	return any;
 }
 
-static bool read_number_value(const char *text, uint64_t *number)
+bool cli_read_number(const char *text, uint64_t *number)
 {
 	return read_value_digits(&text, number) && *text == '\0';
 }
 
-static bool read_size_value(const char *text, uint64_t *size)
+bool cli_read_size(const char *text, uint64_t *size)
 {
 	static const char units[] = "KMGT";
 	if (!read_value_digits(&text, size))
@@ -99,6 +100,7 @@ static bool read_size_value(const char *text, uint64_t *size)
 		*size <<= shift;
 		text++;
 	}
+	text += *text == 'B';
 	return *text == '\0';
 }
 
@@ -117,10 +119,10 @@ static bool read_time_value(const char *text, uint64_t *milliseconds)
 	return false;
 }
 
-static bool read_percent_value(const char *text, uint64_t *parts)
+bool cli_read_percent(const char *text, uint64_t most, uint64_t *parts)
 {
 	uint64_t whole, unit = 1000;
-	if (!read_value_digits(&text, &whole) || whole > 100)
+	if (!read_value_digits(&text, &whole) || whole > most)
 		return false;
 	*parts = whole * 10000;
 	if (*text == '.') {
@@ -135,7 +137,7 @@ static bool read_percent_value(const char *text, uint64_t *parts)
 	}
 	if (*text == '%')
 		text++;
-	return *text == '\0' && *parts <= 1000000;
+	return *text == '\0' && *parts <= most * 10000;
 }
 
 static bool read_choice_value(cli_choice_fn *choice, const char *text, uint64_t *index)
@@ -216,16 +218,16 @@ static enum hg_status store_value(const struct cli_option *option, const char *d
 	case CLI_FILES:
 		return store_file(option, dashes, value, (struct cli_files *)(void *)place, error);
 	case CLI_NUMBER:
-		fine = read_number_value(value, &number);
+		fine = cli_read_number(value, &number);
 		break;
 	case CLI_SIZE:
-		fine = read_size_value(value, &number);
+		fine = cli_read_size(value, &number);
 		break;
 	case CLI_TIME:
 		fine = read_time_value(value, &number);
 		break;
 	case CLI_PERCENT:
-		fine = read_percent_value(value, &number);
+		fine = cli_read_percent(value, 100, &number);
 		break;
 	case CLI_CHOICE:
 		fine = read_choice_value(option->choice, value, &number);

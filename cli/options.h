@@ -66,6 +66,9 @@ struct cli_values {
 	/* flags of all of them */
 	bool blocks; /* block by block, not merged by class */
 	bool keep_order;
+	struct cli_files max_paths, max_types;     /* of check, as they were given */
+	const char *max_growth, *suppress, *junit; /* the same */
+	uint64_t max_total;
 	bool help, partial, require_types, redact, no_host_files, all, clashes, outside;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };
@@ -110,6 +113,12 @@ void cli_values_init(struct cli_values *values);
  */
 enum hg_status cli_parse_options(struct cli_parse *parse, struct cli_values *values, int count,
 	char *const *arguments, struct hg_error *error);
+
+/* Values of options that are made of several: "512M", "10MB"; digits; "5%", "0.5", parts per
+ * million. */
+bool cli_read_size(const char *text, uint64_t *size);
+bool cli_read_number(const char *text, uint64_t *number);
+bool cli_read_percent(const char *text, uint64_t most, uint64_t *parts);
 
 const struct cli_option *cli_find_option(
 	const struct cli_option *const *tables, const char *name, size_t length);

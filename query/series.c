@@ -7,10 +7,12 @@
  * square/leakcanary: docs/heap-growth.md, keeps what grows at each step of a repeated scenario.)
  */
 #include "query/shared/made_at.h"
+#include "query/shared/result.h"
 #include "query/shared/retention.h"
 #include "query/shared/series.h"
 
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/grow.h"
 
 #include <stdio.h>
@@ -38,7 +40,7 @@ struct hg_series {
 	uint32_t *order;            /* rows that are shown, once finished */
 	uint32_t shown_count;
 	struct hg_measure *scratch; /* of one row in order of moments */
-	struct hg_measure first, last;
+	struct hg_measure *totals;  /* of each moment */
 	bool is_finished, is_sorted;
 };
 
@@ -80,6 +82,7 @@ void hg_series_close(struct hg_series *series)
 	free(series->kin);
 	free(series->order);
 	free(series->scratch);
+	free(series->totals);
 	free(series);
 }
 
@@ -137,7 +140,7 @@ static enum hg_status keep_moment(struct hg_series *series, struct hg_snapshot *
 	BASE_TRY(query_series_keep(all, info->path, &moment.path));
 	BASE_TRY(query_series_keep(all, info->program, &moment.program));
 	BASE_TRY(query_series_keep(all, info->partial, &moment.partial));
-	kin->program = moment.program;
+	kin->program = base_file_name(moment.program);
 	BASE_TRY(base_grow(&series->moments, all->moment_count, &series->moment_capacity,
 		sizeof(*series->moments), error));
 	BASE_TRY(base_grow(&series->kin, all->moment_count, &series->kin_capacity,
@@ -256,7 +259,7 @@ static enum hg_status add_snapshot(struct hg_series *series, struct hg_snapshot 
 {
 	const struct hg_totals *totals;
 	struct stat about = {0};
-	struct kin kin = {.program = snapshot->info.program,
+	struct kin kin = {.program = base_file_name(snapshot->info.program),
 		.word_size = snapshot->info.word_size,
 		.reserved_bits = snapshot->info.reserved_bits};
 	if (stat(snapshot->info.path, &about) == 0) {
@@ -352,42 +355,33 @@ static int64_t growth_of(const struct hg_measure *first, const struct hg_measure
 	return (int64_t)(all_retained(last) - all_retained(first));
 }
 
-static void add_to_total(struct hg_measure *total, const struct hg_measure *part)
-{
-	total->blocks += part->blocks;
-	total->bytes += part->bytes;
-	total->offheap_bytes += part->offheap_bytes;
-}
-
 /*
  * Of paths own bytes add up to what the roots retain; classes overlap, and only the totals of the
  * snapshots tell.
  */
-static void sum_totals(struct hg_series *series)
+static void sum_row(struct hg_series *series, uint32_t number, const struct hg_measure *points)
 {
-	uint32_t count = series->all.moment_count;
-	struct hg_measure *first = &series->first, *last = &series->last;
-	for (uint32_t i = 0; i < series->all.row_count && !series->options.by_key; i++) {
-		const struct hg_series_row *row = &series->all.rows[i].shown;
-		if (row->is_memprof)
-			continue;
-		add_to_total(first, &row->first);
-		add_to_total(last, &row->last);
+	const struct hg_series_row *row = &series->all.rows[number].shown;
+	for (uint32_t i = 0; i < series->all.moment_count && !row->is_memprof; i++) {
+		struct hg_measure *total = &series->totals[i];
+		total->blocks += points[i].blocks;
+		total->bytes += points[i].bytes;
+		total->offheap_bytes += points[i].offheap_bytes;
 	}
-	if (series->options.by_key && count) {
-		const struct hg_series_moment *begin = series->moments;
-		const struct hg_series_moment *end = begin + count - 1;
-		*first = (struct hg_measure){.blocks = begin->reachable_blocks,
-			.bytes = begin->reachable_bytes,
-			.offheap_bytes = begin->offheap_bytes};
-		*last = (struct hg_measure){.blocks = end->reachable_blocks,
-			.bytes = end->reachable_bytes,
-			.offheap_bytes = end->offheap_bytes};
+}
+
+static void complete_totals(struct hg_series *series)
+{
+	for (uint32_t i = 0; i < series->all.moment_count; i++) {
+		const struct hg_series_moment *moment = &series->moments[i];
+		struct hg_measure *total = &series->totals[i];
+		if (series->options.by_key)
+			*total = (struct hg_measure){.blocks = moment->reachable_blocks,
+				.bytes = moment->reachable_bytes,
+				.offheap_bytes = moment->offheap_bytes};
+		total->retained_bytes = total->bytes;
+		total->retained_offheap_bytes = total->offheap_bytes;
 	}
-	first->retained_bytes = first->bytes;
-	last->retained_bytes = last->bytes;
-	first->retained_offheap_bytes = first->offheap_bytes;
-	last->retained_offheap_bytes = last->offheap_bytes;
 }
 
 /* The nearest row above whose own blocks can grow: roots within a path have none. */
@@ -413,7 +407,8 @@ static bool row_grows(const struct hg_series *series, uint32_t number, int64_t g
 
 static void find_growth(struct hg_series *series)
 {
-	int64_t growth = growth_of(&series->first, &series->last);
+	uint32_t last = series->all.moment_count;
+	int64_t growth = last ? growth_of(&series->totals[0], &series->totals[last - 1]) : 0;
 	for (uint32_t i = 0; i < series->all.row_count; i++) {
 		struct hg_series_row *row = &series->all.rows[i].shown;
 		row->growth_share =
@@ -473,7 +468,7 @@ static int compare_shown_rows(const void *a, const void *b, void *data)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-/* Rows of which something changed, but for the one of all roots. */
+/* Rows of which something changed, or all of them; but not the one of all roots. */
 static enum hg_status order_series(struct hg_series *series)
 {
 	struct query_series *all = &series->all;
@@ -498,15 +493,18 @@ static enum hg_status finish_series(struct hg_series *series)
 	uint32_t count = series->all.moment_count;
 	struct hg_measure *points = calloc(count + 1, sizeof(*points));
 	series->scratch = calloc(count + 1, sizeof(*series->scratch));
-	if (!points || !series->scratch) {
+	series->totals = calloc(count + 1, sizeof(*series->totals));
+	if (!points || !series->scratch || !series->totals) {
 		free(points);
 		return base_no_memory(series->all.error, count * sizeof(*points));
 	}
 	sort_moments(series);
-	for (uint32_t i = 0; i < series->all.row_count && count; i++)
+	for (uint32_t i = 0; i < series->all.row_count && count; i++) {
 		measure_row(series, i, points);
+		sum_row(series, i, points);
+	}
 	free(points);
-	sum_totals(series);
+	complete_totals(series);
 	find_growth(series);
 	return order_series(series);
 }
@@ -555,11 +553,15 @@ bool hg_series_points(const struct hg_series *series, size_t row, struct hg_meas
 	return true;
 }
 
-void hg_series_total(
-	const struct hg_series *series, struct hg_measure *first, struct hg_measure *last)
+bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_measure *out)
 {
-	if (first)
-		*first = series ? series->first : (struct hg_measure){0};
-	if (last)
-		*last = series ? series->last : (struct hg_measure){0};
+	if (!out || moment >= hg_series_moments(series))
+		return false;
+	*out = series->totals[moment];
+	return true;
+}
+
+struct hg_error *query_series_error(const struct hg_series *series)
+{
+	return &series->session->error;
 }

@@ -135,6 +135,12 @@ enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_sna
 /* Growth over all of them. */
 enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_request *request);
 
+/* What exceeds the limits of a series; 'suppressions' were asked for, of which some may be used. */
+void rep_check(struct rep_context *context, const struct rep_growth_request *request,
+	const struct hg_check *check);
+/* "grows at every step", "retains 12.3 MB, more than 10 MB": what is wrong with a row. */
+void rep_check_reason(struct rep_text *text, const struct hg_check_row *row);
+
 /* "the file ends in the middle of a block, at offset 4711". */
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info);
 

@@ -113,7 +113,8 @@ static void prose_growth(struct rep_emitter *emitter, const struct trend *t)
 {
 	struct hg_measure first, last;
 	struct rep_text line = {0};
-	hg_series_total(t->series, &first, &last);
+	hg_series_total(t->series, 0, &first);
+	hg_series_total(t->series, t->moments - 1, &last);
 	uint64_t from = rep_growth_weight(&first), to = rep_growth_weight(&last);
 	rep_text_size(&line, from);
 	rep_text_put(&line, " -> ");

@@ -5,8 +5,12 @@
 static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_growth_request *request,
 	int count, const char *const *paths, struct rep_hp *hp)
 {
+	/* A document that tells all serves as a baseline: it has what did not change, too. */
 	const struct hg_series_options options = {
-		.keep_order = run->values.keep_order || hp, .distinct = !hp};
+		.keep_order = run->values.keep_order || hp,
+		.distinct = !hp,
+		.unchanged = run->emitter.writer->tells_all,
+	};
 	for (int i = 0; i < count; i++) {
 		cli_progress_item(&run->progress, paths[i], i + 1, count);
 		BASE_TRY(cli_open(run, paths[i], true));

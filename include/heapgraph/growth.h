@@ -42,6 +42,7 @@ struct hg_series_options {
 			     sorted by time, or if that is not known of all by number */
 	bool any_program; /* do not refuse snapshots of a program of another name */
 	bool distinct;    /* refuse the same file twice */
+	bool unchanged;   /* rows are also what never changed */
 };
 
 /* The session tells of failures, but of those of hg_series_add() that of the snapshot. */
@@ -108,8 +109,88 @@ HG_API size_t hg_series_count(const struct hg_series *series);
 HG_API const struct hg_series_row *hg_series_at(const struct hg_series *series, size_t row);
 /* What a row was in each snapshot: as many as there are moments; zeros where it had no blocks. */
 HG_API bool hg_series_points(const struct hg_series *series, size_t row, struct hg_measure *points);
-/* Of all rows together but those of Gc.Memprof itself: what the roots retain. */
-HG_API void hg_series_total(
-	const struct hg_series *series, struct hg_measure *first, struct hg_measure *last);
+/* What the roots retain in a snapshot, without the records of Gc.Memprof itself. */
+HG_API bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_measure *out);
+
+/* What a series may come to.  Numbers that are HG_UNKNOWN, and lists that are empty, limit nothing.
+ */
+struct hg_path_limit {
+	const char *path; /* a glob: * and ? match any characters, " / " too */
+	uint64_t bytes;   /* that each path which matches may retain in the last snapshot */
+};
+
+struct hg_type_limit {
+	const char *type; /* an expression, as it was asked for */
+	uint64_t most;    /* blocks */
+	uint64_t found;   /* in the last snapshot: hg_list_top() by type tells */
+};
+
+/* A path that is known to grow, and until when that is no failure: seconds since 1970. */
+struct hg_suppression {
+	const char *path; /* a glob as above; paths below it are meant, too */
+	const char *reason;
+	uint64_t until;
+};
+
+/* Lines "GLOB until YYYY-MM-DD: REASON" of a file; others that are empty or begin with '#'. */
+struct hg_suppressions {
+	size_t count;
+	const struct hg_suppression *rows; /* in the order of the file */
+};
+HG_API enum hg_status hg_suppressions_read(
+	struct hg_session *session, const char *path, struct hg_suppressions **out);
+HG_API void hg_suppressions_release(struct hg_suppressions **suppressions);
+
+struct hg_check_options {
+	size_t size;
+	uint64_t
+		growth_bytes; /* of what roots retain, from the last snapshot but one to the last */
+	uint64_t growth_parts; /* the same, per million of what they retained before */
+	uint64_t total_bytes;  /* that roots may retain in the last */
+	const struct hg_path_limit *paths;
+	size_t path_count;
+	const struct hg_type_limit *types;
+	size_t type_count;
+	const struct hg_suppression *suppressions;
+	size_t suppression_count;
+	uint64_t now; /* seconds since 1970: later suppressions count no more */
+};
+
+/* Of a path that grows: so many ten-thousandths of the growth or more are a failure. */
+#define HG_GROWTH_FAILS 500
+
+enum hg_check_kind {
+	HG_CHECK_GROWS, /* a path grows at every step, and no limits were given */
+	HG_CHECK_GROWTH,
+	HG_CHECK_TOTAL,
+	HG_CHECK_PATH,
+	HG_CHECK_TYPE
+};
+
+/* What exceeds a limit.  Strings are valid as long as the series and the options. */
+struct hg_check_row {
+	enum hg_check_kind kind;
+	const char *path; /* "all roots" of the growth and the total, "type:RE" of a type */
+	const char *made_at, *defined_at; /* of a path; "" */
+	struct hg_measure first, last;
+	int64_t growth_share;
+	const struct hg_suppression *suppressed; /* NULL: it is a failure */
+	char limit[64];                          /* "10 % growth", "10485760 bytes" */
+};
+
+struct hg_check {
+	size_t count;
+	struct hg_check_row **rows; /* failures first, then what is suppressed */
+	size_t failures;
+	size_t unused; /* suppressions that no row needs */
+};
+
+/*
+ * Of a finished series by path.  HG_ERROR_USAGE if there is only one snapshot, or if there are two
+ * and no limits.
+ */
+HG_API enum hg_status hg_check_series(
+	struct hg_series *series, const struct hg_check_options *options, struct hg_check **out);
+HG_API void hg_check_release(struct hg_check **check);
 
 #endif

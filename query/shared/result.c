@@ -22,6 +22,16 @@ static struct result *result_of(void *answer)
 	return (struct result *)answer - 1;
 }
 
+enum hg_status query_answer_of(struct hg_error *error, size_t size, void *out)
+{
+	struct result *result = calloc(1, sizeof(*result) + size);
+	if (!result)
+		return base_no_memory(error, sizeof(*result) + size);
+	void *answer = result + 1;
+	memcpy(out, &answer, sizeof(answer));
+	return HG_OK;
+}
+
 enum hg_status query_answer(struct hg_snapshot *snapshot, size_t size, void *out)
 {
 	void *none = NULL;
@@ -29,12 +39,7 @@ enum hg_status query_answer(struct hg_snapshot *snapshot, size_t size, void *out
 		return query_no_place(snapshot);
 	memcpy(out, &none, sizeof(none));
 	BASE_TRY(query_begin(snapshot));
-	struct result *result = calloc(1, sizeof(*result) + size);
-	if (!result)
-		return base_no_memory(&snapshot->session->error, sizeof(*result) + size);
-	void *answer = result + 1;
-	memcpy(out, &answer, sizeof(answer));
-	return HG_OK;
+	return query_answer_of(&snapshot->session->error, size, out);
 }
 
 void query_keep(void *answer, void *array)
@@ -44,17 +49,24 @@ void query_keep(void *answer, void *array)
 	result->arrays[result->count++] = array;
 }
 
-enum hg_status query_keep_rows(struct hg_snapshot *snapshot, void *answer, void *array,
-	uint64_t count, size_t size, void *rows)
+enum hg_status query_keep_rows_of(
+	struct hg_error *error, void *answer, void *array, uint64_t count, size_t size, void *rows)
 {
-	char **pointers;
 	query_keep(answer, array);
-	BASE_TRY(query_alloc(snapshot, count, sizeof(*pointers), (void **)&pointers));
+	char **pointers = calloc(count + 1, sizeof(*pointers));
+	if (!pointers)
+		return base_no_memory(error, count * sizeof(*pointers));
 	query_keep(answer, pointers);
 	for (uint64_t i = 0; i < count; i++)
 		pointers[i] = (char *)array + i * size;
 	memcpy(rows, &pointers, sizeof(pointers));
 	return HG_OK;
+}
+
+enum hg_status query_keep_rows(struct hg_snapshot *snapshot, void *answer, void *array,
+	uint64_t count, size_t size, void *rows)
+{
+	return query_keep_rows_of(&snapshot->session->error, answer, array, count, size, rows);
 }
 
 void query_free(void *out)

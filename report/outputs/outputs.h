@@ -17,6 +17,9 @@ enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
 enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
 void rep_hp_release(struct rep_hp *hp);
 
+/* The outcome of check as JUnit XML: a test case for each row, or one that has passed. */
+enum hg_status rep_junit(struct rep_context *context, const struct hg_check *check, FILE *stream);
+
 struct rep_dot_request {
 	hg_node from; /* HG_NO_NODE: the virtual root */
 	uint32_t max_nodes;

@@ -106,6 +106,31 @@ void rep_text_escape_csv(struct rep_text *text, const char *bytes, size_t length
 	rep_text_add(text, "\"", 1);
 }
 
+/* Char of the XML recommendation, 2.2. */
+static bool is_xml_character(uint32_t character)
+{
+	return character >= 0x20 ? character != 0xfffe && character != 0xffff
+				 : character == '\t' || character == '\n' || character == '\r';
+}
+
+void rep_text_escape_xml(struct rep_text *text, const char *bytes, size_t length)
+{
+	while (length) {
+		uint32_t character;
+		size_t size = read_character((const uint8_t *)bytes, length, &character);
+		if (size == 0 || !is_xml_character(character))
+			rep_text_put(text, "\xef\xbf\xbd");
+		else if (character == '<' || character == '>' || character == '&' ||
+			 character == '"' || character < 0x20)
+			rep_text_printf(text, "&#%u;", character);
+		else
+			rep_text_add(text, bytes, size);
+		size = size ? size : 1;
+		bytes += size;
+		length -= size;
+	}
+}
+
 void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t length)
 {
 	while (skip_plain(text, &bytes, &length)) {

@@ -40,6 +40,9 @@ header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' "index,kind,name,$course" trend --by root $cache0 $cache2
 header diff "path,$growth" diff $cache0 $cache2
 header trend "index,path,$course" trend $cache0 $cache2
+header check \
+	path,blocks_first,blocks_last,retained_first,retained_last,growth_share,made_at,defined_at,limit \
+	check $cache0 $cache2 $cache5
 header tree \
 	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
 header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny

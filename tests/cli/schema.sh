@@ -50,6 +50,8 @@ for key in path location tag module root type type,location callstack; do
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done
+written check check $cache0 $cache2 $cache5
+written check check --max-growth 1000% $cache0 $cache2
 written why why loc:cache.ml $cache0
 written roots roots --type no-such-type $cache0
 written info_refused info LICENSE

@@ -365,8 +365,7 @@ static void series_that_there_are_not(void **state)
 	assert_null(hg_series_at(NULL, 0));
 	assert_false(hg_series_points(NULL, 0, points));
 	assert_false(hg_series_is_sorted(NULL));
-	hg_series_total(NULL, &first, NULL);
-	assert_int_equal(first.blocks, 0);
+	assert_false(hg_series_total(NULL, 0, &first));
 	assert_int_equal(hg_series_open(session, NULL, &series), HG_OK);
 	assert_int_equal(hg_series_add(series, NULL), HG_ERROR_USAGE);
 	assert_int_equal(hg_series_add(series, snapshot), HG_OK);
@@ -379,9 +378,25 @@ static void series_that_there_are_not(void **state)
 	assert_null(hg_series_moment_at(series, 1));
 	assert_int_equal(hg_series_count(series), 0);
 	assert_false(hg_series_points(series, 0, points));
-	hg_series_total(series, &first, &last);
-	assert_int_equal(first.bytes, last.bytes);
+	assert_false(hg_series_total(series, 0, NULL));
+	assert_false(hg_series_total(series, 1, &last));
+	assert_true(hg_series_total(series, 0, &first));
 	assert_true(first.bytes > 0);
+	struct hg_suppressions *known;
+	assert_int_equal(hg_suppressions_read(NULL, CORE, &known), HG_ERROR_USAGE);
+	assert_usage(hg_suppressions_read(session, NULL, &known));
+	assert_null(known);
+	assert_usage(hg_suppressions_read(session, CORE, NULL));
+	assert_int_equal(hg_suppressions_read(session, CORE, &known), HG_ERROR_INPUT);
+	hg_suppressions_release(&known);
+	struct hg_check *check;
+	assert_int_equal(hg_check_series(NULL, NULL, &check), HG_ERROR_USAGE);
+	assert_null(check);
+	assert_usage(hg_check_series(series, NULL, &check));
+	assert_null(check);
+	struct hg_check_options limits = {.size = sizeof(limits)};
+	assert_usage(hg_check_series(series, &limits, &check));
+	hg_check_release(&check);
 	hg_series_close(series);
 	hg_series_close(NULL);
 }

@@ -1,0 +1,124 @@
+/* What exceeds the limits that check was given: failures, then what is known and suppressed. */
+#include "report/report.h"
+
+#include "report/growth.h"
+
+static const struct rep_column columns[] = {
+	{"path", NULL, REP_NAME, 0},
+	{"blocks_first", NULL, REP_COUNT, 0},
+	{"blocks_last", NULL, REP_COUNT, 0},
+	{"retained_first", NULL, REP_BYTES, 0},
+	{"retained_last", NULL, REP_BYTES, 0},
+	{"growth_share", NULL, REP_CHANGE_COUNT, 0},
+	{"made_at", NULL, REP_NAME, 0},
+	{"defined_at", NULL, REP_NAME, 0},
+	{"limit", NULL, REP_WORD, 0},
+};
+
+static void put_growth(struct rep_text *text, const struct hg_check_row *row)
+{
+	uint64_t from = rep_growth_weight(&row->first), to = rep_growth_weight(&row->last);
+	rep_text_size(text, from);
+	rep_text_put(text, " -> ");
+	rep_text_size(text, to);
+}
+
+void rep_check_reason(struct rep_text *text, const struct hg_check_row *row)
+{
+	switch (row->kind) {
+	case HG_CHECK_GROWS:
+		rep_text_put(text, "grows at every step, ");
+		put_growth(text, row);
+		rep_text_put(text, ", ");
+		rep_growth_share(text, row->growth_share);
+		rep_text_put(text, " of the growth");
+		break;
+	case HG_CHECK_GROWTH:
+		put_growth(text, row);
+		rep_text_put(text, " is more growth than allowed");
+		break;
+	case HG_CHECK_TYPE:
+		rep_name_amount(text, row->last.blocks, "block", "blocks");
+		rep_text_put(text, ", more than allowed");
+		break;
+	default:
+		rep_text_put(text, "retains ");
+		rep_text_size(text, rep_growth_weight(&row->last));
+		rep_text_put(text, ", more than allowed");
+	}
+	rep_text_printf(text, " (limit: %s)", row->limit);
+}
+
+static void write_check_row(struct rep_emitter *emitter, const struct hg_check_row *row)
+{
+	rep_cell_string(emitter, row->path);
+	rep_cell_number(emitter, row->first.blocks);
+	rep_cell_number(emitter, row->last.blocks);
+	rep_cell_number(emitter, rep_growth_weight(&row->first));
+	rep_cell_number(emitter, rep_growth_weight(&row->last));
+	rep_growth_share_cell(emitter, row->growth_share);
+	rep_cell_string(emitter, row->made_at);
+	rep_cell_string(emitter, row->defined_at);
+	rep_cell_string(emitter, row->limit);
+	rep_row_end(emitter);
+}
+
+/* Failures, or what is suppressed. */
+static void write_check_rows(struct rep_emitter *emitter, const struct hg_check *check,
+	const char *member, bool suppressed)
+{
+	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; i < check->count; i++)
+		if (!check->rows[i]->suppressed == !suppressed)
+			write_check_row(emitter, check->rows[i]);
+	rep_table_end(emitter);
+}
+
+static void prose_check_row(struct rep_emitter *emitter, const struct hg_check_row *row)
+{
+	struct rep_text reason = {0}, escaped = {0};
+	rep_check_reason(&reason, row);
+	if (row->suppressed)
+		rep_prose(emitter, REP_DIM, "  known     %s\n",
+			rep_escaped(&escaped, row->suppressed->reason));
+	rep_prose(emitter, row->suppressed ? REP_DIM : REP_BAD, "  %s  %s\n",
+		row->suppressed ? "        " : "FAIL    ", rep_escaped(&escaped, row->path));
+	rep_prose(emitter, REP_PLAIN, "            %s\n", rep_text_string(&reason));
+	if (*row->made_at)
+		rep_prose(emitter, REP_PLAIN, "            made at %s\n",
+			rep_escaped(&escaped, row->made_at));
+	rep_text_release(&reason);
+	rep_text_release(&escaped);
+}
+
+static void prose_check(struct rep_emitter *emitter, const struct rep_growth_request *request,
+	const struct hg_check *check)
+{
+	size_t moments = hg_series_moments(request->series);
+	for (size_t i = 0; i < check->count; i++)
+		prose_check_row(emitter, check->rows[i]);
+	if (check->failures == 0)
+		rep_prose(emitter, REP_GOOD, "  OK        %zu snapshots keep to their limits\n",
+			moments);
+	if (check->unused)
+		rep_prose(emitter, REP_PLAIN,
+			"  %zu suppression%s not needed any more, or out of date\n", check->unused,
+			check->unused == 1 ? " is" : "s are");
+}
+
+void rep_check(struct rep_context *context, const struct rep_growth_request *request,
+	const struct hg_check *check)
+{
+	struct rep_emitter *emitter = context->emitter;
+	rep_document_begin(emitter, "check");
+	rep_value_bool(emitter, "passed", NULL, check->failures == 0);
+	rep_value_number(emitter, "failures", NULL, REP_COUNT, check->failures);
+	rep_value_number(emitter, "unused_suppressions", NULL, REP_COUNT, check->unused);
+	if (emitter->writer->for_people)
+		prose_check(emitter, request, check);
+	else
+		write_check_rows(emitter, check, "rows", false);
+	if (emitter->writer->tells_all)
+		write_check_rows(emitter, check, "suppressed", true);
+	rep_document_end(emitter);
+}
