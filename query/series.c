@@ -477,10 +477,12 @@ static enum hg_status order_series(struct hg_series *series)
 	if (!series->order)
 		return base_no_memory(all->error, all->row_count * sizeof(*series->order));
 	for (uint32_t i = 0; i < all->row_count; i++) {
-		if (by_path && all->rows[i].parent != QUERY_NO_ROW)
+		bool is_top = by_path && all->rows[i].parent == QUERY_NO_ROW;
+		if ((!all->rows[i].shown.changed && !series->options.unchanged) || is_top)
+			continue;
+		if (by_path)
 			BASE_TRY(name_path(series, i));
-		if (all->rows[i].shown.changed && (!by_path || all->rows[i].parent != QUERY_NO_ROW))
-			series->order[series->shown_count++] = i;
+		series->order[series->shown_count++] = i;
 	}
 	if (series->shown_count)
 		qsort_r(series->order, series->shown_count, sizeof(*series->order),

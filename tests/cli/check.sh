@@ -28,7 +28,7 @@ check_run '--max-growth: in percent, kept' 0 check --max-growth $((percent + 1))
 check_run '--max-growth: from the last base on' 0 check --max-growth 100% $cache0 $cache2 $cache5
 check_run '--max-growth: shrinking is no growth' 0 check --max-growth 0% $cache5 $cache0
 check_run '--max-total: exceeded' 1 check --max-total $((last - 1)) $cache0 $cache5
-check_run '--max-total: kept' 0 check --max-total $last $cache0 $cache5
+check_run '--max-total: kept' 0 check --max-total "$last" $cache0 $cache5
 check_run '--max-type: exceeded' 1 check --max-type '^Cache.session$=2999' $cache0 $cache5
 check 'it says how many' grep -q '3,000 blocks, more than allowed (limit: 2999 blocks)' "$work/out"
 check_run '--max-type: kept' 0 check --max-type '^Cache.session$=3000' $cache0 $cache5
@@ -37,7 +37,7 @@ retained=$("$hg" tree --format csv $cache5 | columns path retained_bytes |
 check_run '--max-path: exceeded' 1 check --max-path "* / Cache.session=$((retained - 1))" $cache0 $cache5
 check_run '--max-path: kept' 0 check --max-path "* / Cache.session=$retained" $cache0 $cache5
 cp $cache0 "$work/heap.dump.8975.1"
-run check --max-path 'global caml_global_data=1K' $cache0 "$work/heap.dump.8975.1"
+run check --max-path '(string, Cache.session) Hashtbl.t=1K' --prof $v01/cache-dump/cache.prof $cache0 "$work/heap.dump.8975.1"
 check_equal '--max-path: a path that did not change counts, too' "$status" 1
 run check --max-path '*=1' --format csv $cache0 $cache5
 check 'of paths below one another the uppermost counts' \
