@@ -12,7 +12,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-enum use { USE_HEAP, USE_OFFHEAP, USE_STACK, USE_FILE, USE_PRESENT, USES };
+enum use { USE_OFFHEAP, USE_HEAP, USE_STACK, USE_FILE, USE_PRESENT, USES };
 
 /* Where a range begins or ends. */
 struct border {

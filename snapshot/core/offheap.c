@@ -17,7 +17,8 @@ static bool is_outside_memory(const struct elfcore *core, uint64_t start, uint64
 	const struct snap_image *image = &core->image;
 	const struct snap_runtime *runtime = &core->runtime;
 	uint64_t area = BASE_FIRST_ABOVE(runtime->areas, runtime->area_count, end, start);
-	if (area < runtime->area_count && runtime->areas[area].start < end)
+	bool is_minor = start < runtime->minor_heaps.end && runtime->minor_heaps.start < end;
+	if (is_minor || (area < runtime->area_count && runtime->areas[area].start < end))
 		return false;
 	uint64_t i = BASE_FIRST_ABOVE(image->loads, image->load_count, end, start);
 	return i < image->load_count && image->loads[i].address <= start &&

@@ -123,9 +123,14 @@ static const char *read_identifier(struct snap_runtime *runtime, uint64_t operat
 		snap_word(runtime, operations + runtime->layout->custom_operations_identifier);
 	if (!snap_image_string(runtime->image, address, text, sizeof(text)))
 		return "";
-	const char *identifier = snap_print(runtime, "%s", text);
-	kept = (uintptr_t)identifier;
+	/* They are few, and off-heap bytes hang on them: no work budget is asked. */
+	const char *identifier;
 	base_error_clear(&unused);
+	if (base_pool_string(&runtime->pool, text, strlen(text), &identifier, &unused) != HG_OK) {
+		runtime->image->lost = true;
+		return "";
+	}
+	kept = (uintptr_t)identifier;
 	(void)base_map_add(&runtime->custom_kinds, operations, &kept, &added, &unused);
 	return identifier;
 }
@@ -139,6 +144,6 @@ void snap_runtime_custom(struct snap_runtime *runtime, struct snap_block_address
 		read_bigarray(runtime, block, wosize, out);
 	else if (wosize >= 2 && strcmp(out->identifier, "_chan") == 0)
 		read_channel(runtime, block, out);
-	else if (wosize >= 2)
+	else if (wosize >= 2 && out->identifier[0] == '_' && strchr("mct", out->identifier[1]))
 		read_fixed(runtime, block, out);
 }

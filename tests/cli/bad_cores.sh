@@ -113,6 +113,44 @@ done
 check_equal "cut at every ${every}th byte" "$failed" ''
 check 'cut: often there is something to see' test "${#statuses}" -gt 25
 
+# Bigarrays that lie.  The one of each core has one dimension of 4096 bytes (uint8, managed) at
+# 0x30000000, where there is nothing.
+words() {
+	local word
+	for word; do
+		printf '%b' "$(printf '%016x' "$word" | sed 's/\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\\x\8\\x\7\\x\6\\x\5\\x\4\\x\3\\x\2\\x\1/')"
+	done
+}
+# lies VERSION NAME BYTES FILES DATA DIMENSIONS FLAGS PROXY DIMENSION: what heapgraph then makes of it.
+lies() {
+	local version=$1 name=$2 wanted="$3 $4" at
+	shift 4
+	at=$(LC_ALL=C grep -obUaP '\x00\x00\x00\x30\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x03\x02' \
+		"$cores/$version.core" | head -n 1 | cut -d : -f 1)
+	words "$@" | patched "$version" "$at"
+	check_run "$version: a Bigarray $name" 0 summary --format json --exe "$cores/$version.exe" "$bad"
+	check_equal "$version: a Bigarray $name: bytes" \
+		"$(jq -r '.totals | "\(.offheap_bytes // 0) \(.mapped_file_bytes)"' "$work/out")" "$wanted"
+	check_equal "$version: a Bigarray $name: sums" "$(jq '[.reconciliation[]] | all' "$work/out")" true
+}
+for version in 4.13 5.3; do
+	heap=$((0x10000100))
+	[ $version = 4.13 ] || heap=$((0x20000000))
+	data=$((0x403000))
+	lies $version 'that is right' 256 0 $data 1 $((0x203)) 0 256
+	lies $version 'of 16 dimensions, of which the block has one' 0 0 $data 16 $((0x203)) 0 256
+	lies $version 'of a file' 0 256 $data 1 $((0x403)) 0 256
+	lies $version 'of somebody else' 0 0 $data 1 3 0 256
+	lies $version 'of no kind' 0 0 $data 1 $((0x2ff)) 0 256
+	lies $version 'of more bytes than there are addresses' 0 0 $data 1 $((0x20b)) 0 $((1 << 60))
+	lies $version 'that is not mapped' 0 0 $((0x30000000)) 1 $((0x203)) 0 4096
+	lies $version 'that is not mapped to its end' 0 0 $data 1 $((0x203)) 0 $((1 << 20))
+	lies $version 'in the heap' 0 0 $heap 1 $((0x203)) 0 64
+	lies $version 'at the end of all addresses' 0 0 $((-8)) 1 $((0x203)) 0 4096
+	lies $version 'whose proxy is nowhere' 256 0 $data 1 $((0x203)) $((0x7ff000)) 256
+	lies $version 'whose proxy is itself' 16 0 $((data + 16)) 1 $((0x203)) $((data + 16)) 16
+done
+
 # A suspended fiber that only garbage holds: field 5 of the module and field 2 of a young block.
 run objects --format csv --exe $five $cores/5.3.core
 continuation=$(columns address tag <"$work/out" | sed -n 's/\t245$//p')

@@ -23,7 +23,7 @@ for kind in $(bench/hostile_cores.py --kinds); do
 		check "$kind: it is said why" grep -qF 'has more sections than any program' \
 			"$work/err"
 		;;
-	frames | symbols | segments | named-values | ephemerons)
+	frames | symbols | segments | named-values | ephemerons | customs)
 		check_run "$kind: a hostile one is read" 0 info --exe "$work/core/exe" \
 			"$work/core/core"
 		check "$kind: it to its end, too" bash -c "! grep -qF '$note' '$work/out'"

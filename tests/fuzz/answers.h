@@ -78,6 +78,24 @@ static void check_totals(struct context *c)
 	CHECK(t->root_targets <= t->roots && t->infix_pointers <= t->pointers);
 	CHECK(t->reachable_blocks == 0 || t->root_targets > 0);
 	CHECK(c->root == t->blocks + t->roots);
+	if (t->offheap_bytes == HG_UNKNOWN)
+		CHECK(t->retained_offheap_bytes == 0);
+	else
+		CHECK(t->retained_offheap_bytes <= t->offheap_bytes &&
+			t->offheap_bytes < (uint64_t)1 << 48);
+}
+
+/* What is off-heap lies in the memory of the process, and in no part of it twice. */
+static void check_memory(struct context *c)
+{
+	const struct hg_memory *m;
+	CHECK(hg_reconcile_memory(c->snapshot, &m) == HG_OK);
+	if (!m)
+		return;
+	CHECK(m->total + m->overcounted == m->heap + m->offheap + m->stacks + m->data + m->rest +
+						   m->files + m->shared + m->uncounted);
+	if (c->totals->offheap_bytes != HG_UNKNOWN)
+		CHECK(m->offheap + m->offheap_absent == c->totals->offheap_bytes);
 }
 
 static void check_names(struct context *c, hg_node node, uint32_t location)
@@ -319,6 +337,7 @@ static void check_answers(struct context *c)
 {
 	c->root = hg_virtual_root(c->snapshot);
 	check_totals(c);
+	check_memory(c);
 	check_objects(c);
 	for (enum hg_key key = 0; key < HG_KEYS; key++) {
 		check_top(c, key);

@@ -157,6 +157,23 @@ def cores():
                 change(0, how, at + how, at * 0x10001) for how in range(8))
         yield name + "-program", bytes([five]) + b"".join(
             change(1, how, 0x5000 // 8 + 16 * how, how) for how in range(8))
+    # The Bigarray of each core: its data in mapped memory; of a file, and of somebody else; parts of
+    # data that a proxy has; data that are the heap, and the end of the address space; impossible kinds
+    # and dimensions.
+    for five, name, version in ((0, "4", "4.13"), (1, "5", "5.3")):
+        with open(os.path.join(HERE, "cores", version + ".core"), "rb") as core:
+            at = core.read().index(struct.pack("<3Q", 0x30000000, 1, 0x200 | 3)) // 8
+        mapped, heap = 0x403000, (0x10000000, 0x20000000)[five]
+        for case, words in (
+                ("mapped", {0: mapped, 4: 256}), ("of-a-file", {0: mapped, 2: 0x403, 4: 256}),
+                ("of-others", {0: mapped, 2: 3, 4: 256}),
+                ("part", {0: mapped + 64, 3: mapped + 128, 4: 16}),
+                ("part-of-a-file", {0: mapped + 64, 2: 0x403, 3: mapped, 4: 16}),
+                ("of-the-heap", {0: heap, 4: 64}), ("at-the-end", {0: 2 ** 48 - 64, 4: 4096}),
+                ("at-no-place", {0: 2 ** 64 - 8, 4: 4096}), ("huge", {0: mapped, 2: 0x20b, 4: 2 ** 61}),
+                ("without-end", {1: 2 ** 60}), ("of-no-kind", {2: 0x2ff})):
+            yield "%s-bigarray-%s" % (name, case), bytes([five]) + b"".join(
+                change(0, 0, at + word, value) for word, value in words.items())
     # The minor heap's segment at 0xf800, and a field of the module that leads to a block in it.
     yield "5-block-below-heaps", b"\1" + b"".join(
         change(0, 0, at // 8, value) for at, value in (

@@ -65,11 +65,48 @@ static void unknown_words(void **state)
 	base_pool_release(&pool);
 }
 
+/* Runs of pages: in order and apart, or there are none. */
+static void runs_of_pages(void **state)
+{
+	static const struct {
+		uint64_t words[4];
+		uint32_t size;
+		uint64_t runs;
+	} cases[] = {
+		{{0x1000, 0x2000, 0x3000, 0x9000}, 32, 2},
+		{{0x1000, 0x2000, 0x2000, 0x9000}, 32, 2},
+		{{0x1000, 0x2000, 0x3000, 0x9000}, 31, 1},
+		{{0x1000, 0x2000, 0x3000, 0x9000}, 15, 0},
+		{{0x1000, 0x3000, 0x2000, 0x9000}, 32, 0},
+		{{0x3000, 0x4000, 0x1000, 0x2000}, 32, 0},
+		{{0x1000, 0x1000, 0x3000, 0x9000}, 32, 0},
+		{{0x2000, 0x1000, 0x3000, 0x9000}, 32, 0},
+		{{0x1000, 0x2001, 0x3000, 0x9000}, 32, 0},
+		{{0x1000, 0x2000, 0x3000, UINT64_MAX}, 32, 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct snap_capture_note capture;
+		struct snap_note note = {
+			.desc = (const uint8_t *)cases[i].words, .desc_size = cases[i].size};
+		snap_capture_note_init(&capture);
+		snap_capture_note_runs(&capture, &note);
+		assert_int_equal(capture.run_count, cases[i].runs);
+		for (uint64_t j = 0; j < capture.run_count; j++) {
+			assert_int_equal(
+				snap_capture_note_run(&capture, j).start, cases[i].words[2 * j]);
+			assert_int_equal(
+				snap_capture_note_run(&capture, j).end, cases[i].words[2 * j + 1]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_words),
 		cmocka_unit_test(unknown_words),
+		cmocka_unit_test(runs_of_pages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
