@@ -105,8 +105,7 @@ static struct snap_range random_range(const struct snap *snap)
 	uint64_t start = below_limit(BYTES);
 	struct snap_range range = {start, start + 1 + below_limit(BYTES - start)};
 	if (snap->outside_count && below_limit(2)) {
-		const struct snap_outside *other =
-			&snap->outside[below_limit(snap->outside_count)];
+		const struct snap_outside *other = &snap->outside[below_limit(snap->outside_count)];
 		range = (struct snap_range){other->start, other->end};
 	}
 	return range;
