@@ -232,7 +232,7 @@ static enum hg_status run_heap(struct cli_run *run)
 	struct rep_top_request request = {.key = cli_key(run, NULL), .limit = cli_limit(run, 20)};
 	print_equivalent(run, "summary", NULL, NULL);
 	print_equivalent(run, "top", hg_key_name(request.key), NULL);
-	BASE_TRY(rep_summary(&run->context, false));
+	BASE_TRY(rep_summary(&run->context, &(struct rep_summary_request){0}));
 	rep_prose(&run->emitter, REP_PLAIN, "\n");
 	BASE_TRY(rep_top(&run->context, &request));
 	return write_profile_of_one(run);

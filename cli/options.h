@@ -69,7 +69,7 @@ struct cli_values {
 	struct cli_files max_paths, max_types;     /* of check, as they were given */
 	const char *max_growth, *suppress, *junit; /* the same */
 	uint64_t max_total;
-	bool help, partial, require_types, redact, no_host_files, all, clashes, outside;
+	bool help, partial, require_types, redact, no_host_files, all, clashes, outside, sums;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };
 

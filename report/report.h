@@ -47,7 +47,11 @@ const char *rep_roots_word(bool all_alike);
  * One screen about the snapshot; with where pointers lead that lead to no block (CSV: only that).
  * HG_ERROR_INTERNAL, with the report written, when its numbers do not reconcile.
  */
-enum hg_status rep_summary(struct rep_context *context, bool with_outside);
+struct rep_summary_request {
+	bool outside; /* where pointers lead that lead to no block */
+	bool sums;    /* how the totals add up, one by one */
+};
+enum hg_status rep_summary(struct rep_context *context, const struct rep_summary_request *request);
 
 enum hg_status rep_info(struct rep_context *context);
 /* For a file that no loader takes; 'identity' is the line of hg_identify(). */

@@ -85,11 +85,11 @@ static enum hg_status write_outside(struct rep_context *context)
 	return HG_OK;
 }
 
-enum hg_status rep_summary(struct rep_context *context, bool with_outside)
+enum hg_status rep_summary(struct rep_context *context, const struct rep_summary_request *request)
 {
 	struct summary summary = {0};
 	struct rep_emitter *emitter = context->emitter;
-	if (with_outside && emitter->writer->one_part)
+	if (request->outside && emitter->writer->one_part)
 		return write_outside(context);
 	enum hg_status status = ask_summary(context, &summary);
 	if (status == HG_OK) {
@@ -106,9 +106,6 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 			rep_summary_table(emitter, &summary);
 			rep_summary_warning(emitter, &summary);
 		}
-		if (!rep_summary_checks(emitter, &summary))
-			status = base_fail(context->error, HG_ERROR_INTERNAL, HG_NO_OFFSET,
-				"the totals of the analysis do not add up");
 		if (!emitter->writer->one_part) {
 			rep_summary_largest(context, &summary);
 			rep_summary_dominators(context, &summary);
@@ -117,7 +114,10 @@ enum hg_status rep_summary(struct rep_context *context, bool with_outside)
 		}
 		if (emitter->writer->for_people)
 			rep_summary_process(emitter, &summary);
-		if (with_outside && status == HG_OK)
+		if (!rep_summary_checks(emitter, &summary, request->sums))
+			status = base_fail(context->error, HG_ERROR_INTERNAL, HG_NO_OFFSET,
+				"the totals of the analysis do not add up");
+		if (request->outside && status == HG_OK)
 			status = write_outside(context);
 		rep_document_end(emitter);
 	}

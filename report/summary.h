@@ -32,8 +32,8 @@ void rep_summary_values(struct rep_emitter *emitter, const struct summary *summa
 void rep_summary_process(struct rep_emitter *emitter, const struct summary *summary);
 void rep_summary_process_values(struct rep_emitter *emitter, const struct summary *summary);
 
-/* How the numbers add up; false if they do not. */
-bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary);
+/* How the numbers add up, in a line if they do and 'sums' are not asked for; false if not. */
+bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary, bool sums);
 
 void rep_summary_largest(struct rep_context *context, const struct summary *summary);
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary);

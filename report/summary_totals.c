@@ -4,7 +4,7 @@
 #include "report/common.h"
 
 struct check {
-	const char *key;
+	const char *key, *name;
 	const char *text;
 	uint64_t left[8]; /* those after the first may be 0 */
 	uint64_t right;
@@ -327,28 +327,43 @@ static void write_check_text(struct rep_emitter *emitter, const struct check *ch
 	rep_text_release(&sum);
 }
 
+/* All of them in a line. */
+static void write_agreement(struct rep_emitter *emitter, const struct check *checks, size_t count)
+{
+	struct rep_text names = {0};
+	for (size_t i = 0; i < count; i++)
+		rep_text_printf(
+			&names, "%s%s", i ? i + 1 == count ? " and " : ", " : "", checks[i].name);
+	rep_prose(emitter, REP_GOOD, "OK");
+	rep_prose(emitter, REP_PLAIN, ": the sums of %s agree (--sums shows them)\n",
+		rep_text_string(&names));
+	rep_text_release(&names);
+}
+
 /* Writes how the numbers add up; false if they do not. */
-bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary)
+bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary, bool sums)
 {
 	const struct hg_totals *totals = summary->totals;
 	const struct hg_info *info = &summary->info;
 	const struct hg_memory memory = summary->memory ? *summary->memory : (struct hg_memory){0};
 	const struct check checks[] = {
-		{"blocks", "reachable + unreachable = all blocks of the file",
+		{"blocks", "blocks", "reachable + unreachable = all blocks of the file",
 			{totals->reachable_blocks, totals->unreachable_blocks},
 			summary->info.blocks},
-		{"bytes", "the same in bytes", {totals->reachable_bytes, totals->unreachable_bytes},
-			summary->info.bytes},
-		{"retained", "sum of shallow bytes of reachable = retained by the virtual root",
+		{"bytes", "bytes", "the same in bytes",
+			{totals->reachable_bytes, totals->unreachable_bytes}, summary->info.bytes},
+		{"retained", "retained bytes",
+			"sum of shallow bytes of reachable = retained by the virtual root",
 			{totals->reachable_bytes, 0}, totals->retained_bytes},
-		{"segments", "live for Gc.stat + minor + static = all blocks",
+		{"segments", "parts of the heap", "live for Gc.stat + minor + static = all blocks",
 			{info->live_blocks, totals->minor_blocks, totals->static_blocks},
 			info->blocks},
-		{"major_heap", "live + free + fragments = the major heap, in bytes",
+		{"major_heap", "the major heap",
+			"live + free + fragments = the major heap, in bytes",
 			{8 * info->live_words, info->free_bytes, info->fragment_bytes,
 				info->damaged_bytes},
 			info->heap_bytes},
-		{"process", "the parts of the process = its memory",
+		{"process", "the process", "the parts of the process = its memory",
 			{memory.heap, memory.offheap, memory.stacks, memory.data, memory.files,
 				memory.shared, memory.rest, memory.uncounted},
 			memory.total + memory.overcounted},
@@ -356,13 +371,17 @@ bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summa
 	/* The parts of the heap, and the process, are known of cores only. */
 	size_t count = info->heap_bytes == HG_UNKNOWN ? 3 : summary->memory ? 6 : 5;
 	bool fine = true;
+	for (size_t i = 0; i < count; i++)
+		fine &= adds_up(&checks[i]);
 	rep_prose(emitter, REP_PLAIN, "\n");
 	rep_section_begin(emitter, "reconciliation", NULL);
 	for (size_t i = 0; i < count; i++) {
-		write_check_text(emitter, &checks[i]);
+		if (sums || !fine)
+			write_check_text(emitter, &checks[i]);
 		rep_value_bool(emitter, checks[i].key, NULL, adds_up(&checks[i]));
-		fine &= adds_up(&checks[i]);
 	}
 	rep_section_end(emitter);
+	if (fine && !sums)
+		write_agreement(emitter, checks, count);
 	return fine;
 }

@@ -4,7 +4,9 @@
 static enum hg_status run_summary(struct cli_run *run)
 {
 	BASE_TRY(cli_begin_with_snapshot(run));
-	enum hg_status status = rep_summary(&run->context, run->values.outside);
+	struct rep_summary_request request = {
+		.outside = run->values.outside, .sums = run->values.sums};
+	enum hg_status status = rep_summary(&run->context, &request);
 	/* Numbers that do not add up are shown, so that the mistake can be found. */
 	run->keep_output = status == HG_ERROR_INTERNAL;
 	return status;
@@ -13,6 +15,8 @@ static enum hg_status run_summary(struct cli_run *run)
 static const struct cli_option own[] = {
 	{"outside", 0, CLI_FLAG, offsetof(struct cli_values, outside), NULL, NULL,
 		"also where pointers lead that lead to no block"},
+	{"sums", 0, CLI_FLAG, offsetof(struct cli_values, sums), NULL, NULL,
+		"also how the totals add up, one by one"},
 	{0},
 };
 

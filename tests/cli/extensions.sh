@@ -6,11 +6,11 @@ address=$("$hg" objects --format csv $tiny | columns address | sed -n 1p)
 
 # ask VERB: its operands.
 ask() {
-	case $1 in
-	why) echo "loc:. $tiny" ;;
-	object) echo "$address $tiny" ;;
-	diff | trend) echo "$tiny $tiny" ;;
-	*) echo "$tiny" ;;
+	case $("$hg" help "$1" | sed -n '1s/^heapgraph [a-z]* \(\[options\] \)\{0,1\}//p') in
+	PATTERN*) echo "loc:. $tiny" ;;
+	ADDRESS*) echo "$address $tiny" ;;
+	SNAPSHOT | FILE | '[RE] SNAPSHOT') echo "$tiny" ;;
+	*) echo "$cache0 $cache2" ;;
 	esac
 }
 

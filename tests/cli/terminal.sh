@@ -38,6 +38,11 @@ fits() {
 	fi
 }
 
+# operands VERB: as its help has them.
+operands() {
+	"$hg" help "$1" | sed -n '1s/^heapgraph [a-z]* \(\[options\] \)\{0,1\}//p'
+}
+
 verbs=$("$hg" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 # Every verb that writes tables and prose: a typed core, and a dump with locations.
 for columns in 40 80 100 132; do
@@ -46,22 +51,21 @@ for columns in 40 80 100 132; do
 		for verb in $verbs; do
 			case $verb in
 			help | version | completion | man | capture | dot | hp) continue ;;
-			why)
-				fits "$columns" why "${typed[@]}" type:. "$core"
-				fits "$columns" why loc:. "$work/cache5"
-				continue ;;
-			object)
-				fits "$columns" object "${typed[@]}" "$address" "$core"
-				continue ;;
 			diff | trend)
 				for key in type root type,location; do
-					fits "$columns" $verb "${typed[@]}" --by $key "$core" "$core"
-				done
-				fits "$columns" $verb $cache0 "$work/cache5"
-				continue ;;
+					fits "$columns" $verb --by $key $cache0 "$work/cache5"
+				done ;;
 			esac
-			fits "$columns" "$verb" "${typed[@]}" "$core"
-			fits "$columns" "$verb" "$work/cache5"
+			case $(operands "$verb") in
+			PATTERN*)
+				fits "$columns" "$verb" "${typed[@]}" type:. "$core"
+				fits "$columns" "$verb" loc:. "$work/cache5" ;;
+			ADDRESS*) fits "$columns" "$verb" "${typed[@]}" "$address" "$core" ;;
+			SNAPSHOT | FILE | '[RE] SNAPSHOT')
+				fits "$columns" "$verb" "${typed[@]}" "$core"
+				fits "$columns" "$verb" "$work/cache5" ;;
+			*) fits "$columns" "$verb" $cache0 "$work/cache5" ;;
+			esac
 		done
 		fits "$columns" summary --outside "$work/cache5"
 		fits "$columns" top "${typed[@]}" --by type,location "$core"
