@@ -70,6 +70,7 @@ struct cli_values {
 	const char *max_growth, *suppress, *junit; /* the same */
 	uint64_t max_total;
 	bool help, partial, require_types, redact, no_host_files, all, clashes, outside, sums;
+	bool places;
 	bool on_major_gc, with_locations, in_bytes, draw;
 };
 

@@ -93,6 +93,25 @@ static enum hg_status count_declared_blocks(struct hg_snapshot *snapshot, const 
 	return HG_OK;
 }
 
+uint32_t hg_declared_type(struct hg_snapshot *snapshot, uint32_t id)
+{
+	static const struct retype_term unknown[RETYPE_MOST_VARIABLES];
+	if (query_begin(snapshot) != HG_OK)
+		return 0;
+	struct retype_types *types = &snapshot->retype.types;
+	uint32_t layouts = first_layout(snapshot), others = first_other(snapshot);
+	if (id < layouts) {
+		uint32_t count = types->declarations[id].parameters;
+		return count > RETYPE_MOST_VARIABLES
+			       ? 0
+			       : retype_constructed(types, id, unknown, count).n;
+	}
+	if (id < others)
+		return retype_module(types, id - layouts).n;
+	/* The last row of tuples is of several sizes. */
+	return id - others < TUPLES - 1 ? retype_tuple(types, unknown, id - others + 2).n : 0;
+}
+
 struct named_row {
 	struct hg_declared row;
 	char *name;

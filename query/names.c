@@ -25,7 +25,7 @@ const char *hg_confidence_name(enum hg_confidence confidence)
 }
 
 static const char *const key_names[HG_KEYS] = {
-	"location", "tag", "module", "root", "type", "type,location", "callstack"};
+	"location", "tag", "module", "root", "type", "type,location", "callstack", "function"};
 
 const char *hg_key_name(enum hg_key key)
 {
@@ -249,6 +249,10 @@ size_t hg_class_name(
 		return hg_node_name(snapshot, id, buffer, size);
 	case HG_BY_CALL_STACK:
 		return call_stack_name(snapshot, id, buffer, size);
+	case HG_BY_FUNCTION:
+		return length_of_text(snprintf(buffer, size, "%s",
+			id < snapshot->functions.codes.count ? snapshot->functions.all[id].name
+							     : ""));
 	default:
 		query_check_key(snapshot, key);
 		return length_of_text(snprintf(buffer, size, "%s", ""));

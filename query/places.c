@@ -1,8 +1,8 @@
 /*
  * Where in the source values of a type are made: all places, or the best of them in a few words.
  */
-#include "query/shared/places.h"
-#include "query/shared/places_index.h"
+#include "query/places/places.h"
+#include "query/places/index.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"

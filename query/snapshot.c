@@ -3,7 +3,7 @@
  * of the analysis, and the totals.
  */
 #include "query/shared/memprof.h"
-#include "query/shared/places_index.h"
+#include "query/places/index.h"
 #include "query/shared/query.h"
 
 #include "base/assert.h"
@@ -224,6 +224,7 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 	query_pairs_release(&snapshot->classes);
 	query_places_release(snapshot->places);
 	free(snapshot->memprof_own);
+	query_functions_release(&snapshot->functions);
 	retype_release(&snapshot->retype);
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);

@@ -181,7 +181,7 @@ void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot
 const char *rep_key_plural(enum hg_key key)
 {
 	static const char *const plurals[] = {"locations", "tags", "modules", "roots", "types",
-		"types and locations", "call stacks"};
+		"types and locations", "call stacks", "functions"};
 	return key < HG_KEYS ? plurals[key] : "";
 }
 

@@ -71,9 +71,14 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 enum hg_status rep_roots(
 	struct rep_context *context, const char *type, enum rep_sort sort, uint64_t limit);
 
-/* The table of types: 'pattern' NULL or what the name of a type must match. */
-enum hg_status rep_types(
-	struct rep_context *context, const char *pattern, bool unused, uint64_t limit);
+/* The table of types, and with a pattern the places where they are made. */
+struct rep_types_request {
+	const char *pattern; /* what the name of a type must match, or NULL */
+	bool unused;         /* with declared types that no block has */
+	bool places_only;
+	uint64_t limit;
+};
+enum hg_status rep_types(struct rep_context *context, const struct rep_types_request *request);
 
 /* Where types and blocks do not go together, by type and location. */
 enum hg_status rep_clashes(struct rep_context *context, uint64_t limit);

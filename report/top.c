@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "report/common.h"
+#include "report/places.h"
 
 #include <stdlib.h>
 
@@ -48,11 +49,17 @@ static struct rep_ranked *rank_classes(
 	return rows;
 }
 
+/* Other keys are places themselves, or say nothing of them. */
+static bool has_places(enum hg_key key)
+{
+	return key == HG_BY_TYPE || key == HG_BY_FUNCTION;
+}
+
 static void write_class_rows(struct rep_context *context, const struct hg_top *top,
 	const struct rep_ranked *ranked, size_t shown, const struct hg_totals *totals)
 {
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_column columns[REP_KEY_COLUMNS + 9];
+	struct rep_column columns[REP_KEY_COLUMNS + 10];
 	bool sampled = rep_is_sampled(top->key, totals);
 	unsigned count = rep_key_columns(top->key, columns);
 	columns[count++] = (struct rep_column){"blocks", "blocks", REP_COUNT, 0};
@@ -64,6 +71,10 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 	columns[count++] = rep_error_column(sampled);
 	columns[count++] = rep_offheap_column(false);
 	columns[count++] = rep_retained_offheap_column(rep_has_offheap(context->snapshot));
+	if (has_places(top->key))
+		columns[count++] = rep_made_at_column(context, totals);
+	if (top->key == HG_BY_FUNCTION)
+		columns[count - 1].title = "made at";
 	bool guessed = false;
 	rep_table_begin(emitter, "rows", columns, count);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
@@ -80,6 +91,10 @@ static void write_class_rows(struct rep_context *context, const struct hg_top *t
 		rep_estimate_cells(emitter, row);
 		rep_cell_number(emitter, row->offheap_bytes);
 		rep_cell_number(emitter, row->retained_offheap_bytes);
+		if (top->key == HG_BY_TYPE)
+			rep_cell_made_at(context, row->id);
+		else if (top->key == HG_BY_FUNCTION)
+			rep_cell_function_place(context, row->id);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -97,7 +112,7 @@ static void write_top_headline(struct rep_context *context, const struct hg_top 
 	static const char *const titles[] = {"Blocks by location of allocation", "Blocks by tag",
 		"Blocks by module of allocation", "What roots point to, and retain alone",
 		"Blocks by type", "Blocks by type and location of allocation",
-		"Blocks by call stack of allocation"};
+		"Blocks by call stack of allocation", "Closures by function"};
 	struct rep_text amount = {0}, escaped = {0};
 	rep_name_amount(&amount, top->blocks, "block", "blocks");
 	rep_text_put(&amount, ", ");

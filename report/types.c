@@ -3,6 +3,7 @@
 
 #include "base/pattern.h"
 #include "report/common.h"
+#include "report/places.h"
 
 static const struct rep_column columns[] = {
 	{"type", "type", REP_NAME, REP_LAST | REP_HEAD},
@@ -71,14 +72,17 @@ static void write_types_head(struct rep_context *context, const struct hg_totals
 	rep_text_release(&line);
 }
 
-static void write_types(struct rep_context *context, const struct hg_types *types,
+static void write_type_rows(struct rep_context *context, const struct hg_types *types,
 	const struct hg_totals *totals, uint64_t limit)
 {
+	enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 	struct rep_emitter *emitter = context->emitter;
+	struct rep_column all[COLUMNS + 1];
 	size_t shown = limit && limit < types->count ? (size_t)limit : types->count;
-	rep_begin(context, "types", NULL);
-	write_types_head(context, totals);
-	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
+	for (unsigned i = 0; i < COLUMNS; i++)
+		all[i] = columns[i];
+	all[COLUMNS] = rep_made_at_column(context, totals);
+	rep_table_begin(emitter, "rows", all, COLUMNS + 1);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_declared *row = types->rows[i];
 		declared_part_cell(context, row->id, HG_DECLARED_NAME);
@@ -87,11 +91,11 @@ static void write_types(struct rep_context *context, const struct hg_types *type
 		rep_cell_number(emitter, row->blocks);
 		rep_cell_number(emitter, row->bytes);
 		declared_part_cell(context, row->id, HG_DECLARED_LAYOUT);
+		rep_cell_made_at(context, hg_declared_type(context->snapshot, row->id));
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
 	rep_more_rows(emitter, types->count - shown, "types", "--limit 0");
-	rep_document_end(emitter);
 }
 
 /* Clashes */
@@ -147,19 +151,41 @@ enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 	return HG_OK;
 }
 
-enum hg_status rep_types(
-	struct rep_context *context, const char *pattern, bool unused, uint64_t limit)
+static enum hg_status report_types(struct rep_context *context,
+	const struct rep_types_request *request, struct hg_types *types,
+	const struct hg_totals *totals)
+{
+	struct rep_places places = {0};
+	const char *pattern = request->pattern;
+	/* Where a document has one part only it has the places if they were asked for. */
+	bool with_rows = !request->places_only;
+	bool with_places = request->places_only || (pattern && !context->emitter->writer->one_part);
+	BASE_TRY(filter_types(context, pattern, types));
+	if (with_places)
+		BASE_TRY(rep_collect_places(context, pattern, &places));
+	rep_begin(context, "types", NULL);
+	write_types_head(context, totals);
+	if (with_rows)
+		write_type_rows(context, types, totals, request->limit);
+	if (with_places) {
+		rep_prose(context->emitter, REP_PLAIN, with_rows ? "\n" : "");
+		rep_write_places(context, &places, request->limit);
+	}
+	rep_document_end(context->emitter);
+	rep_places_release(&places);
+	return HG_OK;
+}
+
+enum hg_status rep_types(struct rep_context *context, const struct rep_types_request *request)
 {
 	struct hg_types *types = NULL;
 	const struct hg_totals *totals;
 	enum hg_status status = hg_count_totals(context->snapshot, &totals);
 	if (status == HG_OK)
-		status = hg_list_types(context->snapshot, unused, &types);
+		status = hg_list_types(context->snapshot, request->unused, &types);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	status = filter_types(context, pattern, types);
-	if (status == HG_OK)
-		write_types(context, types, totals, limit);
+	status = report_types(context, request, types, totals);
 	hg_types_release(&types);
 	return status;
 }

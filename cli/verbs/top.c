@@ -14,6 +14,7 @@ static const struct cli_column columns[] = {
 	{"module", REP_SORT_NAME},
 	{"tag", REP_SORT_NAME},
 	{"kind", REP_SORT_NAME},
+	{"function", REP_SORT_NAME},
 	{0},
 };
 
@@ -36,7 +37,8 @@ static const struct cli_option own[] = {
 	{"by", 0, CLI_CHOICE, offsetof(struct cli_values, by), "KEY", cli_key_choice,
 		"what blocks of one row have in common: type (the default if types are known), "
 		"location (else), type,location, tag, module (of the location), root (that "
-		"points to them) or callstack (of what Gc.Memprof tracks)"},
+		"points to them), callstack (of what Gc.Memprof tracks) or function (of closures "
+		"only: the one that each calls)"},
 	{"type", 0, CLI_STRING, offsetof(struct cli_values, type), "RE", NULL,
 		"count only blocks of types that match this extended regular expression"},
 	{"sort", 0, CLI_CHOICE, offsetof(struct cli_values, sort), "COLUMN", top_column_name,

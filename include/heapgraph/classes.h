@@ -15,6 +15,7 @@ enum hg_key {
 	HG_BY_TYPE,
 	HG_BY_TYPE_LOCATION,
 	HG_BY_CALL_STACK, /* of blocks that Gc.Memprof tracks */
+	HG_BY_FUNCTION,   /* of closures only: the function that each calls in the end */
 	HG_KEYS
 };
 

@@ -62,6 +62,12 @@ HG_API size_t hg_made_at(struct hg_snapshot *snapshot, uint32_t type, enum hg_ma
 	unsigned most, char *buffer, size_t size);
 
 /*
+ * The type of a row of hg_list_types() whatever its arguments, "_ list", for the functions above; 0
+ * for functions, poly variants and objects, whose rows are of all of them.
+ */
+HG_API uint32_t hg_declared_type(struct hg_snapshot *snapshot, uint32_t id);
+
+/*
  * "file:line" of the function at a code address, and of that of a closure: where it begins in the
  * source.  Of a partial application it is the function that waits for its arguments.  "" if it is
  * not known; '*own' (may be NULL) as in hg_place.
@@ -73,6 +79,9 @@ HG_API size_t hg_function_place(
 
 /* The code of that function, for hg_code_name(); 0 if the node is no closure. */
 HG_API uint64_t hg_function_code(struct hg_snapshot *snapshot, hg_node node);
+
+/* A closure of a class by HG_BY_FUNCTION; HG_NO_NODE if there is no such class. */
+HG_API hg_node hg_function_closure(const struct hg_snapshot *snapshot, uint32_t id);
 
 /* "file:line" of the definition of the global that a root is; "" if it is not known. */
 HG_API size_t hg_defined_at(struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size);

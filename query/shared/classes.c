@@ -7,6 +7,7 @@
 #include "base/assert.h"
 
 #include "query/shared/aliases.h"
+#include "query/shared/functions.h"
 #include "query/shared/types.h"
 
 #include <math.h>
@@ -39,10 +40,11 @@ struct classifier {
 	struct query_classes *classes;
 	struct hg_snapshot *snapshot;
 	enum hg_key key;
-	const bool *wanted; /* by type, or NULL */
-	uint32_t *modules;  /* by location, when that is the key */
-	uint32_t *types;    /* which stands for a type of the same name, when the key needs it */
-	uint32_t *stacks;   /* by number of a sample, when the key is its call stack */
+	const bool *wanted;  /* by type, or NULL */
+	uint32_t *modules;   /* by location, when that is the key */
+	uint32_t *types;     /* which stands for a type of the same name, when the key needs it */
+	uint32_t *stacks;    /* by number of a sample, when the key is its call stack */
+	uint32_t *functions; /* by number of a function, when that is the key */
 	/* By number of a sample: the class of its block.  Blocks come in the order of samples. */
 	uint32_t *of_sample;
 	uint64_t next_sample;
@@ -82,8 +84,9 @@ static uint32_t sample_of_cell(struct classifier *c, const struct snap_cell *cel
 	return found ? (uint32_t)c->next_sample + 1 : 0;
 }
 
-static inline enum hg_status classify(struct classifier *c, const struct snap_cell *cell,
-	struct retype_term type, enum hg_confidence *confidence, uint32_t *class)
+static inline enum hg_status classify(struct classifier *c, uint32_t rank,
+	const struct snap_cell *cell, struct retype_term type, enum hg_confidence *confidence,
+	uint32_t *class)
 {
 	switch (c->key) {
 	case HG_BY_TAG:
@@ -98,6 +101,15 @@ static inline enum hg_status classify(struct classifier *c, const struct snap_ce
 	case HG_BY_CALL_STACK:
 		*class = c->stacks[sample_of_cell(c, cell)];
 		*confidence = *class ? HG_EXACT : HG_UNKNOWN_ORIGIN;
+		return HG_OK;
+	case HG_BY_FUNCTION:
+		*class = QUERY_NO_CLASS;
+		if (cell->tag != SNAP_TAG_CLOSURE)
+			return HG_OK;
+		BASE_TRY(query_function_number(c->snapshot, rank, class));
+		*confidence =
+			c->snapshot->functions.all[*class].name[0] ? HG_EXACT : HG_UNKNOWN_ORIGIN;
+		*class = c->functions[*class];
 		return HG_OK;
 	default:
 		*class = query_location(&c->snapshot->snap, cell, confidence);
@@ -125,7 +137,9 @@ static inline enum hg_status classify_block(
 	struct retype_term type = query_type(snapshot, rank, cell->tag, &confidence);
 	if (c->wanted && !c->wanted[type.n])
 		return HG_OK;
-	BASE_TRY(classify(c, cell, type, &confidence, &class));
+	BASE_TRY(classify(c, rank, cell, type, &confidence, &class));
+	if (class == QUERY_NO_CLASS)
+		return HG_OK;
 	base_assert(rank < snapshot->snap.block_count && class < c->classes->count);
 	struct graph_position position = snapshot->graph.position[rank];
 	add_to_class(&c->classes->rows[class], snap_block_bytes(cell->wosize), confidence);
@@ -169,7 +183,8 @@ static enum hg_status classify_blocks(struct classifier *c)
 			status = classify_block(c, rank++, &cell);
 	}
 	snap_walk_release(&walk);
-	base_assert(c->wanted || status != HG_OK || blocks_of_classes(c->classes) == rank);
+	base_assert(c->wanted || c->key == HG_BY_FUNCTION || status != HG_OK ||
+		    blocks_of_classes(c->classes) == rank);
 	return status;
 }
 
@@ -271,6 +286,8 @@ static uint32_t class_count(const struct hg_snapshot *snapshot, enum hg_key key)
 		return snapshot->classes.count;
 	case HG_BY_CALL_STACK:
 		return (uint32_t)snapshot->snap.sampled_count + 1;
+	case HG_BY_FUNCTION:
+		return snapshot->functions.codes.count;
 	default:
 		return snapshot->snap.locations.count;
 	}
@@ -284,6 +301,8 @@ static enum hg_status fill_classes(struct query_classes *classes, struct hg_snap
 		.classes = classes, .snapshot = snapshot, .key = key, .wanted = wanted};
 	BASE_TRY(base_arena_alloc(&classes->arena, g->live_count, sizeof(*classes->of_position),
 		(void **)&classes->of_position, &snapshot->session->error));
+	if (key == HG_BY_FUNCTION)
+		BASE_TRY(query_functions_open(snapshot));
 	classes->count = class_count(snapshot, key);
 	classes->capacity = classes->count;
 	BASE_TRY(query_alloc(
@@ -299,6 +318,8 @@ static enum hg_status fill_classes(struct query_classes *classes, struct hg_snap
 		status = query_types_by_name(snapshot, &c.types);
 	else if (key == HG_BY_CALL_STACK)
 		status = find_class_aliases(snapshot, key, 1, classes->count, &c.stacks);
+	else if (key == HG_BY_FUNCTION)
+		status = find_class_aliases(snapshot, key, 0, classes->count, &c.functions);
 	if (status == HG_OK && snapshot->snap.sampled_count)
 		status = begin_samples(&c);
 	if (status == HG_OK)
@@ -308,6 +329,7 @@ static enum hg_status fill_classes(struct query_classes *classes, struct hg_snap
 	free(c.modules);
 	free(c.types);
 	free(c.stacks);
+	free(c.functions);
 	free(c.of_sample);
 	return status == HG_OK ? sum_class_retained(classes, snapshot) : status;
 }

@@ -16,6 +16,23 @@
 
 struct query_places;
 
+/* The functions of closures, in the order of the first closure of each. */
+struct query_functions {
+	bool is_open;
+	struct query_pairs codes; /* high and low half of an address */
+	struct query_function {
+		uint32_t rank;    /* of that closure */
+		const char *name; /* "" if it is not known */
+	} * all;
+	uint64_t capacity;
+};
+
+static inline void query_functions_release(struct query_functions *functions)
+{
+	query_pairs_release(&functions->codes);
+	free(functions->all);
+}
+
 struct hg_snapshot {
 	struct hg_session *session;
 	struct snap snap;
@@ -27,6 +44,7 @@ struct hg_snapshot {
 	uint64_t *memprof_own;      /* bits by rank: memprof.h; NULL without any */
 	struct retype_term memprof_type;
 	struct query_places *places; /* in the source; NULL until the first question */
+	struct query_functions functions;
 	struct hg_info info;
 	uint64_t root_counts[HG_ROOT_KINDS]; /* for it */
 	struct hg_totals totals;             /* once they were asked for */

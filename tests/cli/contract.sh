@@ -23,8 +23,12 @@ header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes,root \
 	objects $tiny
 header edges from,field,to,kind,from_node,to_node edges $tiny
-for key in location tag module type; do
-	header "top by $key" "$key,$measures" top --by $key $tiny
+for key in location tag module type function; do
+	case $key in
+	type | function) places=,made_at ;;
+	*) places= ;;
+	esac
+	header "top by $key" "$key,$measures$places" top --by $key $tiny
 	header "diff by $key" "$key,$growth" diff --by $key $cache0 $cache2
 	header "trend by $key" "index,$key,$course" trend --by $key $cache0 $cache2
 done
@@ -32,7 +36,8 @@ header 'top by type,location' "type,location,$measures" top --by type,location $
 header 'diff by type,location' "type,location,$growth" diff --by type,location $cache0 $cache2
 header 'trend by type,location' "index,type,location,$course" \
 	trend --by type,location $cache0 $cache2
-header types type,kind,unit,blocks,bytes,layout types $tiny
+header types type,kind,unit,blocks,bytes,layout,made_at types $tiny
+header 'types --places' type,place,own,exact,direct,kind,located_blocks,located_bytes types --places $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
 header roots \
 	kind,name,address,type,location,targets,bytes,retained_bytes,reachable,confidence,offheap_bytes,retained_offheap_bytes roots $tiny
@@ -124,7 +129,7 @@ shape summary summary "$snapshot"' and (.totals | .blocks == 247 and .bytes == 6
 	([.locations, .dominators, .suspects, .roots] | all(type == "array"))' $tiny
 shape info info "$snapshot"' and .file.format == "memprof01" and .heap.blocks == 247 and
 	.roots.stack == 2 and (.chunk_list | length == 1)' info $tiny
-for key in location tag module root type type,location callstack; do
+for key in location tag module root type type,location callstack function; do
 	shape "top by $key" top "$snapshot and .by == \"$key\" and (.rows | length > 0) and
 		(.rows | all(.blocks >= 0 and .bytes >= 0 and .retained_bytes >= 0))" \
 		top --by $key $tiny

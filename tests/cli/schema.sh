@@ -37,7 +37,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 		# shellcheck disable=SC2086 # words
 		written "$(name_of_schema "$verb")" $verb "$dump"
 	done
-	for key in location tag module root type type,location callstack; do
+	for key in location tag module root type type,location callstack function; do
 		written top top --by $key "$dump"
 	done
 	address=$("$hg" objects --format csv "$dump" | columns address words |
@@ -46,7 +46,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 	written why why "$address" "$dump"
 	written retained retained "$address" string "$dump"
 done
-for key in path location tag module root type type,location callstack; do
+for key in path location tag module root type type,location callstack function; do
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done
@@ -61,7 +61,7 @@ written summary summary --partial "$work/heap.dump.8975.0"
 # With types.
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	typed=(--prof "${core%.core.zst}.prof.zst" "$core")
-	for verb in summary 'summary --outside' roots tree 'tree --blocks' objects types 'types --all' 'types --clashes' \
+	for verb in summary 'summary --outside' roots tree 'tree --blocks' objects types 'types --all' 'types --clashes' 'types Tiny' 'types --places' \
 		'top --by type' 'top --by type,location' 'why type:option' 'retained type:option root:stack'; do
 		# shellcheck disable=SC2086 # words
 		written "$(name_of_schema "$verb")" $verb "${typed[@]}"

@@ -14,7 +14,7 @@ check_top() {
 	run top --format csv "${typed[@]}"
 	cp "$work/out" "$work/top"
 	check_equal "$name: by type if there are types" "$(head -n 1 "$work/top")" \
-		type,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes
+		type,blocks,bytes,retained_bytes,confidence,estimated_bytes,estimated_error,offheap_bytes,retained_offheap_bytes,made_at
 	while read -r count type; do
 		check_equal "$name: blocks of type $type" "$(cell "$work/top" "$type" blocks)" "$count"
 		check_equal "$name: $type is exact" "$(cell "$work/top" "$type" confidence)" exact
@@ -164,7 +164,7 @@ check_declared() {
 	run types --format csv "${typed[@]}"
 	cp "$work/out" "$work/types"
 	check_equal "$name: types: the record" "$(grep '^Tiny\.item,' "$work/types")" \
-		'Tiny.item,record,Tiny,200,6400,{ name : string; price : float; mutable next : Tiny.item option }'
+		'Tiny.item,record,Tiny,200,6400,{ name : string; price : float; mutable next : Tiny.item option },tiny.ml:16'
 	check_equal "$name: types: a variant" "$(cell "$work/types" "'a option" layout)" "None | Some of 'a"
 	check_equal "$name: types: its unit" "$(cell "$work/types" "'a Map.Make(String).t" unit)" Stdlib__Map
 	check_equal "$name: types: all typed blocks" \
@@ -174,6 +174,42 @@ check_declared() {
 	check_equal "$name: types RE" "$(wc -l <"$work/out")" 2
 	run types --all --format csv "${typed[@]}"
 	check "$name: types --all has more" test "$(wc -l <"$work/out")" -gt "$(wc -l <"$work/types")"
+}
+
+# Where things are made, by the source, whose lines are found here.
+check_places() {
+	local source=$fixtures/cores/tiny.ml type pattern
+	while IFS=: read -r type pattern; do
+		wanted=$(grep -nE "$pattern" "$source" | sed 's/:.*//' | sed 's/^/tiny.ml:/' | paste -sd ';')
+		check_equal "$name: $type is made at" "$(cell "$work/top" "$type" made_at)" "$wanted"
+	done <<-END
+		Tiny.item:let item = [{]
+		Tiny.item Map.Make(String).t:Names.add
+		Tiny.item Map.Make(String).t ref:ref Names.empty
+		(int -> int) list:fun x -> x . i[)] ::
+		(int -> int) list ref:= ref [[]
+	END
+	run types '^Tiny\.item$' --places --format csv "${typed[@]}"
+	check_equal "$name: types --places" "$(cat "$work/out")" \
+		"$(printf 'type,place,own,exact,direct,kind,located_blocks,located_bytes\nTiny.item,tiny.ml:16,1,1,1,record,0,0')"
+	run types 'Map[.]Make' --places --format csv "${typed[@]}"
+	check "$name: places: the program's own first, the rest is in map.ml" awk -F , '
+		NR == 2 && $2 != "tiny.ml:18" || NR > 2 && (sub(/:[0-9]+$/, "", $2) && $2 != "map.ml" && $3 == 0) {
+			print; exit 1
+		}' "$work/out"
+	run types 'Map[.]Make' --format json "${typed[@]}"
+	check_equal "$name: types RE in JSON has the same places" \
+		"$(jq -r '.places[] | "\(.type) \(.place)"' "$work/out" | sort)" \
+		"$(sort <("$hg" types 'Map[.]Make' --places --format csv "${typed[@]}" | columns type place | tr '\t' ' '))"
+	run types 'item list' --places --format csv "${typed[@]}"
+	check_equal "$name: types that are matched by arguments only, if there are no others" "$(wc -l <"$work/out")" 1
+	run top --by function --format csv "${typed[@]}"
+	check "$name: closures by function" grep -qE \
+		'^Tiny\.fun tiny\.ml:19,20,640,[0-9]+,exact,,,0,0,tiny\.ml:19$' "$work/out"
+	check_equal "$name: closures of all functions" \
+		"$(columns blocks <"$work/out" | awk '{ n += $1 } END { print n }')" \
+		"$("$hg" objects --format csv "${typed[@]}" | columns tag | grep -c '^247$')"
+	refuses "$name: two tables" 2 types --clashes --places "${typed[@]}"
 }
 
 for core in "$fixtures"/cores/tiny-*.core.zst; do
@@ -186,6 +222,7 @@ for core in "$fixtures"/cores/tiny-*.core.zst; do
 	check_patterns
 	check_pictures
 	check_declared
+	check_places
 	run diff --format csv --prof "${core%.core.zst}.prof.zst" "$core" "$core"
 	check_equal "$name: diff by type, with itself" "$(cat "$work/out")" \
 		type,blocks_old,blocks_new,bytes_old,bytes_new,bytes_delta,retained_old,retained_new,retained_delta

@@ -1,11 +1,12 @@
 /*
  * The index: what each location of the profile makes, by the head of its type (its declaration, the
  * number of parts of a tuple, ...), and in it by the type, so that a question compares each
- * different type once.  Types are compared position by position, without making new ones.
+ * different type once.
  */
-#include "query/shared/places.h"
+#include "query/places/places.h"
 
-#include "query/shared/places_index.h"
+#include "query/places/agree.h"
+#include "query/places/index.h"
 #include "query/shared/types.h"
 
 #include "base/assert.h"
@@ -14,184 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HIDDEN = 8, MOST_COMPARED = 2000 };
-
-/* Types */
-
-/* What a type stands for: no abbreviation, nor an abstract type that hides another one. */
-static struct retype_term bare_type(struct retype_types *types, struct retype_term type)
-{
-	type = retype_expand(types, type, RETYPE_DEEPEST);
-	for (unsigned i = 0; i < MOST_HIDDEN; i++) {
-		struct retype_view view = retype_view_of(types, type);
-		if (view.kind != RETYPE_CONSTRUCTED)
-			break;
-		const struct retype_declaration *declaration = &types->declarations[view.number];
-		/* Unboxed types with a constructor or field are types of their own. */
-		if (declaration->form != RETYPE_UNBOXED || !declaration->unboxed.name ||
-			declaration->unboxed.name[0])
-			break;
-		struct retype_term hidden =
-			retype_apply(types, declaration->inner, type, RETYPE_DEEPEST);
-		hidden = retype_expand(types, hidden, RETYPE_DEEPEST);
-		if (!hidden.n)
-			break;
-		type = hidden;
-	}
-	return type;
-}
-
-/* Types that may agree have the same; 0: the type tells nothing. */
-static uint64_t head_of_type(const struct retype_types *types, struct retype_term type)
-{
-	struct retype_view view = retype_view_of(types, type);
-	uint64_t kind = (uint64_t)view.kind << 40;
-	switch (view.kind) {
-	case RETYPE_CONSTRUCTED: {
-		uint32_t origin = types->declarations[view.number].origin;
-		return origin == RETYPE_NONE ? kind | view.number
-					     : kind | (uint64_t)1 << 36 | origin;
-	}
-	case RETYPE_TUPLE:
-		return kind | view.count;
-	case RETYPE_MODULE:
-		return kind | view.number;
-	case RETYPE_ARROW:
-	case RETYPE_POLY_VARIANT:
-	case RETYPE_OBJECT:
-		return kind;
-	default:
-		return 0;
-	}
-}
-
-enum agreement { DISAGREES, AGREES_IN_GENERAL, AGREES };
-
-static enum agreement worse(enum agreement a, enum agreement b)
-{
-	return a < b ? a : b;
-}
-
-static struct retype_term part_of(
-	const struct retype_types *types, struct retype_term type, uint32_t i)
-{
-	return retype_view_of(types, type).arguments[i];
-}
-
-static enum agreement agree(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work);
-
-static enum agreement agree_in_parts(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work)
-{
-	uint32_t count = retype_view_of(types, wanted).count;
-	enum agreement all = AGREES;
-	if (count != retype_view_of(types, made).count)
-		return DISAGREES;
-	for (uint32_t i = 0; i < count && all != DISAGREES; i++)
-		all = worse(all,
-			agree(types, part_of(types, wanted, i), part_of(types, made, i), work));
-	return all;
-}
-
-/* Tags of poly variants and methods of objects: what both have must agree. */
-static enum agreement agree_in_names(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work)
-{
-	uint32_t count = retype_view_of(types, wanted).count;
-	uint32_t others = retype_view_of(types, made).count, common = 0;
-	enum agreement all = AGREES;
-	for (uint32_t i = 0; i < count && all != DISAGREES; i++) {
-		const char *name = retype_view_of(types, wanted).names[i];
-		uint32_t j = 0;
-		while (j < others && retype_view_of(types, made).names[j] != name)
-			j++;
-		if (j == others)
-			continue;
-		common++;
-		all = worse(all,
-			agree(types, part_of(types, wanted, i), part_of(types, made, j), work));
-	}
-	if (common == 0 && count && others)
-		return DISAGREES;
-	return common == count && common == others ? all : worse(all, AGREES_IN_GENERAL);
-}
-
-/* Of equal kinds. */
-static enum agreement agree_in_heads(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work)
-{
-	struct retype_view x = retype_view_of(types, wanted), y = retype_view_of(types, made);
-	switch (x.kind) {
-	case RETYPE_CONSTRUCTED: {
-		if (x.number == y.number)
-			return agree_in_parts(types, wanted, made, work);
-		const struct retype_declaration *a = &types->declarations[x.number],
-						*b = &types->declarations[y.number];
-		if (a->origin != RETYPE_NONE && a->origin == b->origin)
-			return a->is_instance && b->is_instance ? DISAGREES : AGREES_IN_GENERAL;
-		return a->base && b->base && strcmp(a->base, b->base) == 0 ? AGREES_IN_GENERAL
-									   : DISAGREES;
-	}
-	case RETYPE_ARROW:
-		return x.names[0] == y.names[0] ? agree_in_parts(types, wanted, made, work)
-						: DISAGREES;
-	case RETYPE_POLY_VARIANT:
-	case RETYPE_OBJECT:
-		return agree_in_names(types, wanted, made, work);
-	case RETYPE_MODULE:
-		return x.number == y.number ? AGREES : DISAGREES;
-	default:
-		return agree_in_parts(types, wanted, made, work);
-	}
-}
-
-/* The best of a type that is several at once. */
-static enum agreement agree_with_any(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, bool wanted_is_set, unsigned *work)
-{
-	struct retype_term set = wanted_is_set ? wanted : made;
-	uint32_t count = retype_view_of(types, set).count;
-	enum agreement best = DISAGREES;
-	for (uint32_t i = 0; i < count && best != AGREES; i++) {
-		struct retype_term one = part_of(types, set, i);
-		enum agreement found = wanted_is_set ? agree(types, one, made, work)
-						     : agree(types, wanted, one, work);
-		best = found > best ? found : best;
-	}
-	return best;
-}
-
-/* The same of types that are bare. */
-static enum agreement agree_bare(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work)
-{
-	if (retype_is(wanted, made))
-		return AGREES;
-	enum retype_kind a = retype_view_of(types, wanted).kind;
-	enum retype_kind b = retype_view_of(types, made).kind;
-	if (a == RETYPE_SET || b == RETYPE_SET)
-		return agree_with_any(types, wanted, made, a == RETYPE_SET, work);
-	if (a == RETYPE_MANY || b == RETYPE_MANY || retype_is_abstract(types, wanted) ||
-		retype_is_abstract(types, made))
-		return AGREES_IN_GENERAL;
-	return a == b ? agree_in_heads(types, wanted, made, work) : DISAGREES;
-}
-
-/*
- * Whether what a location makes may be of a type: just that one, or one that is known less exactly.
- * Terms are at most RETYPE_DEEPEST deep; as they share their parts the work is limited, too.
- */
-static enum agreement agree(struct retype_types *types, struct retype_term wanted,
-	struct retype_term made, unsigned *work)
-{
-	if (retype_is(wanted, made) || wanted.n == 0)
-		return AGREES;
-	if (made.n == 0 || *work == 0)
-		return AGREES_IN_GENERAL;
-	--*work;
-	return agree_bare(types, bare_type(types, wanted), bare_type(types, made), work);
-}
+enum { MOST_COMPARED = 2000 };
 
 /* What expressions make */
 
@@ -258,9 +82,10 @@ static enum hg_status add_made(struct hg_snapshot *snapshot, struct query_places
 	uint64_t *capacity, uint32_t location, const struct retype_made *made)
 {
 	struct retype_types *types = &snapshot->retype.types;
-	struct retype_term type = bare_type(types, retype_instance(types, made->type, NULL, 0));
+	struct retype_term type =
+		query_bare_type(types, retype_instance(types, made->type, NULL, 0));
 	enum making making = making_of(types, made->kind, type);
-	struct query_made entry = {.head = head_of_type(types, type),
+	struct query_made entry = {.head = query_type_head(types, type),
 		.type = type.n,
 		.location = location,
 		.direct = making == MAKES_DIRECTLY,
@@ -423,16 +248,6 @@ static bool is_own_file(
 	return !retype_is_standard_file(*file);
 }
 
-bool query_is_own_file(struct hg_snapshot *snapshot, const char *file)
-{
-	struct query_places *places;
-	if (index_places(snapshot, &places) != HG_OK) {
-		snapshot->lost = true;
-		return true;
-	}
-	return is_own_file(snapshot, places, &file);
-}
-
 /* One question */
 
 struct places_answer {
@@ -452,27 +267,28 @@ static enum hg_status add_place(struct places_answer *a, const struct query_plac
 static enum hg_status add_made_places(struct places_answer *a, struct retype_term type)
 {
 	struct retype_types *types = &a->snapshot->retype.types;
-	struct retype_term wanted = bare_type(types, type);
+	struct retype_term wanted = query_bare_type(types, type);
 	const struct query_places *index = a->index;
-	uint64_t head = head_of_type(types, wanted);
+	uint64_t head = query_type_head(types, wanted);
 	uint64_t i = BASE_FIRST_FROM(index->made, index->made_count, head, head);
-	enum agreement found = DISAGREES;
+	enum query_agreement found = QUERY_DISAGREES;
 	uint32_t last = 0;
 	for (; head && i < index->made_count && index->made[i].head == head; i++) {
 		const struct query_made *entry = &index->made[i];
 		const struct retype_location *location = &types->locations[entry->location];
 		unsigned work = MOST_COMPARED;
 		if (entry->type != last)
-			found = agree_bare(types, wanted, (struct retype_term){entry->type}, &work);
+			found = query_agree_bare(
+				types, wanted, (struct retype_term){entry->type}, &work);
 		last = entry->type;
-		if (found == DISAGREES)
+		if (found == QUERY_DISAGREES)
 			continue;
 		bool own = location->unit >= types->unit_count ||
 			   types->units[location->unit].owner != RETYPE_LIBRARY;
 		struct query_place place = {.file = location->file,
 			.line = location->line,
 			.own = own,
-			.exact = found == AGREES,
+			.exact = found == QUERY_AGREES,
 			.direct = entry->direct,
 			.kind = entry->kind};
 		BASE_TRY(add_place(a, &place));
@@ -480,21 +296,32 @@ static enum hg_status add_made_places(struct places_answer *a, struct retype_ter
 	return HG_OK;
 }
 
-static enum hg_status add_located_places(struct places_answer *a, uint32_t same)
+static enum hg_status add_located_place(struct places_answer *a, uint32_t pair)
 {
 	const struct query_places *index = a->index;
-	for (uint32_t i = index->first_located[same]; i; i = index->next_located[i - 1]) {
-		const struct snap_location *at =
-			&a->snapshot->snap.locations.items[index->pairs.pairs[i - 1].second];
-		struct query_place place = {.file = at->file,
-			.line = (uint32_t)at->line,
-			.exact = true,
-			.direct = true,
-			.kind = "",
-			.blocks = index->located[i - 1].blocks,
-			.bytes = index->located[i - 1].bytes};
-		place.own = is_own_file(a->snapshot, index, &place.file);
-		BASE_TRY(add_place(a, &place));
+	const struct snap_location *at =
+		&a->snapshot->snap.locations.items[index->pairs.pairs[pair].second];
+	struct query_place place = {.file = at->file,
+		.line = (uint32_t)at->line,
+		.exact = true,
+		.direct = true,
+		.kind = "",
+		.blocks = index->located[pair].blocks,
+		.bytes = index->located[pair].bytes};
+	place.own = is_own_file(a->snapshot, index, &place.file);
+	return add_place(a, &place);
+}
+
+/* Of a type that no block has: of all blocks that are more exactly of it, "int list" of "_ list".
+ */
+static enum hg_status add_located_instances(struct places_answer *a, struct retype_term type)
+{
+	struct retype_types *types = &a->snapshot->retype.types;
+	for (uint32_t i = 0; i < a->index->pairs.count; i++) {
+		unsigned work = MOST_COMPARED;
+		struct retype_term instance = {a->index->pairs.pairs[i].first};
+		if (query_agree(types, type, instance, &work) == QUERY_AGREES)
+			BASE_TRY(add_located_place(a, i));
 	}
 	return HG_OK;
 }
@@ -567,12 +394,16 @@ static enum hg_status gather_places(struct places_answer *a, uint32_t type)
 {
 	const struct query_places *index = a->index;
 	uint32_t same = type < index->same_count ? index->same[type] : 0;
-	if (same == 0)
-		return add_made_places(a, (struct retype_term){type});
+	if (same == 0) {
+		BASE_TRY(add_made_places(a, (struct retype_term){type}));
+		return add_located_instances(a, (struct retype_term){type});
+	}
 	for (uint32_t i = same; i < index->same_count; i++)
 		if (index->same[i] == same)
 			BASE_TRY(add_made_places(a, (struct retype_term){i}));
-	return add_located_places(a, same);
+	for (uint32_t i = index->first_located[same]; i; i = index->next_located[i - 1])
+		BASE_TRY(add_located_place(a, i - 1));
+	return HG_OK;
 }
 
 enum hg_status query_places_of(

@@ -1,5 +1,5 @@
 /* Frees the index of places. */
-#include "query/shared/places_index.h"
+#include "query/places/index.h"
 
 void query_places_release(struct query_places *places)
 {

@@ -2,8 +2,8 @@
  * Places in the source by the types of what they make: what the profile lists, indexed once with
  * the first question, and what blocks tell of their locations.
  */
-#ifndef QUERY_SHARED_PLACES_H
-#define QUERY_SHARED_PLACES_H
+#ifndef QUERY_PLACES_PLACES_H
+#define QUERY_PLACES_PLACES_H
 
 #include "query/shared/query.h"
 
@@ -22,8 +22,5 @@ struct query_place {
  */
 enum hg_status query_places_of(
 	struct hg_snapshot *snapshot, uint32_t type, struct query_place **out, uint64_t *count);
-
-/* Whether a file is of the program's own source, as far as its unit or its name tells. */
-bool query_is_own_file(struct hg_snapshot *snapshot, const char *file);
 
 #endif

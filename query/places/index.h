@@ -1,11 +1,11 @@
 /*
- * What the index of places holds; a snapshot keeps it.
+ * The index of places by the types of what they make; a snapshot keeps it.
  */
-#ifndef QUERY_SHARED_PLACES_INDEX_H
-#define QUERY_SHARED_PLACES_INDEX_H
+#ifndef QUERY_PLACES_INDEX_H
+#define QUERY_PLACES_INDEX_H
 
 #include "base/pool.h"
-#include "query/shared/pairs.h"
+#include "query/shared/query.h"
 
 /* One kind of block that a location makes. */
 struct query_made {

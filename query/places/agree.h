@@ -1,0 +1,28 @@
+/*
+ * Whether values of one type may be what an expression of another type makes.
+ */
+#ifndef QUERY_PLACES_AGREE_H
+#define QUERY_PLACES_AGREE_H
+
+#include "retype/retype.h"
+
+/* What a type stands for: no abbreviation, nor an abstract type that hides another one. */
+struct retype_term query_bare_type(struct retype_types *types, struct retype_term type);
+
+/* Of a bare type; types that may agree have the same.  0: the type tells nothing. */
+uint64_t query_type_head(const struct retype_types *types, struct retype_term type);
+
+enum query_agreement {
+	QUERY_DISAGREES,
+	QUERY_AGREES_IN_GENERAL, /* what is made is known less exactly: "'a list" of "int list" */
+	QUERY_AGREES
+};
+
+/* '*work' is how many parts may be compared; it is less afterwards. */
+enum query_agreement query_agree(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work);
+/* The same of types that are bare. */
+enum query_agreement query_agree_bare(struct retype_types *types, struct retype_term wanted,
+	struct retype_term made, unsigned *work);
+
+#endif
