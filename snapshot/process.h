@@ -47,6 +47,12 @@ struct snap_process {
 	 * frame, too, which may as well be an integer. */
 	bool (*is_call_stack)(
 		const struct snap *snap, const struct snap_cell *cell, bool is_likely);
+	/*
+	 * Where the frames of that call stack are in the source, the innermost first: how many are
+	 * known, of which at most 'capacity' are stored.
+	 */
+	uint64_t (*call_locations)(const struct snap *snap, struct snap_rank rank,
+		struct snap_location *out, uint64_t capacity);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
 	/* Memory around a block in which blocks lie as they did in the process; false if that one
@@ -95,6 +101,12 @@ static inline size_t snap_process_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
 {
 	return snap->process ? snap->process->call_frame(snap, rank, frame, buffer, size) : 0;
+}
+
+static inline uint64_t snap_process_call_locations(const struct snap *snap, struct snap_rank rank,
+	struct snap_location *out, uint64_t capacity)
+{
+	return snap->process ? snap->process->call_locations(snap, rank, out, capacity) : 0;
 }
 
 static inline size_t snap_process_call_stack(

@@ -8,6 +8,9 @@ void query_places_release(struct query_places *places)
 	free(places->made);
 	base_map_release(&places->own);
 	free(places->same);
+	query_pairs_release(&places->lines);
+	base_map_release(&places->file_numbers);
+	free(places->files);
 	query_pairs_release(&places->pairs);
 	free(places->located);
 	free(places->next_located);

@@ -26,7 +26,14 @@ struct query_places {
 	struct base_map own; /* by the pointer of a file's name: whether its unit is own */
 	uint32_t *same;      /* by type: the first one of the same name, 0 of none */
 	uint32_t same_count;
-	struct query_pairs pairs;      /* types, as 'same' has them, and locations */
+	/* Lines of the source that blocks tell of: numbers of files and lines. */
+	struct query_pairs lines;
+	struct base_map file_numbers; /* by the pointer of a name */
+	const char **files;
+	uint64_t file_count, file_capacity;
+	/* Types, as 'same' has them, and twice the number of a line; 1 more: only a call is there.
+	 */
+	struct query_pairs pairs;
 	struct query_located *located; /* by number of the pair */
 	uint64_t located_capacity;
 	uint32_t *next_located;  /* the next pair of the same type, + 1 */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COMPARED = 2000 };
+enum { MOST_COMPARED = 2000, MOST_FRAMES = 64 };
 
 /* What expressions make */
 
@@ -134,29 +134,90 @@ static enum hg_status index_owners(struct hg_snapshot *snapshot, struct query_pl
 	return HG_OK;
 }
 
+/* Names of files are those of the profile where it has them, so that equal ones are one pointer. */
+static bool is_own_file(
+	const struct hg_snapshot *snapshot, const struct query_places *places, const char **file)
+{
+	const char *known = retype_interned(&snapshot->retype.types, *file);
+	uint64_t own;
+	if (known)
+		*file = known;
+	if (known && base_map_get(&places->own, (uint64_t)(uintptr_t)known, &own))
+		return own;
+	return !retype_is_standard_file(*file);
+}
+
 /* What blocks say */
 
-static enum hg_status add_located(struct hg_snapshot *snapshot, struct query_places *places,
-	uint32_t rank, const struct snap_cell *cell)
+static enum hg_status number_line(struct hg_snapshot *snapshot, struct query_places *places,
+	const char *file, uint32_t line, uint32_t *out)
 {
-	enum hg_confidence confidence;
-	uint32_t number, location = query_location(&snapshot->snap, cell, &confidence);
-	uint32_t type = query_type(snapshot, rank, cell->tag, &confidence).n;
-	if (location == 0 || type == 0 || !snapshot->snap.locations.items[location].file ||
-		snapshot->snap.locations.items[location].line <= 0)
-		return HG_OK;
-	base_assert(type < places->same_count);
-	uint32_t before = places->pairs.count;
-	BASE_TRY(query_pairs_number(
-		&places->pairs, places->same[type], location, &number, &snapshot->session->error));
+	struct hg_error *error = &snapshot->session->error;
+	uint64_t number = places->file_count;
+	bool is_new;
+	BASE_TRY(base_map_add(
+		&places->file_numbers, (uint64_t)(uintptr_t)file, &number, &is_new, error));
+	if (is_new) {
+		BASE_TRY(query_grow(snapshot, &places->files, number, &places->file_capacity,
+			sizeof(*places->files)));
+		places->files[places->file_count++] = file;
+	}
+	return query_pairs_number(&places->lines, (uint32_t)number, line, out, error);
+}
+
+/* A block of a type that was allocated at a line, or by what is called there. */
+static enum hg_status add_located(struct hg_snapshot *snapshot, struct query_places *places,
+	uint32_t type, const struct snap_location *at, bool by_call, uint64_t bytes)
+{
+	uint32_t line, number, before = places->pairs.count;
+	const char *file = at->file;
+	is_own_file(snapshot, places, &file);
+	BASE_TRY(number_line(snapshot, places, file, (uint32_t)at->line, &line));
+	BASE_TRY(query_pairs_number(&places->pairs, places->same[type], 2 * line + by_call, &number,
+		&snapshot->session->error));
 	if (places->pairs.count > before) {
 		BASE_TRY(query_grow(snapshot, &places->located, before, &places->located_capacity,
 			sizeof(*places->located)));
 		places->located[number] = (struct query_located){0};
 	}
 	places->located[number].blocks++;
-	places->located[number].bytes += snap_block_bytes(cell->wosize);
+	places->located[number].bytes += bytes;
 	return HG_OK;
+}
+
+/* In a library: where the program called it, as the call stack tells. */
+static const struct snap_location *innermost_own(struct hg_snapshot *snapshot,
+	const struct query_places *places, uint32_t rank, struct snap_location frames[MOST_FRAMES])
+{
+	uint64_t count = snap_process_call_locations(
+		&snapshot->snap, (struct snap_rank){rank}, frames, MOST_FRAMES);
+	for (uint64_t i = 0; i < count && i < MOST_FRAMES; i++) {
+		const char *file = frames[i].file;
+		if (frames[i].line > 0 && is_own_file(snapshot, places, &file))
+			return &frames[i];
+	}
+	return NULL;
+}
+
+static enum hg_status locate_block(struct hg_snapshot *snapshot, struct query_places *places,
+	uint32_t rank, const struct snap_cell *cell)
+{
+	enum hg_confidence confidence;
+	const struct snap *snap = &snapshot->snap;
+	uint32_t location = query_location(snap, cell, &confidence);
+	uint32_t type = query_type(snapshot, rank, cell->tag, &confidence).n;
+	const struct snap_location *at = &snap->locations.items[location];
+	uint64_t bytes = snap_block_bytes(cell->wosize);
+	if (location == 0 || type == 0 || !at->file || at->line <= 0)
+		return HG_OK;
+	base_assert(type < places->same_count);
+	const char *file = at->file;
+	BASE_TRY(add_located(snapshot, places, type, at, false, bytes));
+	if (!snap->sampled_count || is_own_file(snapshot, places, &file))
+		return HG_OK;
+	struct snap_location frames[MOST_FRAMES];
+	const struct snap_location *caller = innermost_own(snapshot, places, rank, frames);
+	return caller ? add_located(snapshot, places, type, caller, true, bytes) : HG_OK;
 }
 
 static enum hg_status locate_sampled(struct hg_snapshot *snapshot, struct query_places *places)
@@ -169,7 +230,7 @@ static enum hg_status locate_sampled(struct hg_snapshot *snapshot, struct query_
 			!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell) ||
 			cell.address.a != snap->sampled[i].address.a)
 			continue;
-		BASE_TRY(add_located(snapshot, places, rank, &cell));
+		BASE_TRY(locate_block(snapshot, places, rank, &cell));
 	}
 	return HG_OK;
 }
@@ -187,7 +248,7 @@ static enum hg_status locate_by_ids(struct hg_snapshot *snapshot, struct query_p
 		struct snap_cell cell;
 		while (status == HG_OK && rank < snapshot->snap.block_count &&
 			snap_scan_next(&scan, &cell))
-			status = add_located(snapshot, places, rank++, &cell);
+			status = locate_block(snapshot, places, rank++, &cell);
 	}
 	snap_walk_release(&walk);
 	return status;
@@ -220,9 +281,9 @@ static enum hg_status index_places(struct hg_snapshot *snapshot, struct query_pl
 	struct query_places *places = snapshot->places;
 	if (!places) {
 		BASE_TRY(query_alloc(snapshot, 1, sizeof(*places), (void **)&places));
-		enum hg_status status = index_located(snapshot, places);
+		enum hg_status status = index_owners(snapshot, places);
 		if (status == HG_OK)
-			status = index_owners(snapshot, places);
+			status = index_located(snapshot, places);
 		if (status == HG_OK)
 			status = index_made(snapshot, places);
 		if (status != HG_OK) {
@@ -233,19 +294,6 @@ static enum hg_status index_places(struct hg_snapshot *snapshot, struct query_pl
 	}
 	*out = places;
 	return HG_OK;
-}
-
-/* Names of files are those of the profile where it has them, so that equal ones are one pointer. */
-static bool is_own_file(
-	const struct hg_snapshot *snapshot, const struct query_places *places, const char **file)
-{
-	const char *known = retype_interned(&snapshot->retype.types, *file);
-	uint64_t own;
-	if (known)
-		*file = known;
-	if (known && base_map_get(&places->own, (uint64_t)(uintptr_t)known, &own))
-		return own;
-	return !retype_is_standard_file(*file);
 }
 
 /* One question */
@@ -299,12 +347,12 @@ static enum hg_status add_made_places(struct places_answer *a, struct retype_ter
 static enum hg_status add_located_place(struct places_answer *a, uint32_t pair)
 {
 	const struct query_places *index = a->index;
-	const struct snap_location *at =
-		&a->snapshot->snap.locations.items[index->pairs.pairs[pair].second];
-	struct query_place place = {.file = at->file,
-		.line = (uint32_t)at->line,
+	uint32_t second = index->pairs.pairs[pair].second;
+	const struct query_pair *line = &index->lines.pairs[second / 2];
+	struct query_place place = {.file = index->files[line->first],
+		.line = line->second,
 		.exact = true,
-		.direct = true,
+		.direct = second % 2 == 0,
 		.kind = "",
 		.blocks = index->located[pair].blocks,
 		.bytes = index->located[pair].bytes};

@@ -182,6 +182,7 @@ static const struct snap_process core_process = {
 	.code_name = elfcore_code_name,
 	.custom_name = elfcore_custom_name,
 	.call_frame = elfcore_call_frame,
+	.call_locations = elfcore_call_locations,
 	.call_stack = elfcore_call_stack,
 	.is_call_stack = elfcore_is_call_stack,
 	.sample_id = elfcore_sample_id,

@@ -146,6 +146,30 @@ size_t elfcore_call_frame(
 	return put_frame(&location, buffer, size);
 }
 
+uint64_t elfcore_call_locations(const struct snap *snap, struct snap_rank rank,
+	struct snap_location *out, uint64_t capacity)
+{
+	struct elfcore *core = elfcore_of(snap);
+	const struct snap_sample *sample = sample_of_block(core, rank);
+	struct snap_code_location locations[MOST_INLINED];
+	uint64_t slots[MOST_SLOTS], found = 0;
+	uint64_t count = sample ? slots_of(core, sample, slots) : 0;
+	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
+		size_t inlined = locations_of(core, slots[i], locations);
+		for (size_t j = 0; j < inlined; j++) {
+			if (!locations[j].file[0] || locations[j].line > INT32_MAX)
+				continue;
+			if (found < capacity)
+				out[found] = (struct snap_location){.file = locations[j].file,
+					.line = (int32_t)locations[j].line,
+					.start = locations[j].start,
+					.end = locations[j].end};
+			found++;
+		}
+	}
+	return found;
+}
+
 static size_t rest_of(size_t size, size_t length)
 {
 	return length < size ? size - length : 0;

@@ -12,6 +12,8 @@ size_t elfcore_custom_name(
 	const struct snap *snap, struct snap_rank rank, char *buffer, size_t size);
 size_t elfcore_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size);
+uint64_t elfcore_call_locations(const struct snap *snap, struct snap_rank rank,
+	struct snap_location *out, uint64_t capacity);
 size_t elfcore_call_stack(
 	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size);
 bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_code_symbol *out);
