@@ -22,8 +22,9 @@ struct hg_place {
 			     in exe.prof; "" if only blocks tell of the place */
 	/*
 	 * Blocks of the type that are known to have been allocated here, by a sample of Gc.Memprof
-	 * or the id in their header; 0 if nothing of that is known.  What a library allocated counts
-	 * there and, if the sample has its call stack, where the program called it (not 'direct').
+	 * or the id in their header; 0 if nothing of that is known.  What a library allocated
+	 * counts there and, if the sample has its call stack, where the program called it (not
+	 * 'direct').
 	 */
 	uint64_t located_blocks, located_bytes;
 };
