@@ -72,6 +72,7 @@ struct cli_values {
 	bool help, partial, require_types, redact, no_host_files, all, clashes, outside, sums;
 	bool places;
 	bool on_major_gc, with_locations, in_bytes, draw;
+	bool who_points; /* of why */
 };
 
 enum cli_value_kind {

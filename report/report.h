@@ -104,7 +104,9 @@ struct rep_tree_blocks_request {
 enum hg_status rep_tree_blocks(
 	struct rep_context *context, const struct rep_tree_blocks_request *request);
 
-enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit);
+/* With 'referrers' who points to the blocks, instead of paths. */
+enum hg_status rep_why(
+	struct rep_context *context, const char *pattern, bool referrers, uint64_t limit);
 
 /* Selected sets, each with the pattern that it is called by; at least one. */
 struct rep_retained_request {

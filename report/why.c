@@ -42,6 +42,7 @@ enum { PATH_COLUMNS = sizeof(path_columns) / sizeof(path_columns[0]) };
 struct answer {
 	const char *pattern;
 	struct hg_selection *selection;
+	uint64_t reached, unreachable; /* of it */
 	struct hg_why *why;
 	bool *kept;
 	size_t kept_count;
@@ -330,10 +331,10 @@ static void write_selection_text(struct rep_emitter *emitter, const struct answe
 	rep_text_size(&text, selection->retained_bytes);
 	rep_put_offheap(&text, selection->retained_offheap_bytes);
 	rep_text_put(&text, "; ");
-	if (answer->why->unreachable == 0) {
+	if (answer->unreachable == 0) {
 		rep_text_put(&text, "all reachable");
 	} else {
-		rep_text_count(&text, answer->why->unreachable);
+		rep_text_count(&text, answer->unreachable);
 		rep_text_put(&text, " unreachable: no root holds them");
 	}
 	rep_prose(emitter, REP_PLAIN, "%s\n", rep_text_string(&text));
@@ -352,8 +353,8 @@ static void write_selection(struct rep_emitter *emitter, const struct answer *an
 	rep_value_number(emitter, "blocks", NULL, REP_COUNT, selection->blocks);
 	rep_value_number(emitter, "bytes", NULL, REP_BYTES, selection->bytes);
 	rep_value_number(emitter, "retained_bytes", NULL, REP_BYTES, selection->retained_bytes);
-	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->why->reached);
-	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->why->unreachable);
+	rep_value_number(emitter, "reached", NULL, REP_COUNT, answer->reached);
+	rep_value_number(emitter, "unreachable", NULL, REP_COUNT, answer->unreachable);
 	rep_value_number(emitter, "offheap_bytes", NULL, REP_BYTES, selection->offheap_bytes);
 	rep_value_number(emitter, "retained_offheap_bytes", NULL, REP_BYTES,
 		selection->retained_offheap_bytes);
@@ -377,32 +378,121 @@ static bool keep_path_rows(struct answer *answer, uint64_t limit)
 	return fine;
 }
 
-enum hg_status rep_why(struct rep_context *context, const char *pattern, uint64_t limit)
+static void write_why(struct rep_context *context, const struct answer *answer)
+{
+	rep_begin(context, "why", NULL);
+	write_selection_text(context->emitter, answer);
+	write_selection(context->emitter, answer);
+	write_steps(context, answer);
+	write_runs_for_programs(context->emitter, answer->why);
+	write_also_held(context->emitter, answer->why);
+	write_paths(context, answer);
+	rep_document_end(context->emitter);
+}
+
+static const struct rep_column referrer_columns[] = {
+	{"holder", NULL, REP_NAME, 0},
+	{"field", NULL, REP_NUMBER, 0},
+	{"field_name", NULL, REP_NAME, 0},
+	{"pointers", "pointers", REP_COUNT, 0},
+	{"holders", "holders", REP_COUNT, 0},
+	{"targets", "lead to", REP_COUNT, 0},
+	{"dominated", "dominate", REP_COUNT, 0},
+	{"address", "first", REP_NAME, 0},
+	{NULL, "through", REP_WORD, 0},
+	{NULL, "of", REP_NAME, REP_LAST | REP_LABEL},
+};
+
+/* A row of roots or fibers has no field; the fields of arrays have one name. */
+static void write_referring(struct rep_context *context, const struct hg_referring *row)
+{
+	struct rep_emitter *emitter = context->emitter;
+	struct rep_text field = {0}, first = {0};
+	if (row->is_element)
+		rep_text_put(&field, "[]");
+	else if (row->field != HG_UNKNOWN)
+		rep_name_field(&field, context->snapshot, row->node, row->field);
+	rep_cell_string(emitter, row->name);
+	rep_cell_known(emitter, row->is_element ? HG_UNKNOWN : row->field);
+	rep_cell_string(emitter, rep_text_string(&field));
+	rep_cell_number(emitter, row->pointers);
+	rep_cell_number(emitter, row->holders);
+	rep_cell_number(emitter, row->targets);
+	rep_cell_number(emitter, row->dominated);
+	rep_name_node(&first, context->snapshot, row->node);
+	rep_cell_labelled(
+		emitter, rep_text_string(&first), row->is_root ? "" : rep_text_string(&first));
+	rep_cell_string(emitter, rep_text_string(&field));
+	rep_cell_string(emitter, row->name);
+	rep_row_end(emitter);
+	rep_text_release(&field);
+	rep_text_release(&first);
+}
+
+static void write_referrers(struct rep_context *context, const struct answer *answer,
+	const struct hg_referrers *referrers, uint64_t limit)
+{
+	struct rep_emitter *emitter = context->emitter;
+	size_t shown = limit && limit < referrers->count ? (size_t)limit : referrers->count;
+	rep_begin(context, "why", NULL);
+	write_selection_text(emitter, answer);
+	write_selection(emitter, answer);
+	rep_headline(emitter, "Who points to them; 'dominate': and alone keeps so many alive");
+	rep_table_begin(emitter, "referrers", referrer_columns,
+		sizeof(referrer_columns) / sizeof(referrer_columns[0]));
+	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
+		write_referring(context, referrers->rows[i]);
+	rep_table_end(emitter);
+	rep_more_rows(emitter, referrers->count - shown, "rows", "--limit 0");
+	rep_document_end(emitter);
+}
+
+static enum hg_status explain_answer(
+	struct rep_context *context, struct answer *answer, uint64_t limit)
+{
+	enum hg_status status = hg_explain_nodes(context->snapshot, answer->selection->nodes,
+		answer->selection->count, &answer->why);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	answer->reached = answer->why->reached;
+	answer->unreachable = answer->why->unreachable;
+	if (!keep_path_rows(answer, limit))
+		status = rep_no_memory(context);
+	else
+		write_why(context, answer);
+	free(answer->kept);
+	hg_why_release(&answer->why);
+	return status;
+}
+
+static enum hg_status list_referrers(
+	struct rep_context *context, struct answer *answer, uint64_t limit)
+{
+	struct hg_referrers *referrers;
+	enum hg_status status = hg_list_referrers(
+		context->snapshot, answer->selection->nodes, answer->selection->count, &referrers);
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	answer->reached = referrers->reached;
+	answer->unreachable = referrers->unreachable;
+	write_referrers(context, answer, referrers, limit);
+	hg_referrers_release(&referrers);
+	return HG_OK;
+}
+
+enum hg_status rep_why(
+	struct rep_context *context, const char *pattern, bool referrers, uint64_t limit)
 {
 	struct answer answer = {.pattern = pattern};
 	enum hg_status status = hg_select(context->snapshot, pattern, &answer.selection);
-	bool nothing = status == HG_OK && answer.selection->count == 0;
-	if (status == HG_OK && !nothing)
-		status = hg_explain_nodes(context->snapshot, answer.selection->nodes,
-			answer.selection->count, &answer.why);
-	if (nothing) {
+	if (status != HG_OK)
+		return rep_library_failed(context, status);
+	if (answer.selection->count == 0)
 		status = rep_nothing_matches(context, NULL, pattern);
-	} else if (status != HG_OK) {
-		status = rep_library_failed(context, status);
-	} else if (!keep_path_rows(&answer, limit)) {
-		status = rep_no_memory(context);
-	} else {
-		rep_begin(context, "why", NULL);
-		write_selection_text(context->emitter, &answer);
-		write_selection(context->emitter, &answer);
-		write_steps(context, &answer);
-		write_runs_for_programs(context->emitter, answer.why);
-		write_also_held(context->emitter, answer.why);
-		write_paths(context, &answer);
-		rep_document_end(context->emitter);
-	}
-	free(answer.kept);
-	hg_why_release(&answer.why);
+	else if (referrers)
+		status = list_referrers(context, &answer, limit);
+	else
+		status = explain_answer(context, &answer, limit);
 	hg_selection_release(&answer.selection);
 	return status;
 }

@@ -190,6 +190,8 @@ static const char formats[] =
 	".It why\n"
 	"depth, address, tag, location, nodes, targets, bytes, type, offheap_bytes,\n"
 	"name\n"
+	".It why --referrers\n"
+	"holder, field, field_name, pointers, holders, targets, dominated, address\n"
 	".It retained\n"
 	"part, name, nodes, reachable, blocks, bytes, offheap_bytes, retained_blocks,\n"
 	"retained_bytes, retained_offheap_bytes, shared_blocks, shared_bytes,\n"

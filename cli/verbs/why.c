@@ -12,10 +12,18 @@ static enum hg_status run_why(struct cli_run *run)
 		run->operands[1] = file;
 	}
 	BASE_TRY(cli_begin_with_snapshot(run));
-	return rep_why(&run->context, run->operands[0], cli_limit(run, 20));
+	return rep_why(&run->context, run->operands[0], run->values.who_points, cli_limit(run, 20));
 }
 
-static const struct cli_option *const tables[] = {cli_limit_options, cli_format_options,
+static const struct cli_option own[] = {
+	{"referrers", 0, CLI_FLAG, offsetof(struct cli_values, who_points), NULL, NULL,
+		"instead of paths, who points to the blocks: holders by type, or root by name, and "
+		"by field, with the numbers of pointers, of blocks they lead to, and of those that "
+		"they dominate"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_format_options,
 	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_why = {

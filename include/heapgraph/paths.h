@@ -97,4 +97,31 @@ HG_API enum hg_status hg_explain_nodes(
 	struct hg_snapshot *snapshot, const hg_node *nodes, size_t count, struct hg_why **out);
 HG_API void hg_why_release(struct hg_why **why);
 
+/*
+ * Who points to selected nodes: reachable holders of one class, through one of their fields; those
+ * of arrays are one.
+ */
+struct hg_referring {
+	const char *name; /* of the class, as in the retention tree */
+	uint32_t type;    /* 0 unknown, or a root */
+	bool is_root;
+	bool is_element;    /* through any element of an array, 'field' for one */
+	hg_node node;       /* the first of the holders */
+	uint64_t field;     /* of it; HG_UNKNOWN: a root, or what a block holds besides fields */
+	uint64_t pointers;  /* to selected nodes */
+	uint64_t holders;   /* that have them */
+	uint64_t targets;   /* that they lead to */
+	uint64_t dominated; /* of these, by the holder itself: nothing else keeps them alive */
+};
+
+struct hg_referrers {
+	uint64_t reached, unreachable; /* of the nodes */
+	size_t count;
+	struct hg_referring **rows; /* by pointers descending, then name and field */
+};
+
+HG_API enum hg_status hg_list_referrers(struct hg_snapshot *snapshot, const hg_node *nodes,
+	size_t count, struct hg_referrers **out);
+HG_API void hg_referrers_release(struct hg_referrers **referrers);
+
 #endif

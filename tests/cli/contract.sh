@@ -52,6 +52,8 @@ header tree \
 	depth,path,blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,made_at tree $tiny
 header 'tree --blocks' depth,address,type,location,bytes,retained_bytes,children tree --blocks $tiny
 header why depth,address,tag,location,nodes,targets,bytes,type,offheap_bytes,name why loc:t1.ml $tiny
+header 'why --referrers' holder,field,field_name,pointers,holders,targets,dominated,address \
+	why --referrers loc:t1.ml $tiny
 header retained "part,name,nodes,reachable,blocks,bytes,offheap_bytes,retained_blocks,retained_bytes,\
 retained_offheap_bytes,shared_blocks,shared_bytes,shared_offheap_bytes,largest" retained string $tiny
 header object index,kind,value,address,tag,location,bytes,retained_bytes,code,name,type,text \

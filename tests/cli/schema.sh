@@ -44,6 +44,7 @@ for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
 		awk '$2 > 2 { print $1; exit }')
 	written object object "$address" "$dump"
 	written why why "$address" "$dump"
+	written why_referrers why --referrers "$address" "$dump"
 	written retained retained "$address" string "$dump"
 done
 for key in path location tag module root type type,location callstack function; do

@@ -82,3 +82,34 @@ check 'with the end itself' grep -qF " $end (int -> int) list, 2 words" "$work/o
 # pairs that the frames of wait, ten cells of it.
 run why '(int * string) list' --format json "${typed[@]}"
 check 'only the stack holds it' jq -e '.rows[0].name | startswith("stack ")' "$work/out"
+
+# Who points to blocks of a type: as all pointers and all blocks say.
+referrers() {
+	local name=$1 type=$2
+	shift 2
+	run edges --format csv "$@"
+	cp "$work/out" "$work/edges"
+	run objects --format csv "$@"
+	cp "$work/out" "$work/objects"
+	check_run "$name: who points to $type" 0 why --referrers --format csv "$type" "$@"
+	cp "$work/out" "$work/referrers"
+	check "$name: holders of $type" python3 tests/cli/referrers.py \
+		"$work/referrers" "$work/edges" "$work/objects" "$type"
+	check "$name: there are some" test "$(wc -l <"$work/referrers")" -gt 1
+}
+
+for version in 4.13.1 5.3.0; do
+	zstd -dqf "$fixtures/cores/tiny-$version.prof.zst" -o "$work/$version.prof"
+	for type in Tiny.item string; do
+		referrers "$version" "$type" --prof "$work/$version.prof" \
+			"$fixtures/cores/tiny-$version.core.zst"
+	done
+done
+referrers 'cache' Cache.session "$cache0"
+referrers 'cache, later' string "$cache5"
+referrers 'cache, all roots alike' string --roots all "$cache5"
+run why --referrers Tiny.item "${typed[@]}"
+check 'text: which field' grep -qE '^ +200 +200 +200 +101 .* Node\.d +Tiny\.item Map' "$work/out"
+check_equal 'text: --limit' \
+	"$("$hg" why --referrers string --limit 3 "${typed[@]}" | grep -c 'more rows; --limit 0 shows all')" 1
+refuses 'nothing matches' 2 why --referrers Tiny.itm "${typed[@]}"

@@ -517,6 +517,8 @@ static void places_that_are_missing(void **state)
 	REFUSED(struct hg_why, hg_explain_nodes(asked, NULL, 0, out), hg_why_release(out));
 	REFUSED(struct hg_sets, hg_compare_sets(asked, &(struct hg_set){NULL, 0}, 1, out),
 		hg_sets_release(out));
+	REFUSED(struct hg_referrers, hg_list_referrers(asked, NULL, 0, out),
+		hg_referrers_release(out));
 	REFUSED(struct hg_nearest, hg_find_nearest(asked, "cache", out), hg_nearest_release(out));
 	REFUSED(struct hg_object, hg_describe_object(asked, 0, 0, 0, out), hg_object_release(out));
 	REFUSED(struct hg_picture, hg_draw_picture(asked, NULL, out), hg_picture_release(out));

@@ -1,0 +1,286 @@
+/* Who points to the blocks of a set: holders by class and field, in one pass over the heap. */
+#include "query/shared/path_classes.h"
+#include "query/shared/result.h"
+
+#include "base/assert.h"
+#include "base/bits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields are told apart in 24 bits; those of arrays are one, and links are none. */
+enum { MOST_FIELD = (1 << 24) - 3, LINK, ELEMENTS, MOST_TOLD_APART = 16 };
+
+/* A row while it is counted. */
+struct pointing {
+	struct hg_referring row;
+	uint32_t class;
+	uint32_t last; /* holder counted last */
+};
+
+struct referring {
+	struct hg_snapshot *snapshot;
+	uint64_t *selected; /* a bit by node */
+	struct query_path_classes classes;
+	struct pointing *rows;
+	uint64_t count, capacity;
+	struct base_map by_field; /* rows by class, tag and field of the holders */
+	uint64_t *pairs;          /* row << 33 | target << 1 | 1 unless the holder dominates it */
+	uint64_t pair_count, pair_capacity;
+};
+
+/* What points: a block or a root, and from where in it. */
+struct pointer {
+	uint32_t holder, class, target;
+	unsigned tag;
+	uint64_t field, fields; /* of how many */
+};
+
+static uint64_t field_key(const struct pointer *p, uint64_t field)
+{
+	return (uint64_t)p->class << 32 | (uint64_t)p->tag << 24 | field;
+}
+
+/* Elements of arrays are alike, and so are the words of large blocks of which nothing is known. */
+static bool is_element(struct hg_snapshot *snapshot, const struct pointer *p)
+{
+	char name[64];
+	hg_field_name(snapshot, p->holder, p->field, name, sizeof(name));
+	return *name ? *name == '[' : p->fields > MOST_TOLD_APART;
+}
+
+static enum hg_status find_pointing(struct referring *r, const struct pointer *p, uint64_t *out)
+{
+	uint64_t field = p->field == HG_UNKNOWN ? LINK : p->field;
+	if (base_map_get(&r->by_field, field_key(p, ELEMENTS), out))
+		return HG_OK;
+	if (field > MOST_FIELD && p->field != HG_UNKNOWN)
+		field = MOST_FIELD;
+	if (base_map_get(&r->by_field, field_key(p, field), out))
+		return HG_OK;
+	bool is_block = p->holder < r->snapshot->snap.block_count;
+	if (is_block && field != LINK && is_element(r->snapshot, p))
+		field = ELEMENTS;
+	BASE_TRY(query_grow(r->snapshot, &r->rows, r->count, &r->capacity, sizeof(*r->rows)));
+	r->rows[r->count] = (struct pointing){
+		.row = {.node = p->holder,
+			.field = field == LINK ? HG_UNKNOWN : p->field,
+			.is_element = field == ELEMENTS,
+			.is_root = !is_block},
+		.class = p->class,
+		.last = HG_NO_NODE,
+	};
+	*out = r->count++;
+	return base_map_set(&r->by_field, field_key(p, field), *out, &r->snapshot->session->error);
+}
+
+static enum hg_status add_pointer(struct referring *r, const struct pointer *p)
+{
+	const struct graph *g = &r->snapshot->graph;
+	uint64_t at;
+	BASE_TRY(find_pointing(r, p, &at));
+	struct pointing *pointing = &r->rows[at];
+	pointing->row.pointers++;
+	pointing->row.holders += pointing->last != p->holder;
+	pointing->last = p->holder;
+	bool dominates = g->idom[g->position[p->target].n].n == g->position[p->holder].n;
+	BASE_TRY(query_grow(
+		r->snapshot, &r->pairs, r->pair_count, &r->pair_capacity, sizeof(*r->pairs)));
+	r->pairs[r->pair_count++] = at << 33 | (uint64_t)p->target << 1 | !dominates;
+	return HG_OK;
+}
+
+static bool is_wanted_target(const struct referring *r, uint32_t target)
+{
+	return target != HG_NO_NODE && base_bit(r->selected, target);
+}
+
+/* The fields of a block that is reachable: those that pass 1 has kept may be pointers. */
+static enum hg_status add_pointers_of_cell(
+	struct referring *r, uint32_t rank, const struct snap_cell *cell)
+{
+	const struct snap *snap = &r->snapshot->snap;
+	uint64_t first = snap_header_word(cell->address) + 1;
+	struct pointer p = {.holder = rank,
+		.class = QUERY_NO_CLASS,
+		.tag = cell->tag,
+		.fields = cell->field_count};
+	if (!graph_reaches(r->snapshot->graph.position[rank]))
+		return HG_OK;
+	for (uint64_t j = 0; j < cell->field_count; j++) {
+		if (!(snap_ranks_line(&snap->ranks, first + j)->kept >> ((first + j) & 63) & 1))
+			continue;
+		p.target = snap_resolve_node(snap, cell->fields[j]);
+		if (!is_wanted_target(r, p.target))
+			continue;
+		p.field = j;
+		if (p.class == QUERY_NO_CLASS)
+			BASE_TRY(query_path_class_of_block(&r->classes, rank, cell, &p.class));
+		BASE_TRY(add_pointer(r, &p));
+	}
+	return HG_OK;
+}
+
+static enum hg_status add_pointers_of_blocks(struct referring *r)
+{
+	struct snap *snap = &r->snapshot->snap;
+	const uint64_t count = snap->block_count;
+	struct snap_walk walk;
+	struct snap_run run;
+	uint32_t rank = 0;
+	enum hg_status status = HG_OK;
+	BASE_TRY(snap_walk_init(&walk, snap, &r->snapshot->session->error));
+	snap_walk_range(&walk, 0, snap->entry_count);
+	while (status == HG_OK && snap_walk_next(&walk, &run)) {
+		struct snap_scan scan = snap_scan_run(snap, &run);
+		struct snap_cell cell;
+		for (; status == HG_OK && rank < count && snap_scan_next(&scan, &cell); rank++)
+			status = add_pointers_of_cell(r, rank, &cell);
+	}
+	snap_walk_release(&walk);
+	return status;
+}
+
+static enum hg_status add_pointer_of_root(struct referring *r, uint64_t root, uint32_t target)
+{
+	struct pointer p = {.holder = snap_root_node(&r->snapshot->snap, root),
+		.target = target,
+		.field = HG_UNKNOWN};
+	if (!is_wanted_target(r, target) || !graph_reaches(r->snapshot->graph.position[p.holder]))
+		return HG_OK;
+	BASE_TRY(query_path_class_of_root(&r->classes, root, &p.class));
+	return add_pointer(r, &p);
+}
+
+/* What is no field: the values of roots, what fibers hold, data of ephemerons. */
+static enum hg_status add_other_pointers(struct referring *r)
+{
+	const struct snap *snap = &r->snapshot->snap;
+	for (uint64_t i = 0; i < snap->root_count; i++)
+		BASE_TRY(add_pointer_of_root(r, i, snap_resolve_node(snap, snap->roots[i].value)));
+	for (uint64_t i = 0; i < snap->link_count; i++) {
+		const struct snap_link *link = &snap->links[i];
+		struct pointer p = {.holder = link->from, .target = link->to, .field = HG_UNKNOWN};
+		struct snap_cell cell;
+		if (p.holder >= snap->block_count) {
+			BASE_TRY(add_pointer_of_root(r, p.holder - snap->block_count, p.target));
+			continue;
+		}
+		if (!is_wanted_target(r, p.target) ||
+			!graph_reaches(r->snapshot->graph.position[p.holder]) ||
+			!snap_block(&r->snapshot->lookup, (struct snap_rank){p.holder}, &cell))
+			continue;
+		p.tag = cell.tag;
+		BASE_TRY(query_path_class_of_block(&r->classes, p.holder, &cell, &p.class));
+		BASE_TRY(add_pointer(r, &p));
+	}
+	return HG_OK;
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Targets of each row, each once; where one pointer to it is its dominator's, that comes first. */
+static void count_targets(struct referring *r)
+{
+	if (r->pair_count)
+		qsort(r->pairs, r->pair_count, sizeof(*r->pairs), compare_pairs);
+	for (uint64_t i = 0; i < r->pair_count; i++) {
+		struct hg_referring *row = &r->rows[r->pairs[i] >> 33].row;
+		if (i > 0 && r->pairs[i] >> 1 == r->pairs[i - 1] >> 1)
+			continue;
+		row->targets++;
+		row->dominated += !(r->pairs[i] & 1);
+	}
+}
+
+static int compare_referring(const void *a, const void *b)
+{
+	const struct hg_referring *x = a, *y = b;
+	if (x->pointers != y->pointers)
+		return x->pointers > y->pointers ? -1 : 1;
+	int order = strcmp(x->name, y->name);
+	if (order)
+		return order;
+	if (x->field != y->field)
+		return x->field < y->field ? -1 : 1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Rows, with the names of their classes. */
+static enum hg_status keep_referring(struct referring *r, struct hg_referrers *out)
+{
+	size_t length = 1;
+	char *text;
+	struct hg_referring *rows;
+	for (uint64_t i = 0; i < r->count; i++)
+		length += strlen(r->classes.all[r->rows[i].class].name) + 1;
+	BASE_TRY(query_alloc(r->snapshot, length, 1, (void **)&text));
+	query_keep(out, text);
+	BASE_TRY(query_alloc(r->snapshot, r->count, sizeof(*rows), (void **)&rows));
+	for (uint64_t i = 0; i < r->count; i++) {
+		const struct query_path_class *class = &r->classes.all[r->rows[i].class];
+		rows[i] = r->rows[i].row;
+		rows[i].name = text;
+		rows[i].type = class->type;
+		text = stpcpy(text, class->name) + 1;
+	}
+	if (r->count)
+		qsort(rows, r->count, sizeof(*rows), compare_referring);
+	out->count = r->count;
+	return query_keep_rows(r->snapshot, out, rows, r->count, sizeof(*rows), &out->rows);
+}
+
+static enum hg_status select_targets(
+	struct referring *r, const hg_node *nodes, size_t count, struct hg_referrers *out)
+{
+	const struct hg_snapshot *snapshot = r->snapshot;
+	BASE_TRY(query_alloc(r->snapshot, base_bit_words(snapshot->graph.node_count),
+		sizeof(*r->selected), (void **)&r->selected));
+	for (size_t i = 0; i < count; i++) {
+		if (!graph_reaches(query_position(snapshot, nodes[i]))) {
+			out->unreachable++;
+			continue;
+		}
+		out->reached++;
+		base_bit_set(r->selected, nodes[i]);
+	}
+	return query_path_classes_init(&r->classes, r->snapshot);
+}
+
+static enum hg_status find_referring(
+	struct referring *r, const hg_node *nodes, size_t count, struct hg_referrers *out)
+{
+	if (!nodes && count)
+		return base_fail(&r->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no nodes are given");
+	BASE_TRY(select_targets(r, nodes, count, out));
+	BASE_TRY(add_pointers_of_blocks(r));
+	BASE_TRY(add_other_pointers(r));
+	count_targets(r);
+	return keep_referring(r, out);
+}
+
+enum hg_status hg_list_referrers(
+	struct hg_snapshot *snapshot, const hg_node *nodes, size_t count, struct hg_referrers **out)
+{
+	struct referring r = {.snapshot = snapshot};
+	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
+	enum hg_status status = find_referring(&r, nodes, count, *out);
+	query_path_classes_release(&r.classes);
+	base_map_release(&r.by_field);
+	free(r.selected);
+	free(r.rows);
+	free(r.pairs);
+	if (status != HG_OK)
+		query_free(out);
+	return status;
+}
+
+void hg_referrers_release(struct hg_referrers **referrers)
+{
+	query_free(referrers);
+}
