@@ -115,6 +115,7 @@ void rep_summary_process_values(struct rep_emitter *emitter, const struct summar
 		{"swapped_bytes", memory->swapped},
 		{"heap_absent_bytes", memory->heap_absent},
 		{"offheap_absent_bytes", memory->offheap_absent},
+		{"offheap_unplaced_bytes", memory->offheap_unplaced},
 	};
 	rep_section_begin(emitter, "process", NULL);
 	rep_value_bool(emitter, "resident", NULL, memory->is_resident);

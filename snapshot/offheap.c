@@ -46,11 +46,24 @@ static void merge_ranks(struct snap *snap)
 	snap->offheap_count = kept + 1;
 }
 
+static enum hg_status add_offheap(
+	struct snap *snap, uint32_t rank, uint64_t bytes, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&snap->offheap, snap->offheap_count, &snap->offheap_capacity,
+		sizeof(*snap->offheap), error));
+	snap->offheap[snap->offheap_count++] = (struct snap_offheap){rank, bytes};
+	return HG_OK;
+}
+
 enum hg_status snap_settle_offheap(
 	struct snap *snap, snap_reached_fn *reached, const void *data, struct hg_error *error)
 {
-	uint64_t covered = 0;
-	for (uint64_t i = 0, end; i < snap->outside_count; i = end) {
+	uint64_t covered = 0, i = 0;
+	for (; i < snap->outside_count && snap->outside[i].end == 0; i++) {
+		BASE_TRY(add_offheap(snap, snap->outside[i].rank, snap->outside[i].view, error));
+		snap->unplaced_bytes += snap->outside[i].view;
+	}
+	for (uint64_t end; i < snap->outside_count; i = end) {
 		const struct snap_outside *first = &snap->outside[i], *owner = NULL;
 		for (end = i;
 			end < snap->outside_count && snap->outside[end].start == first->start &&
@@ -69,10 +82,7 @@ enum hg_status snap_settle_offheap(
 			snap->mapped_bytes += first->end - from;
 			continue;
 		}
-		BASE_TRY(base_grow(&snap->offheap, snap->offheap_count, &snap->offheap_capacity,
-			sizeof(*snap->offheap), error));
-		snap->offheap[snap->offheap_count++] =
-			(struct snap_offheap){owner->rank, first->end - from};
+		BASE_TRY(add_offheap(snap, owner->rank, first->end - from, error));
 	}
 	merge_ranks(snap);
 	return HG_OK;

@@ -76,8 +76,8 @@ struct snap_ephemeron {
 
 /* Memory outside the heap that a block refers to and frees with itself (offheap.h). */
 struct snap_outside {
-	uint64_t start, end;
-	uint64_t view; /* bytes of it that are the block's; others may share the memory */
+	uint64_t start, end; /* both 0: nobody knows where it is */
+	uint64_t view;       /* bytes of it that are the block's; others may share the memory */
 	uint32_t rank;
 	bool is_file; /* a file is mapped there */
 };
@@ -169,7 +169,8 @@ struct snap {
 	uint64_t outside_count, outside_capacity;
 	struct snap_offheap *offheap; /* by rank; made of the former when reachability is known */
 	uint64_t offheap_count, offheap_capacity;
-	uint64_t mapped_bytes; /* of these, files that blocks map, which are not in offheap */
+	uint64_t unplaced_bytes;      /* of these, those of which nobody knows where they are */
+	uint64_t mapped_bytes;        /* files that blocks map, which are not in offheap */
 	struct snap_sampled *sampled; /* by address */
 	uint64_t sampled_count, sampled_capacity;
 	/* What a profiler in the program tracks, also blocks that are none by now; HG_UNKNOWN. */

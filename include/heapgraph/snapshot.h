@@ -292,6 +292,7 @@ struct hg_memory {
 	uint64_t swapped;        /* that was not in memory */
 	uint64_t offheap_absent; /* of hg_totals.offheap_bytes: never touched, or not in the core */
 	uint64_t heap_absent;    /* of the heap, the same */
+	uint64_t offheap_unplaced; /* of hg_totals.offheap_bytes: somewhere in the rest */
 };
 
 /* NULL if there is no process behind the file.  Valid as long as the snapshot. */

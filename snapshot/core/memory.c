@@ -209,8 +209,8 @@ static struct uses sweep_ranges(struct ranges *ranges)
 	return uses;
 }
 
-static void fill_memory(
-	const struct snap_capture_note *capture, const struct uses *uses, struct hg_memory *out)
+static void fill_memory(const struct snap_capture_note *capture, const struct uses *uses,
+	uint64_t unplaced, struct hg_memory *out)
 {
 	const uint64_t *present = uses->present;
 	*out = (struct hg_memory){.is_resident = knows_residence(capture),
@@ -222,6 +222,7 @@ static void fill_memory(
 		.peak = HG_UNKNOWN,
 		.swapped = HG_UNKNOWN,
 		.heap_absent = uses->absent[USE_HEAP],
+		.offheap_unplaced = unplaced,
 		.offheap_absent = uses->absent[USE_OFFHEAP]};
 	uint64_t own = out->heap + out->offheap + out->stacks + out->data + out->rest;
 	out->total = own;
@@ -248,7 +249,7 @@ enum hg_status elfcore_memory(
 		status = add_present(core, &ranges);
 	if (status == HG_OK) {
 		struct uses uses = sweep_ranges(&ranges);
-		fill_memory(core->image.capture, &uses, out);
+		fill_memory(core->image.capture, &uses, snap->unplaced_bytes, out);
 	}
 	free(ranges.items);
 	return status;

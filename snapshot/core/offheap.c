@@ -171,6 +171,50 @@ enum hg_status elfcore_load_offheap(struct elfcore *core, struct hg_error *error
 	return HG_OK;
 }
 
+/* Memory that the process has, mapped in whatever way. */
+static uint64_t mapped_memory(const struct snap_image *image)
+{
+	uint64_t bytes = 0;
+	for (uint64_t i = 0; i < image->load_count; i++)
+		bytes += image->loads[i].end - image->loads[i].address;
+	return bytes;
+}
+
+static int ranks_of_outside(const void *a, const void *b)
+{
+	const struct snap_outside *x = a, *y = b;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/*
+ * Of custom blocks that are none of the runtime's nobody knows what they own, but for those that
+ * Gc.Memprof has sampled for it: it keeps the size that caml_alloc_custom_mem() was told.  Expects
+ * the blocks that are known in order.
+ */
+static enum hg_status add_sampled(struct elfcore *core, struct hg_error *error)
+{
+	struct snap *snap = core->snap;
+	const struct snap_runtime *runtime = &core->runtime;
+	uint64_t known = snap->outside_count, left = mapped_memory(&core->image);
+	for (uint64_t i = 0; i < runtime->sample_count; i++) {
+		const struct snap_sample *sample = &runtime->samples[i];
+		struct snap_outside outside = {.view = 8 * sample->wosize};
+		if (sample->source != SNAP_SAMPLE_CUSTOM || sample->block & 7 ||
+			sample->wosize == 0 || sample->wosize > left / 8)
+			continue;
+		outside.rank = snap_resolve_node(snap, sample->block);
+		if (outside.rank == HG_NO_NODE ||
+			(known && bsearch(&outside, snap->outside, known, sizeof(outside),
+					  ranks_of_outside)))
+			continue;
+		left -= outside.view;
+		BASE_TRY(base_grow(&snap->outside, snap->outside_count, &snap->outside_capacity,
+			sizeof(*snap->outside), error));
+		snap->outside[snap->outside_count++] = outside;
+	}
+	return HG_OK;
+}
+
 enum hg_status elfcore_finalise_offheap(struct elfcore *core, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
@@ -187,6 +231,9 @@ enum hg_status elfcore_finalise_offheap(struct elfcore *core, struct hg_error *e
 			sizeof(*snap->outside), error));
 		snap->outside[snap->outside_count++] = outside;
 	}
+	if (snap->outside_count)
+		qsort(snap->outside, snap->outside_count, sizeof(*snap->outside), ranks_of_outside);
+	BASE_TRY(add_sampled(core, error));
 	snap_sort_outside(snap);
 	free(core->offheap);
 	core->offheap = NULL;

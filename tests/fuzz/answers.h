@@ -95,7 +95,8 @@ static void check_memory(struct context *c)
 	CHECK(m->total + m->overcounted == m->heap + m->offheap + m->stacks + m->data + m->rest +
 						   m->files + m->shared + m->uncounted);
 	if (c->totals->offheap_bytes != HG_UNKNOWN)
-		CHECK(m->offheap + m->offheap_absent == c->totals->offheap_bytes);
+		CHECK(m->offheap + m->offheap_absent + m->offheap_unplaced ==
+			c->totals->offheap_bytes);
 }
 
 static void check_names(struct context *c, hg_node node, uint32_t location)

@@ -3,7 +3,12 @@
 
      TRACKED live=N      blocks that the tracker has been told of and that are alive
      MADE line=L bytes=B what was allocated in a line of this file while words were sampled, and is
-                         alive *)
+                         alive
+     OWNED name=BYTES    outside the heap, as the runtime was told *)
+
+type owner
+
+external owner : int -> owner = "stubs_owner"
 
 let live = ref 0
 let told = ref 0
@@ -59,12 +64,15 @@ let () =
   let large = Array.make 50000 0.5 in
   let copy : string list = Marshal.from_string (Marshal.to_string (texts (size / 4)) []) 0 in
   let outside = Bigarray.Array1.create Bigarray.char Bigarray.c_layout 100000 in
+  let owner = owner 1_600_000 in
   Gc.full_major ();
   Report.program ();
   Report.reported :=
     [ ("grown", Obj.repr grown); ("words", Obj.repr words); ("rows", Obj.repr rows);
-      ("large", Obj.repr large); ("copy", Obj.repr copy); ("outside", Obj.repr outside) ];
+      ("large", Obj.repr large); ("copy", Obj.repr copy); ("outside", Obj.repr outside);
+      ("owner", Obj.repr owner) ];
   List.iter Report.value !Report.reported;
+  Printf.printf "OWNED outside=100000\nOWNED owner=1600000\n";
   (* Nodes of three words, rows of twenty, and a header each. *)
   Printf.printf "MADE line=%d bytes=%d\n" tree_line (((1 lsl 13) - 1) * 8 * 4);
   Printf.printf "MADE line=%d bytes=%d\n" row_line (size / 10 * 8 * 21);

@@ -84,6 +84,17 @@ value stubs_with_local(value f, value v)
 	CAMLreturn(result);
 }
 
+static struct custom_operations owner_operations = {
+	.identifier = "heapgraph.tests.owner",
+	.finalize = finalize,
+};
+
+/* A custom block that tells the runtime of so many bytes outside. */
+value stubs_owner(value bytes)
+{
+	return caml_alloc_custom_mem(&owner_operations, 8, (mlsize_t)Long_val(bytes));
+}
+
 /* A Bigarray over memory of C, which it owns if it is given away. */
 value stubs_outside(value size, value given)
 {

@@ -99,6 +99,21 @@ static void files_are_no_memory(void **state)
 	release(&snap);
 }
 
+/* Some have a size, and no place where it could be that of others, too. */
+static void without_a_place(void **state)
+{
+	struct snap snap = {0};
+	(void)state;
+	add(&snap, 0, 0, 64, 5);
+	add(&snap, 0, 0, 64, 3);
+	add(&snap, 8, 16, 8, 5);
+	settle(&snap, 0);
+	assert_int_equal(snap_offheap_bytes(&snap, 3), 64);
+	assert_int_equal(snap_offheap_bytes(&snap, 5), 72);
+	assert_int_equal(snap.unplaced_bytes, 128);
+	release(&snap);
+}
+
 /* A range, of which some are the same memory as an earlier one. */
 static struct snap_range random_range(const struct snap *snap)
 {
@@ -148,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_count_once),
 		cmocka_unit_test(files_are_no_memory),
+		cmocka_unit_test(without_a_place),
 		cmocka_unit_test(every_byte_has_one_owner),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
