@@ -158,14 +158,15 @@ static void put_part(struct places_text *text, const struct query_place *places,
 static void put_places(struct places_text *text, const struct query_place *places, uint64_t count,
 	enum hg_made_part wanted, unsigned most)
 {
-	struct told_part own = {.own = true}, others = {.own = false};
-	if (wanted != HG_MADE_IN_LIBRARIES)
-		own = choose_places(places, count, true, most);
-	if (wanted != HG_MADE_IN_PROGRAM)
-		others = choose_places(places, count, false, most);
+	struct told_part own = choose_places(places, count, true, most);
+	struct told_part others = choose_places(places, count, false, most);
 	/* Libraries come last, and not with what is less to the point. */
+	if (wanted == HG_MADE_IN_PROGRAM || (own.count && others.sort > own.sort))
+		others.count = 0;
+	if (wanted == HG_MADE_IN_LIBRARIES)
+		own.count = 0;
 	bool fits = !most || own.count + others.count <= most;
-	if (own.count && (own.too_many || others.too_many || !fits || others.sort > own.sort))
+	if (own.count && (own.too_many || others.too_many || !fits))
 		others.count = 0;
 	const struct told_part *first = own.count ? &own : &others;
 	if (first->too_many) {

@@ -56,9 +56,9 @@ enum hg_made_part {
  * no limit); "" if none is known.  Only the best places of a part are told: those of which blocks
  * are known, as far as they make 95 % of their bytes; else the exact and direct ones; else those of
  * more general types; else calls.  A call in the program is as good as a direct place if libraries
- * make such values, too.  Of a type that is made in libraries only, HG_MADE_IN_PROGRAM is "".  Of
- * HG_MADE_ANYWHERE libraries are left out where their places are less to the point than those in
- * the program, or would be more than 'most' with them.
+ * make such values, too.  Of a type that is made in libraries only, HG_MADE_IN_PROGRAM is "".
+ * Libraries are left out where their places are less to the point than those in the program, and of
+ * HG_MADE_ANYWHERE if they would be more than 'most' with them.
  */
 HG_API size_t hg_made_at(struct hg_snapshot *snapshot, uint32_t type, enum hg_made_part part,
 	unsigned most, char *buffer, size_t size);

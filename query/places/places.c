@@ -98,19 +98,54 @@ static enum hg_status add_made(struct hg_snapshot *snapshot, struct query_places
 	return HG_OK;
 }
 
+/*
+ * Which units of the profile are in the program: it may have those of other programs, too.  All, if
+ * that is not known of some: stripped programs have no names for them.
+ */
+static enum hg_status find_linked(struct hg_snapshot *snapshot, bool **out)
+{
+	const struct snap *snap = &snapshot->snap;
+	const struct retype_types *types = &snapshot->retype.types;
+	bool any = false, nameless = false;
+	BASE_TRY(query_alloc(
+		snapshot, (uint64_t)types->unit_count + 1, sizeof(**out), (void **)out));
+	for (uint64_t i = 0; i < snap->unit_count; i++) {
+		uint32_t number = retype_unit_named(types, snap->units[i].name);
+		nameless |= strncmp(snap->units[i].name, "module 0x", 9) == 0;
+		any |= number != RETYPE_NONE;
+		if (number != RETYPE_NONE)
+			(*out)[number] = true;
+	}
+	if (!any || nameless)
+		memset(*out, true, types->unit_count);
+	return HG_OK;
+}
+
+static enum hg_status index_location(struct hg_snapshot *snapshot, struct query_places *places,
+	uint64_t *capacity, const bool *linked, uint32_t number)
+{
+	struct retype_types *types = &snapshot->retype.types;
+	const struct retype_location *location = &types->locations[number];
+	uint32_t count;
+	if (location->line == 0 || (location->unit < types->unit_count && !linked[location->unit]))
+		return HG_OK;
+	const struct retype_made *made = retype_location_made(types, location, &count);
+	for (uint32_t i = 0; i < count; i++)
+		BASE_TRY(add_made(snapshot, places, capacity, number, &made[i]));
+	return HG_OK;
+}
+
 static enum hg_status index_made(struct hg_snapshot *snapshot, struct query_places *places)
 {
 	struct retype_types *types = &snapshot->retype.types;
 	uint64_t capacity = 0;
-	for (uint32_t i = 0; i < types->location_count; i++) {
-		uint32_t count;
-		if (types->locations[i].line == 0)
-			continue;
-		const struct retype_made *made =
-			retype_location_made(types, &types->locations[i], &count);
-		for (uint32_t j = 0; j < count; j++)
-			BASE_TRY(add_made(snapshot, places, &capacity, i, &made[j]));
-	}
+	bool *linked;
+	BASE_TRY(find_linked(snapshot, &linked));
+	enum hg_status status = HG_OK;
+	for (uint32_t i = 0; i < types->location_count && status == HG_OK; i++)
+		status = index_location(snapshot, places, &capacity, linked, i);
+	free(linked);
+	BASE_TRY(status);
 	if (places->made_count)
 		qsort(places->made, places->made_count, sizeof(*places->made), compare_made);
 	return types->status;
