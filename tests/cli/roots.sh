@@ -153,6 +153,36 @@ rows $cache0
 columns retained_bytes kind name <"$work/roots" | awk -F '\t' '$1 == 0' | sort -u >"$work/got"
 check 'roots that share what they hold retain nothing' test -s "$work/got"
 
+# Roots that pass hold only what lasting ones do not: of the fields of a list that both have, nothing.
+# 'held' of tiny.ml is on the stack only, the table in a global only.
+kept() {
+	columns kind retained_bytes <"$work/roots" | awk -F '\t' -v kind="$1" '$1 == kind { sum += $2 }
+		END { print sum + 0 }'
+}
+for core in "$fixtures"/cores/zoo-*.core.zst; do
+	name=${core##*/}
+	rows "$core"
+	lasting=$(kept global)
+	passing=$(kept stack)
+	rows --roots all "$core"
+	check "$name: globals keep no less than with all roots alike" test "$lasting" -ge "$(kept global)"
+	check "$name: stacks keep something" test "$passing" -gt 0
+done
+lines() {
+	run summary "$@"
+	sed -n 's/^  roots      //p' "$work/out"
+}
+check_equal 'summary says which roots count' "$(lines $cache0)" \
+	"4 lasting; 5 that pass (stack, local) count last, with '--roots all' alike"
+check_equal 'with all roots alike' "$(lines --roots all $cache0)" '9, all alike'
+check_equal 'without roots that pass' \
+	"$(lines "$fixtures/v02/objs-opt/memprof.28958.0.dump" | sed 's/[0-9,]* //')" 'all lasting'
+for which in lasting all; do
+	run summary --roots $which --format json $cache0
+	check_equal "$which: JSON says so" "$(jq -r .snapshot.roots "$work/out")" $which
+done
+refuses 'no such roots' 2 roots --roots some $tiny
+
 refuses 'an empty pattern' 2 roots --type '' $tiny
 refuses 'a bad pattern' 2 roots --type '(' $tiny
 refuses 'no such column' 2 roots --sort nonsense $tiny

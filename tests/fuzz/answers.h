@@ -219,6 +219,38 @@ static void check_tree(struct context *c, hg_node from)
 	hg_tree_release(&tree);
 }
 
+/* What is reachable has a holder. */
+static void check_referrers(struct context *c, const struct hg_selection *selection)
+{
+	struct hg_referrers *r;
+	uint64_t targets = 0;
+	if (!answered(c->session,
+		    hg_list_referrers(c->snapshot, selection->nodes, selection->count, &r)))
+		return;
+	CHECK(r->reached + r->unreachable == selection->count);
+	for (size_t i = 0; i < r->count; i++) {
+		const struct hg_referring *row = r->rows[i];
+		CHECK(row->dominated <= row->targets && row->targets <= row->pointers);
+		CHECK(row->holders <= row->pointers && row->targets <= r->reached);
+		CHECK(row->holders > 0 && row->node < c->root && *row->name);
+		CHECK(i == 0 || r->rows[i - 1]->pointers >= row->pointers);
+		targets += row->targets;
+	}
+	CHECK(targets >= r->reached || selection->blocks < selection->count);
+	hg_referrers_release(&r);
+}
+
+static void check_nearest(struct context *c, const char *pattern)
+{
+	struct hg_nearest *nearest;
+	if (!answered(c->session, hg_find_nearest(c->snapshot, pattern, &nearest)))
+		return;
+	CHECK(nearest->count <= 5 && strstr(nearest->message, "nothing matches"));
+	for (size_t i = 0; i < nearest->count; i++)
+		CHECK(*nearest->patterns[i]);
+	hg_nearest_release(&nearest);
+}
+
 static void check_why(struct context *c, const char *pattern)
 {
 	struct hg_selection *selection;
@@ -244,7 +276,19 @@ static void check_why(struct context *c, const char *pattern)
 				has_links(c));
 		for (size_t i = 2; i < why->steps_count; i++)
 			CHECK(why->steps[i]->field != HG_UNKNOWN || has_links(c));
+		size_t step = 0;
+		for (size_t i = 0; i < why->runs_count; i++) {
+			const struct hg_step_run *run = why->runs[i];
+			CHECK(run->first == step && run->period >= 1 && run->times >= 1);
+			step += run->period * run->times;
+		}
+		CHECK(step == why->steps_count);
+		uint64_t roots = 0;
+		for (size_t i = 0; i < why->also_held_count; i++)
+			roots += why->also_held[i]->roots;
+		CHECK(roots == why->also_held_roots);
 		hg_why_release(&why);
+		check_referrers(c, selection);
 	}
 	hg_selection_release(&selection);
 }
@@ -347,6 +391,9 @@ static void check_answers(struct context *c)
 	check_tree(c, HG_NO_NODE);
 	check_why(c, "loc:.");
 	check_why(c, "root:.");
+	check_nearest(c, "Cahce.entyr list");
+	check_nearest(c, "root:tabel");
+	check_nearest(c, "loc:a.ml:1");
 	check_picture(c);
 	check_suspects(c);
 	check_some_objects(c);
