@@ -154,25 +154,10 @@ static enum hg_status find_series(struct cli_run *run, struct series *series)
 	return HG_OK;
 }
 
-/* An argument as a shell takes it. */
 static void print_quoted(const char *argument)
 {
 	struct rep_text text = {0};
-	bool plain = *argument != '\0';
-	for (const char *at = argument; *at; at++)
-		plain &= strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				"._-/+,:@%",
-				 *at) != NULL;
-	if (!plain)
-		rep_text_put(&text, "'");
-	for (const char *at = argument; *at; at++) {
-		if (*at == '\'')
-			rep_text_put(&text, "'\\''");
-		else
-			rep_text_escape_terminal(&text, at, 1);
-	}
-	if (!plain)
-		rep_text_put(&text, "'");
+	rep_text_escape_shell(&text, argument);
 	fprintf(stderr, " %s", rep_text_string(&text));
 	rep_text_release(&text);
 }

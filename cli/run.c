@@ -317,6 +317,57 @@ static bool needs_no_types(const struct cli_values *values)
 	       !values->type;
 }
 
+static void put_option(struct rep_text *words, const char *name, const char *value)
+{
+	rep_text_printf(words, " --%s", name);
+	if (value) {
+		rep_text_put(words, " ");
+		rep_text_escape_shell(words, value);
+	}
+}
+
+static void put_given_option(
+	struct rep_text *words, const struct cli_option *option, const struct cli_values *values)
+{
+	const char *place = (const char *)values + option->offset;
+	const struct cli_files *files = (const void *)place;
+	switch (option->kind) {
+	case CLI_FLAG:
+		if (*(const bool *)place)
+			put_option(words, option->name, NULL);
+		break;
+	case CLI_FILES:
+		for (unsigned i = 0; i < files->count; i++)
+			put_option(words, option->name, files->names[i]);
+		break;
+	case CLI_FILE:
+		if (*(const char *const *)(const void *)place)
+			put_option(words, option->name, *(const char *const *)(const void *)place);
+		break;
+	case CLI_CHOICE: {
+		uint64_t index = *(const uint64_t *)(const void *)place;
+		if (index != CLI_UNSET)
+			put_option(words, option->name, option->choice((unsigned)index));
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+/* What a command line about this snapshot needs, so that it can be pasted as it is. */
+static void note_words(struct cli_run *run, const char *path)
+{
+	rep_text_clear(&run->words);
+	for (const struct cli_option *option = cli_input_options; option->name; option++)
+		put_given_option(&run->words, option, &run->values);
+	rep_text_put(&run->words, " ");
+	if (*path == '-')
+		rep_text_put(&run->words, "./");
+	rep_text_escape_shell(&run->words, path);
+	run->context.words = rep_text_string(&run->words);
+}
+
 enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 {
 	BASE_TRY(sort_profiles(run));
@@ -352,6 +403,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		return status;
 	}
 	run->context.snapshot = snapshot;
+	note_words(run, path);
 	info = *hg_snapshot_info(snapshot);
 	run->partial |= *info.partial != '\0';
 	/* What the file itself lacks, info tells; this is about the files that tell types. */
@@ -469,6 +521,7 @@ int cli_execute(struct cli_run *run)
 		status = run->verb->run(run);
 	status = finish_output(run, status);
 	cli_progress_end(&run->progress);
+	rep_text_release(&run->words);
 	if (run->context.snapshot)
 		hg_snapshot_close(run->context.snapshot);
 	if (run->session)

@@ -58,6 +58,7 @@ struct cli_run {
 	struct cli_progress progress;
 	struct cli_sink sink;
 	struct rep_emitter emitter;
+	struct rep_text words;      /* of the context */
 	struct rep_context context; /* of the session, emitter and error above */
 	bool partial;               /* an input was cut short */
 	bool has_exit;              /* the exit code is that of a program that was run */

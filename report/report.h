@@ -18,6 +18,7 @@ struct rep_context {
 	struct rep_emitter *emitter;
 	struct hg_error *error;
 	enum hg_weight weight; /* as in the options of the session */
+	const char *words; /* the options of input and the snapshot, for command lines; or NULL */
 };
 
 /*
@@ -92,6 +93,9 @@ struct rep_tree_request {
 	uint64_t limit;     /* rows, those that retain most */
 };
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
+
+/* What holds a tenth of the memory or more. */
+enum hg_status rep_holders(struct rep_context *context, uint64_t limit);
 
 /* The dominator tree, block by block; limits as above. */
 struct rep_tree_blocks_request {

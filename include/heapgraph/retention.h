@@ -93,4 +93,45 @@ HG_API void hg_cross_edges_release(struct hg_cross_edges **edges);
 HG_API enum hg_status hg_list_sharers(
 	struct hg_retention *retention, size_t row, struct hg_cross_edges **out);
 
+/*
+ * By which field the blocks of the row above hold those of a row, of the block of it that retains
+ * most: ".data", "hd", "[]" whatever the index; "" for roots, and where the type does not tell.
+ */
+HG_API size_t hg_retention_field(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
+
+/*
+ * Holders: what right below all roots retains a tenth of the memory or more, in the heap and
+ * outside; each followed down to where its memory is gathered, by the rules of Eclipse MAT: to the
+ * row below that retains most, as long as that is 7/10 of the row above it, and no further than to
+ * where blocks become many.
+ */
+#define HG_HOLDER_PARTS 3
+
+struct hg_holder {
+	uint32_t row;          /* of depth 1 */
+	uint32_t accumulation; /* that row, or one below it */
+	uint64_t retained_bytes, retained_offheap_bytes;
+	/* What it is made of: rows from the accumulation on with most bytes of their own. */
+	uint32_t parts[HG_HOLDER_PARTS];
+	uint64_t part_bytes[HG_HOLDER_PARTS]; /* own, in the heap and outside */
+	uint32_t part_count;
+};
+
+struct hg_holders {
+	size_t count;
+	struct hg_holder **rows; /* by retained bytes descending, then row */
+	uint64_t threshold;      /* bytes */
+};
+
+HG_API enum hg_status hg_list_holders(struct hg_retention *retention, struct hg_holders **out);
+HG_API void hg_holders_release(struct hg_holders **holders);
+
+/*
+ * A pattern for hg_select() and hg_retention_options.from that selects the roots or blocks of a row
+ * of depth 1: "root:^global Cache[.]table$".  "" if none does, as for blocks without a type.
+ */
+HG_API size_t hg_retention_pattern(
+	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
+
 #endif

@@ -106,6 +106,22 @@ void rep_text_escape_csv(struct rep_text *text, const char *bytes, size_t length
 	rep_text_add(text, "\"", 1);
 }
 
+void rep_text_escape_shell(struct rep_text *text, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "._-/+,:@%";
+	const char *quote = *word && word[strspn(word, plain)] == '\0' ? "" : "'";
+	rep_text_put(text, quote);
+	while (*word) {
+		size_t length = strcspn(word, "'");
+		rep_text_escape_terminal(text, word, length);
+		word += length;
+		for (; *word == '\''; word++)
+			rep_text_put(text, "'\\''");
+	}
+	rep_text_put(text, quote);
+}
+
 /* Char of the XML recommendation, 2.2. */
 static bool is_xml_character(uint32_t character)
 {

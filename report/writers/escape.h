@@ -13,6 +13,9 @@ void rep_text_escape_terminal(struct rep_text *text, const char *bytes, size_t l
 /* A CSV field by RFC 4180: verbatim, in quotes when it must be. */
 void rep_text_escape_csv(struct rep_text *text, const char *bytes, size_t length);
 
+/* A word of a command line for POSIX shells; safe on a terminal, too. */
+void rep_text_escape_shell(struct rep_text *text, const char *word);
+
 /* Of XML text or an attribute; what XML cannot hold becomes U+FFFD. */
 void rep_text_escape_xml(struct rep_text *text, const char *bytes, size_t length);
 

@@ -45,6 +45,9 @@ header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' "index,kind,name,$course" trend --by root $cache0 $cache2
 header diff "path,$growth" diff $cache0 $cache2
 header trend "index,path,$course" trend $cache0 $cache2
+header holders \
+	root,path,blocks,retained_bytes,retained_offheap_bytes,made_of,made_of_bytes,made_at,defined_at \
+	holders $tiny
 header check \
 	path,blocks_first,blocks_last,retained_first,retained_last,growth_share,made_at,defined_at,limit \
 	check $cache0 $cache2 $cache5

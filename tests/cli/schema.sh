@@ -51,6 +51,7 @@ for key in path location tag module root type type,location callstack function; 
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done
+written holders holders $cache5
 written check check $cache0 $cache2 $cache5
 written check check --max-growth 1000% $cache0 $cache2
 written why why loc:cache.ml $cache0

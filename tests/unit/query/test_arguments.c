@@ -235,6 +235,8 @@ static void texts_without_a_place(void **state)
 		COUNTED(hg_retention_path(tree, i, buffer, size));
 		COUNTED(hg_retention_made_at(tree, i, buffer, size));
 		COUNTED(hg_retention_defined_at(tree, i, buffer, size));
+		COUNTED(hg_retention_field(tree, i, buffer, size));
+		COUNTED(hg_retention_pattern(tree, i, buffer, size));
 	}
 	hg_retention_close(tree);
 	hg_version(NULL, 64);
@@ -336,6 +338,12 @@ static void rows_that_there_are_not(void **state)
 	assert_int_equal(hg_retention_open(snapshot, NULL, &tree), HG_OK);
 	assert_int_equal(hg_list_cross_edges(tree, &edges), HG_OK);
 	hg_cross_edges_release(&edges);
+	struct hg_holders *holders;
+	assert_int_equal(hg_list_holders(NULL, &holders), HG_ERROR_USAGE);
+	assert_null(holders);
+	assert_usage(hg_list_holders(tree, NULL));
+	assert_int_equal(hg_list_holders(tree, &holders), HG_OK);
+	hg_holders_release(&holders);
 	for (unsigned i = 0; i < BEYOND; i++) {
 		assert_null(hg_retention_at(tree, beyond[i] + hg_retention_count(tree)));
 		assert_usage(hg_list_sharers(tree, SIZE_MAX - beyond[i], &edges));
