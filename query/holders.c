@@ -1,5 +1,5 @@
 /* Holders: the rows below all roots that retain much, and where what they hold is gathered. */
-#include "query/shared/retention_view.h"
+#include "query/retention/view.h"
 
 #include "base/assert.h"
 #include "query/shared/result.h"

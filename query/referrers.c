@@ -1,5 +1,5 @@
 /* Who points to the blocks of a set: holders by class and field, in one pass over the heap. */
-#include "query/shared/path_classes.h"
+#include "query/retention/path_classes.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"

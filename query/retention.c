@@ -1,6 +1,6 @@
 /* The retention tree in the order in which it is shown, and who shares what in it. */
-#include "query/shared/made_at.h"
-#include "query/shared/retention_view.h"
+#include "query/retention/made_at.h"
+#include "query/retention/view.h"
 
 #include "base/assert.h"
 #include "base/bits.h"

@@ -6,10 +6,10 @@
  * parent does not grow so, as what hangs on growing blocks grows with them.  (Shark's heap growth,
  * square/leakcanary: docs/heap-growth.md, keeps what grows at each step of a repeated scenario.)
  */
-#include "query/shared/made_at.h"
+#include "query/retention/made_at.h"
 #include "query/shared/result.h"
-#include "query/shared/retention.h"
-#include "query/shared/series.h"
+#include "query/retention/tree.h"
+#include "query/retention/series.h"
 
 #include "base/assert.h"
 #include "base/file.h"

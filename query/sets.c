@@ -1,7 +1,7 @@
 /*
  * What sets of nodes retain as a whole, from one removal for each of them and one for all together.
  */
-#include "query/shared/path_classes.h"
+#include "query/retention/path_classes.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"

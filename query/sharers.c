@@ -1,5 +1,5 @@
 /* Who shares what in the retention tree: pointers that are no dominance, from row to row. */
-#include "query/shared/retention_view.h"
+#include "query/retention/view.h"
 
 #include "base/assert.h"
 #include "base/search.h"

@@ -5,7 +5,7 @@
 #include "base/search.h"
 #include "graph/paths.h"
 #include "query/shared/result.h"
-#include "query/shared/retention.h"
+#include "query/retention/tree.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -30,6 +30,7 @@ cat >"$work/wanted" <<'END'
 ./include/heapgraph/process.h
 ./include/heapgraph/retention.h
 ./include/heapgraph/session.h
+./include/heapgraph/sets.h
 ./include/heapgraph/snapshot.h
 ./include/heapgraph/tree.h
 ./lib/libheapgraph.a
@@ -180,7 +181,7 @@ echo 'let () = print_endline (Heapgraph.dump_heap ())' >"$work/dumps.ml"
 check 'with OCaml: a program is linked' env OCAMLPATH="$root/usr/lib/ocaml" ocamlfind ocamlopt \
 	-bin-annot -package heapgraph -linkpkg "$work/dumps.ml" -o "$work/dumps"
 [ -z "$prof" ] || check 'with OCaml: the types of the library are there' bash -c "cd '$work' &&
-	'$root/usr/bin/heapgraph-prof' --exe dumps -o dumps.prof . 2>&1 | grep Heapgraph; grep -q '^u Heapgraph .* cmt\$' dumps.prof"
+	'$root/usr/bin/heapgraph-prof' --exe dumps -o dumps.prof . 2>&1 | grep Heapgraph; grep -q '^u Heapgraph .* cmt ' dumps.prof"
 check 'with OCaml: the command reads its dump' bash -c \
 	"cd '$work' && '$root/usr/bin/heapgraph' info \"\$(./dumps)\""
 # Elsewhere, and below a prefix that ocamlfind has its packages in.

@@ -1,5 +1,5 @@
 /* Of the summary: what fills the memory, what holds it, and what looks suspicious. */
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 #include "report/common.h"
 

@@ -2,10 +2,10 @@
  * Where the blocks of a node of the retention tree are made, in lines of the source; and where the
  * root above it is defined.
  */
-#ifndef QUERY_SHARED_MADE_AT_H
-#define QUERY_SHARED_MADE_AT_H
+#ifndef QUERY_RETENTION_MADE_AT_H
+#define QUERY_RETENTION_MADE_AT_H
 
-#include "query/shared/retention.h"
+#include "query/retention/tree.h"
 
 enum { QUERY_LONGEST_MADE_AT = 4096 };
 

@@ -1,5 +1,5 @@
 /* The retention tree: first a class for every live node, then, in the same array, its tree node. */
-#include "query/shared/retention.h"
+#include "query/retention/tree.h"
 
 #include "base/assert.h"
 #include "base/bits.h"

@@ -1,5 +1,5 @@
 /* Lines for nodes of the retention tree, gathered from what tells of types, functions and roots. */
-#include "query/shared/made_at.h"
+#include "query/retention/made_at.h"
 
 #include <stdio.h>
 #include <string.h>

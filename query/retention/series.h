@@ -2,8 +2,8 @@
  * Rows of a series of snapshots while they are gathered: found again by parent and name, each with
  * its numbers where they changed.
  */
-#ifndef QUERY_SHARED_SERIES_H
-#define QUERY_SHARED_SERIES_H
+#ifndef QUERY_RETENTION_SERIES_H
+#define QUERY_RETENTION_SERIES_H
 
 #include "query/shared/query.h"
 

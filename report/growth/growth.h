@@ -1,8 +1,8 @@
 /*
  * What trend, diff and check share: which rows of a series are shown, and how they are spelled.
  */
-#ifndef REPORT_GROWTH_H
-#define REPORT_GROWTH_H
+#ifndef REPORT_GROWTH_GROWTH_H
+#define REPORT_GROWTH_GROWTH_H
 
 #include "report/common.h"
 

@@ -7,8 +7,8 @@
  * index: all slots of one array of roots are one class, and stack slots those of one call in one
  * function.  Fields of a unit's block are globals of their own, whatever they are called.
  */
-#ifndef QUERY_SHARED_PATH_CLASSES_H
-#define QUERY_SHARED_PATH_CLASSES_H
+#ifndef QUERY_RETENTION_PATH_CLASSES_H
+#define QUERY_RETENTION_PATH_CLASSES_H
 
 #include "query/shared/query.h"
 

@@ -1,11 +1,11 @@
 /*
  * The retention tree as callers have it: rows in the order in which they are shown.
  */
-#ifndef QUERY_SHARED_RETENTION_VIEW_H
-#define QUERY_SHARED_RETENTION_VIEW_H
+#ifndef QUERY_RETENTION_VIEW_H
+#define QUERY_RETENTION_VIEW_H
 
 #include "graph/cross.h"
-#include "query/shared/retention.h"
+#include "query/retention/tree.h"
 
 struct hg_retention {
 	struct hg_snapshot *snapshot;

@@ -1,5 +1,5 @@
 /* Of the summary: what the snapshot is, how much there is, and how that adds up. */
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 #include "report/common.h"
 

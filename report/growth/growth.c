@@ -1,5 +1,5 @@
 /* Rows of a series: the choice, the order and the cells that several reports have. */
-#include "report/growth.h"
+#include "report/growth/growth.h"
 
 #include "base/pattern.h"
 

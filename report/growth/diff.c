@@ -1,7 +1,7 @@
 /* What grew and shrank between two snapshots, a row for each path or class that changed. */
 #include "report/report.h"
 
-#include "report/growth.h"
+#include "report/growth/growth.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What exceeds the limits that check was given: failures, then what is known and suppressed. */
 #include "report/report.h"
 
-#include "report/growth.h"
+#include "report/growth/growth.h"
 
 static const struct rep_column columns[] = {
 	{"path", NULL, REP_NAME, 0},

@@ -5,7 +5,7 @@
 #include "report/report.h"
 
 #include "report/common.h"
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 static enum hg_status ask_summary(struct rep_context *context, struct summary *summary)
 {

@@ -9,10 +9,10 @@
  * says of it.  Made in one pass over the blocks and one over the dominator tree; 4 bytes per live
  * node, and some 120 for each node of the tree.
  */
-#ifndef QUERY_SHARED_RETENTION_H
-#define QUERY_SHARED_RETENTION_H
+#ifndef QUERY_RETENTION_TREE_H
+#define QUERY_RETENTION_TREE_H
 
-#include "query/shared/path_classes.h"
+#include "query/retention/path_classes.h"
 
 /* Paths have at most so many names; what lies deeper belongs to their last node. */
 enum { QUERY_DEEPEST_PATH = 500 };

@@ -1,5 +1,5 @@
 /* Of the summary: how the memory of the process behind a core adds up. */
-#include "report/summary.h"
+#include "report/summary/summary.h"
 
 #include "report/common.h"
 

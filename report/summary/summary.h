@@ -2,8 +2,8 @@
  * The parts of the summary: totals and how they add up (summary_totals.c), and what fills and holds
  * the memory (summary_largest.c).
  */
-#ifndef REPORT_SUMMARY_H
-#define REPORT_SUMMARY_H
+#ifndef REPORT_SUMMARY_SUMMARY_H
+#define REPORT_SUMMARY_SUMMARY_H
 
 #include "report/report.h"
 

@@ -1,5 +1,5 @@
 /* Names of classes, made when the first of a class is met and found again by what tells it. */
-#include "query/shared/path_classes.h"
+#include "query/retention/path_classes.h"
 
 #include "base/assert.h"
 #include "base/grow.h"

@@ -1,5 +1,5 @@
 /* Rows by name, and their numbers as runs: most paths of a program do not change. */
-#include "query/shared/series.h"
+#include "query/retention/series.h"
 
 #include "base/assert.h"
 #include "base/grow.h"

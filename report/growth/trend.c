@@ -4,7 +4,7 @@
  */
 #include "report/report.h"
 
-#include "report/growth.h"
+#include "report/growth/growth.h"
 
 #include <stdlib.h>
 #include <string.h>
