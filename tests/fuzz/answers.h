@@ -175,8 +175,14 @@ static void check_top(struct context *c, enum hg_key key)
 	if (key == HG_BY_ROOT)
 		/* Stacks of fibers lead to several blocks. */
 		CHECK(top->count == c->totals->roots && blocks >= c->totals->root_targets);
+	else if (key == HG_BY_FUNCTION)
+		/* Closures only. */
+		CHECK(blocks <= c->totals->blocks && bytes <= c->totals->bytes);
 	else
 		CHECK(blocks == c->totals->blocks && bytes == c->totals->bytes);
+	/* Several roots may lead to one block. */
+	if (key != HG_BY_ROOT && c->totals->offheap_bytes != HG_UNKNOWN)
+		CHECK(top->offheap_bytes <= c->totals->offheap_bytes);
 	hg_top_release(&top);
 	hg_top_release(&top);
 }
