@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_FIELDS = 4 }; /* of Gc.Memprof.allocation, the last one is the call stack */
+enum {
+	MOST_FIELDS = 16,
+	RECORD_FIELDS = 4
+}; /* of Gc.Memprof.allocation, the last one is the call stack */
 
 static bool has_no_type(const struct hg_snapshot *snapshot, uint32_t rank, unsigned tag)
 {
@@ -20,17 +23,64 @@ static bool is_untyped_record(
 	return cell->tag == 0 && cell->field_count > 0 && has_no_type(snapshot, rank, cell->tag);
 }
 
-/* The value of a root of Gc.Memprof: what a callback has returned, or a profile. */
+/* The block without a type that a value leads to. */
+static bool find_untyped(
+	struct hg_snapshot *snapshot, uint64_t value, uint32_t *rank, struct snap_cell *cell)
+{
+	*rank = value & 1 ? HG_NO_NODE : snap_resolve_node(&snapshot->snap, value);
+	return *rank != HG_NO_NODE && *rank < snapshot->snap.block_count &&
+	       snap_block(&snapshot->lookup, (struct snap_rank){*rank}, cell) &&
+	       is_untyped_record(snapshot, *rank, cell);
+}
+
+/* Marks it if it is a call stack. */
+static bool mark_call_stack(struct hg_snapshot *snapshot, uint64_t value)
+{
+	uint32_t rank;
+	struct snap_cell cell;
+	if (!find_untyped(snapshot, value, &rank, &cell) ||
+		!snap_process_is_call_stack(&snapshot->snap, &cell, true))
+		return false;
+	base_bit_set(snapshot->memprof_own, rank);
+	return true;
+}
+
+/* Whether a block is what a callback was given, which ends with the call stack, or has returned:
+ * Some of it. */
+static bool hands_over(const struct hg_snapshot *snapshot, const struct snap_cell *cell)
+{
+	uint64_t last = cell->field_count - 1;
+	if (cell->field_count != 1 && cell->field_count != RECORD_FIELDS)
+		return false;
+	for (uint64_t i = 0; i < last; i++)
+		if (!(cell->fields[i] & 1))
+			return false;
+	uint32_t rank = cell->fields[last] & 1
+				? HG_NO_NODE
+				: snap_resolve_node(&snapshot->snap, cell->fields[last]);
+	return rank != HG_NO_NODE && rank < snapshot->snap.block_count &&
+	       query_is_memprof_own(snapshot, rank);
+}
+
+/*
+ * The value of a root of Gc.Memprof: a profile, or what a callback has returned, which may be what
+ * it was given, or a value of the program with the call stack in it.
+ */
 static void mark_root(struct hg_snapshot *snapshot, const struct snap_root *root)
 {
+	uint32_t rank;
+	uint64_t fields[MOST_FIELDS];
 	struct snap_cell cell;
-	struct snap_rank rank = {snap_resolve_node(&snapshot->snap, root->value)};
-	if (rank.n == HG_NO_NODE || !snap_block(&snapshot->lookup, rank, &cell) ||
-		!is_untyped_record(snapshot, rank.n, &cell))
+	if (mark_call_stack(snapshot, root->value) ||
+		!find_untyped(snapshot, root->value, &rank, &cell))
 		return;
+	uint64_t count = cell.field_count < MOST_FIELDS ? cell.field_count : MOST_FIELDS;
+	memcpy(fields, cell.fields, count * sizeof(*fields));
+	for (uint64_t i = 0; i < count; i++)
+		mark_call_stack(snapshot, fields[i]);
 	if (strcmp(root->name, SNAP_NAME_OF_PROFILE) == 0 ||
-		snap_process_is_call_stack(&snapshot->snap, &cell, true))
-		base_bit_set(snapshot->memprof_own, rank.n);
+		(find_untyped(snapshot, root->value, &rank, &cell) && hands_over(snapshot, &cell)))
+		base_bit_set(snapshot->memprof_own, rank);
 }
 
 /* Blocks that nothing holds any more. */
@@ -58,22 +108,6 @@ static enum hg_status mark_garbage(struct hg_snapshot *snapshot,
 static bool is_call_stack(const struct hg_snapshot *snapshot, const struct snap_cell *cell)
 {
 	return snap_process_is_call_stack(&snapshot->snap, cell, false);
-}
-
-/* What a callback was given, which ends with the call stack, or has returned: Some of it. */
-static bool hands_over(const struct hg_snapshot *snapshot, const struct snap_cell *cell)
-{
-	uint64_t last = cell->field_count - 1;
-	if (cell->field_count != 1 && cell->field_count != RECORD_FIELDS)
-		return false;
-	for (uint64_t i = 0; i < last; i++)
-		if (!(cell->fields[i] & 1))
-			return false;
-	uint32_t rank = cell->fields[last] & 1
-				? HG_NO_NODE
-				: snap_resolve_node(&snapshot->snap, cell->fields[last]);
-	return rank != HG_NO_NODE && rank < snapshot->snap.block_count &&
-	       query_is_memprof_own(snapshot, rank);
 }
 
 static bool any_own(const struct hg_snapshot *snapshot)

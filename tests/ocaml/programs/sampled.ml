@@ -22,6 +22,13 @@ let freed _ =
   incr told;
   decr live
 
+(* As it is, or in a value of the program's own. *)
+let whole_tracker =
+  { Gc.Memprof.null_tracker with
+    alloc_minor = (fun info -> Some (if info.Gc.Memprof.size mod 2 = 0 then Obj.repr info
+      else Obj.repr (info.callstack, "mine")));
+    promote = Option.some }
+
 let tracker =
   {
     Gc.Memprof.alloc_minor = allocated;
@@ -57,7 +64,9 @@ let rec print_settled () =
 
 let () =
   let size = int_of_string Sys.argv.(1) in
-  ignore (Gc.Memprof.start ~sampling_rate:1e-2 ~callstack_size:20 tracker);
+  if Array.length Sys.argv > 2 then
+    ignore (Gc.Memprof.start ~sampling_rate:1e-2 ~callstack_size:20 whole_tracker)
+  else ignore (Gc.Memprof.start ~sampling_rate:1e-2 ~callstack_size:20 tracker);
   let grown = tree 13 in
   let words = texts size in
   let rows = Array.init (size / 10) row in
