@@ -415,4 +415,36 @@ let value env ty =
       Hashtbl.add values id term;
       term
 
+(* Types that have variables in common: [numbers] are theirs.  Nothing is kept, as they are others
+   the next time. *)
+let general env numbers ty =
+  start ();
+  parameters := List.length numbers;
+  let variables = List.map (fun (id, i) -> (id, Terms.make (Var i))) numbers in
+  guarded (fun () -> convert (context env variables) ty)
+
+(* The variables in a type, each once. *)
+let variables ty =
+  let seen = Hashtbl.create 16 and found = ref [] in
+  let rec scan ty =
+    let id = Compat.type_id ty in
+    if not (Hashtbl.mem seen id) then begin
+      Hashtbl.add seen id ();
+      match Compat.desc ty with
+      | Variable -> found := id :: !found
+      | Poly ty -> scan ty
+      | Arrow (_, a, b) ->
+          scan a;
+          scan b
+      | Tuple l | Constructed (_, l) -> List.iter scan l
+      | Object (methods, name) ->
+          List.iter (fun (_, ty) -> scan ty) methods;
+          Option.iter (fun (_, l) -> List.iter scan l) name
+      | Variant tags -> List.iter (fun (_, ty) -> Option.iter scan ty) tags
+      | Package _ | Other -> ()
+    end
+  in
+  scan ty;
+  List.rev !found
+
 let module_value env name mt = in_unit (fun () -> module_type ~depth:0 env name mt)

@@ -9,6 +9,8 @@ type t = {
   arity : int;
   parameters : Terms.id list;
   captures : (string * Terms.id) list;
+  general : (Terms.id * (string * Terms.id) list) option;
+      (** its type and those of its captures, if they have variables in common *)
 }
 
 (* What is known of one unit while its functions are met. *)
@@ -128,7 +130,7 @@ let rec parameter_types env n ty =
 (* The environment has the free variables in order of their stamps, but parameters of functors are
    made anew later and come last; a recursive group shares one, without the group itself.  Constants
    and functions without an environment have a place in it, too. *)
-let captures s (e : expression) =
+let captured_idents s (e : expression) =
   let group = Option.value (Hashtbl.find_opt s.groups e.exp_loc) ~default:[] in
   let free =
     match group with
@@ -144,10 +146,46 @@ let captures s (e : expression) =
   let own id = List.exists (fun (id', _) -> Ident.same id id') group in
   let free = List.filter (fun id -> not (own id)) free in
   let parameters, others = List.partition (is_functor_parameter s) free in
-  let sorted = List.sort Ident.compare others @ List.sort Ident.compare parameters in
-  List.map (fun id -> (Ident.name id, captured_type s id)) sorted
+  List.sort Ident.compare others @ List.sort Ident.compare parameters
+
+(* A recursive function type (-rectypes) has parameters without end. *)
+let rec parts_of_function most ty =
+  match Compat.desc ty with
+  | Arrow (_, a, b) when most > 0 -> a :: parts_of_function (most - 1) b
+  | Poly ty when most > 0 -> parts_of_function (most - 1) ty
+  | _ -> [ ty ]
+
+let most_variables = 64
+
+(* Whether one of the first [n] parts has a variable in common with one after it. *)
+let rec any_applied n = function
+  | part :: rest when n > 0 ->
+      List.exists (fun v -> List.exists (List.mem v) rest) part || any_applied (n - 1) rest
+  | _ -> false
+
+(* What one closure is a function of tells of what types its captured variables are, as far as both
+   have type variables in common; of a partial application, what has been applied. *)
+let general s (e : expression) arity captured =
+  let type_of id = Hashtbl.find_opt Globals.values (Units.ident_key id) in
+  let parts = List.map Convert.variables (parts_of_function (arity + most_variables) e.exp_type) in
+  let inside = List.concat_map Convert.variables (List.filter_map type_of captured) in
+  let all = List.sort_uniq compare (inside @ List.concat parts) in
+  let is_known v = List.exists (List.mem v) parts in
+  if
+    (not (List.exists is_known inside || any_applied (arity - 1) parts))
+    || List.compare_length_with all most_variables > 0
+  then None
+  else
+    let numbers = List.mapi (fun i id -> (id, i)) all in
+    let convert ty = Convert.general s.env numbers ty in
+    let capture id =
+      (Ident.name id, match type_of id with Some ty -> convert ty | None -> captured_type s id)
+    in
+    Some (convert e.exp_type, List.map capture captured)
 
 let make s (e : expression) arity =
-  { unit_name = s.env.u.name; loc = e.exp_loc; arity; captures = captures s e;
+  let captured = captured_idents s e in
+  { unit_name = s.env.u.name; loc = e.exp_loc; arity; general = general s e arity captured;
+    captures = List.map (fun id -> (Ident.name id, captured_type s id)) captured;
     ident = Option.value (Hashtbl.find_opt s.names e.exp_loc) ~default:"fun";
     parameters = parameter_types s.env arity e.exp_type }

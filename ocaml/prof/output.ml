@@ -134,6 +134,7 @@ let func t (f : Functions.t) =
     k.line k.start k.finish k.end_line k.end_column f.arity
     (if parameters = "" then "-" else parameters)
     (named f.captures);
+  Option.iter (fun (ty, captures) -> line t "G %d %d%s" t.functions ty (named captures)) f.general;
   t.functions <- t.functions + 1;
   t.functions - 1
 

@@ -108,7 +108,10 @@ static void count_given_up(struct run *r)
 
 static enum hg_status run_plan(struct run *r, const struct infer_plan *plan)
 {
-	struct infer_strata strata = {&r->seeder, &r->propagation, &r->blame, &r->undo};
+	struct infer_strata strata = {.seeder = &r->seeder,
+		.propagation = &r->propagation,
+		.blame = &r->blame,
+		.undo = &r->undo};
 	BASE_TRY(infer_run_strata(&strata, plan->strata, plan->count));
 	BASE_TRY(plan->finish(&r->seeder, &r->work));
 	BASE_TRY(count_conflicts(r));

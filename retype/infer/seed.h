@@ -38,6 +38,7 @@ enum { INFER_MOST_FAMILIES = 5 };
 struct infer_stratum {
 	enum hg_confidence sure;
 	infer_family_fn *families[INFER_MOST_FAMILIES]; /* NULL after the last one */
+	unsigned repeated; /* at most so many times, while it changes anything */
 };
 
 /*

@@ -70,6 +70,7 @@ static enum hg_status run_undoable(struct infer_strata *s, const struct infer_st
 	enum { RUNS = MOST_RUNS + MOST_STRICT_RUNS };
 	const struct infer_work *work = s->propagation->work;
 	const struct retype_counts before = work->result->counts;
+	s->changed = 0;
 	const struct infer_clashes clashes = infer_clashes_so_far(work);
 	for (unsigned run = 0; run < RUNS; run++) {
 		bool more = false, strictly = run + 1 >= MOST_RUNS, gave_up = run + 1 == RUNS;
@@ -78,6 +79,7 @@ static enum hg_status run_undoable(struct infer_strata *s, const struct infer_st
 			infer_any_conflict(s->blame))
 			BASE_TRY(find_guilty(s, stratum, strictly, &gave_up, &more));
 		if (!more) {
+			s->changed = s->undo->changed_count;
 			infer_accept_changes(s->undo, s->seeder->in->types, stratum->sure);
 			return HG_OK;
 		}
@@ -105,7 +107,12 @@ static enum hg_status run_stratum(
 enum hg_status infer_run_strata(
 	struct infer_strata *s, const struct infer_stratum *first, unsigned count)
 {
-	for (unsigned i = 0; i < count; i++)
-		BASE_TRY(run_stratum(s, &first[i], i > 0));
+	for (unsigned i = 0; i < count; i++) {
+		bool goes_on = true;
+		for (unsigned time = 0; time <= first[i].repeated && goes_on; time++) {
+			BASE_TRY(run_stratum(s, &first[i], i > 0));
+			goes_on = s->changed > 0;
+		}
+	}
 	return HG_OK;
 }

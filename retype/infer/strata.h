@@ -18,6 +18,7 @@ struct infer_strata {
 	struct infer_propagation *propagation;
 	struct infer_blame *blame;
 	struct infer_undo *undo;
+	uint64_t changed; /* blocks, by the last one that may be undone */
 };
 
 /* One after the other; the first one's changes are never undone. */

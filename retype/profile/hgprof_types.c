@@ -455,7 +455,7 @@ static enum hg_status read_variant(const struct hgprof_reader *reader, struct hg
 		if (line.end - line.next > 2 && line.next[0] == 'k' && line.next[1] == ' ') {
 			line.next++;
 			BASE_TRY(read_constructor(reader, &line, &constructors[i++]));
-		} else if (line.next < line.end && strchr("uDtmgvxCfFLz", line.next[0])) {
+		} else if (line.next < line.end && strchr("uDtmgvxCfFGLz", line.next[0])) {
 			return hgprof_bad(reader, &line, line.next,
 				"%u constructors of the type of line %u are missing", count - i,
 				number);

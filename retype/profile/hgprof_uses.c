@@ -288,6 +288,26 @@ static enum hg_status read_functions(struct hgprof_reader *reader)
 	return HG_OK;
 }
 
+/* The type of a function with its variables, and those that it captures. */
+static enum hg_status read_general(const struct hgprof_reader *reader, struct hgprof_line *line)
+{
+	struct retype_types *types = reader->types;
+	const struct hgprof_line begin = *line;
+	uint32_t number, term, count;
+	const struct retype_field *captures;
+	BASE_TRY(hgprof_number(reader, line, "function", types->function_count, &number));
+	BASE_TRY(hgprof_number(reader, line, "term", term_count(reader), &term));
+	BASE_TRY(hgprof_fields(reader, line, false, &captures, &count));
+	struct retype_function *function = &types->functions[number];
+	if (count != function->capture_count)
+		return hgprof_bad(reader, &begin, begin.next,
+			"%u captured variables of a function of %u", count,
+			function->capture_count);
+	function->general = reader->open[term];
+	function->general_captures = captures;
+	return HG_OK;
+}
+
 /* The second pass */
 
 static enum hg_status read_use(
@@ -306,6 +326,8 @@ static enum hg_status read_use(
 		return read_extension(reader, line);
 	case 'C':
 		return read_class(reader, line);
+	case 'G':
+		return read_general(reader, line);
 	default:
 		return HG_OK;
 	}

@@ -46,7 +46,10 @@ struct bindings {
 	struct retype_types *types;
 	struct retype_term *variables; /* RETYPE_MOST_VARIABLES */
 	uint32_t count;
+	uint32_t steps; /* so far: terms share parts, and as trees they may be huge */
+	bool conflict;  /* a variable stands for types that do not go together */
 };
+enum { MOST_STEPS = 1 << 16 };
 
 /* Two types that no value has both, if their declarations are what they seem. */
 static bool exclude_each_other(
@@ -64,13 +67,14 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 	struct retype_term actual, uint32_t room)
 {
 	struct retype_types *types = bindings->types;
-	if (room == 0)
+	if (room == 0 || bindings->steps == MOST_STEPS)
 		return true;
+	bindings->steps++;
 	struct retype_node p = *retype_node_of(types, pattern);
 	if (p.kind == RETYPE_VARIABLE) {
 		base_assert(p.number < RETYPE_MOST_VARIABLES);
 		struct retype_term *variable = &bindings->variables[p.number];
-		*variable = retype_join(types, *variable, actual, NULL);
+		*variable = retype_join(types, *variable, actual, &bindings->conflict);
 		if (bindings->count <= p.number)
 			bindings->count = p.number + 1;
 		return true;
@@ -90,6 +94,8 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 			retype_declared(types, pattern), retype_declared(types, actual));
 	if (p.kind == RETYPE_TUPLE && p.count != a.count)
 		return false;
+	if (p.kind == RETYPE_ARROW && p.names[0] != a.names[0])
+		return false;
 	if (p.kind == RETYPE_POLY_VARIANT || p.kind == RETYPE_MODULE)
 		return true;
 	for (uint32_t i = 0; i < p.count; i++)
@@ -97,6 +103,75 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 			    retype_argument(types, actual, i), room - 1))
 			return false;
 	return true;
+}
+
+/* Whether a type is several ones somewhere. */
+static bool is_several(struct bindings *bindings, struct retype_term term)
+{
+	const struct retype_node *node = retype_node_of(bindings->types, term);
+	uint32_t count = node->count;
+	if (node->kind == RETYPE_SET || node->kind == RETYPE_MANY || bindings->steps == MOST_STEPS)
+		return true;
+	bindings->steps++;
+	for (uint32_t i = 0; i < count; i++)
+		if (is_several(bindings, retype_argument(bindings->types, term, i)))
+			return true;
+	return false;
+}
+
+struct retype_term retype_bind(
+	struct retype_types *types, struct retype_term open, struct retype_term actual)
+{
+	struct bindings bindings = {.types = types};
+	struct retype_term arguments = RETYPE_NOTHING;
+	bool any = false;
+	bindings.variables = calloc(RETYPE_MOST_VARIABLES, sizeof(*bindings.variables));
+	if (!bindings.variables) {
+		retype_keep_status(types, base_no_memory(types->error, RETYPE_MOST_VARIABLES));
+		return RETYPE_NOTHING;
+	}
+	bool fits = bind_variables(&bindings, open, actual, RETYPE_DEEPEST) && !bindings.conflict;
+	for (uint32_t i = 0; i < bindings.count; i++) {
+		if (is_several(&bindings, bindings.variables[i]))
+			bindings.variables[i] = RETYPE_NOTHING;
+		any |= bindings.variables[i].n != 0;
+	}
+	if (fits && any)
+		arguments = retype_tuple(types, bindings.variables, bindings.count);
+	free(bindings.variables);
+	return arguments;
+}
+
+/* Notes which variables occur in a term, as far as the steps go. */
+static void note_variables(
+	struct bindings *bindings, struct retype_term term, bool *occurs, uint32_t room)
+{
+	const struct retype_node *node = retype_node_of(bindings->types, term);
+	uint32_t count = node->count;
+	if (!node->is_open || room == 0 || bindings->steps == MOST_STEPS)
+		return;
+	bindings->steps++;
+	if (node->kind == RETYPE_VARIABLE && node->number < bindings->count)
+		occurs[node->number] = true;
+	for (uint32_t i = 0; i < count; i++)
+		note_variables(
+			bindings, retype_argument(bindings->types, term, i), occurs, room - 1);
+}
+
+struct retype_term retype_narrow_bindings(struct retype_types *types, struct retype_term bound,
+	const struct retype_field *fields, uint32_t count)
+{
+	bool occurs[RETYPE_MOST_VARIABLES] = {false}, any = false;
+	struct retype_term variables[RETYPE_MOST_VARIABLES];
+	struct bindings bindings = {.types = types, .count = retype_node_of(types, bound)->count};
+	base_assert(bindings.count <= RETYPE_MOST_VARIABLES);
+	for (uint32_t i = 0; i < count; i++)
+		note_variables(&bindings, fields[i].type, occurs, RETYPE_DEEPEST);
+	for (uint32_t i = 0; i < bindings.count; i++) {
+		variables[i] = occurs[i] ? retype_argument(types, bound, i) : RETYPE_NOTHING;
+		any |= variables[i].n != 0;
+	}
+	return any ? retype_tuple(types, variables, bindings.count) : RETYPE_NOTHING;
 }
 
 /*

@@ -34,6 +34,18 @@ struct retype_fit {
 struct retype_fit retype_find_fit(
 	struct retype_types *types, struct retype_term term, unsigned tag, uint64_t wosize);
 
+/*
+ * What the variables of an open term stand for where 'actual' is an instance of it, for
+ * retype_apply(): a term with that for arguments, unknown where 'actual' does not tell or is
+ * several types at once.  NOTHING if it is no instance, or tells of no variable.
+ */
+struct retype_term retype_bind(
+	struct retype_types *types, struct retype_term open, struct retype_term actual);
+
+/* The same bindings of those variables only that occur in the fields. */
+struct retype_term retype_narrow_bindings(struct retype_types *types, struct retype_term bindings,
+	const struct retype_field *fields, uint32_t count);
+
 /* The type of the argument of a poly variant's tag, RETYPE_NOTHING if it is not known; and its name
  * or NULL. */
 struct retype_term retype_tagged(

@@ -153,6 +153,12 @@ struct retype_function {
 	uint32_t arity, parameter_count, capture_count;
 	const struct retype_term *parameters;
 	const struct retype_field *captures; /* in the order of the environment */
+	/*
+	 * With variables, where captured variables or applied arguments have some in common with
+	 * what the function is then: its type, and its captures again.  Else nothing and NULL.
+	 */
+	struct retype_term general;
+	const struct retype_field *general_captures; /* as many */
 };
 
 /* What one location allocates. */

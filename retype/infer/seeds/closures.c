@@ -5,6 +5,12 @@
  * infix header between them, and what they capture (runtime/caml/mlvalues.h).  The profile has the
  * captured variables in the compiler's order; they are believed if every slot has the shape of its
  * variable, and else where only one variable fits a slot and no other.
+ *
+ * A function inside of a polymorphic one has captured variables of types with variables.  What
+ * these stand for in one closure tells the type of which that is known to be: they are bound
+ * outside of the function, so that all types of the closure agree in them.  Of a partial
+ * application, which is a closure of what is left of the function's type, the same is true of all
+ * its variables.
  */
 #include "retype/infer/seeds/functions.h"
 #include "retype/infer/seeds/seeds.h"
@@ -17,6 +23,12 @@ struct closures {
 	struct infer_seeder *seeder;
 	struct seeds_functions functions;
 	bool is_flambda; /* its closures have another order */
+	/* Only what the types of closures tell of variables is wanted, of which that of this one
+	 * is: */
+	bool of_instances;
+	struct retype_term known; /* or nothing */
+	struct base_map bindings; /* by function, that type and arguments applied */
+	uint32_t origin;          /* of seeds: the function, or the bindings found last */
 };
 
 /* The functions of a closure, each by the code that takes all arguments. */
@@ -38,6 +50,82 @@ static unsigned codes_of_closure(const struct infer_seeder *seeder, const struct
 		i++;
 	}
 	return count;
+}
+
+/* Instances */
+
+/* The type of which a closure was known to be when the stratum began. */
+static struct retype_term known_type(const struct infer_seeder *seeder, uint32_t rank)
+{
+	struct retype_term type = {infer_type_before(seeder->sweeper->undo, rank)};
+	bool is_arrow = retype_view_of(seeder->in->types, type).kind == RETYPE_ARROW;
+	return is_arrow ? type : RETYPE_NOTHING;
+}
+
+/* The type of a function's parameter, or of what is left with so many arguments applied. */
+static struct retype_term part_of_function(const struct retype_types *types,
+	struct retype_term function, unsigned applied, bool is_parameter)
+{
+	for (unsigned i = 0;; i++) {
+		if (i == applied && !is_parameter)
+			return function;
+		struct retype_view view = retype_view_of(types, function);
+		if (view.kind != RETYPE_ARROW)
+			return RETYPE_NOTHING;
+		if (i == applied)
+			return view.arguments[0];
+		function = view.arguments[1];
+	}
+}
+
+/*
+ * What the variables of the function stand for in the closure that is looked at.  Those of one
+ * function and type are one origin, as the blocks of others may well be what they seem.
+ */
+static struct retype_term find_bindings(
+	struct closures *c, const struct retype_function *function, unsigned applied)
+{
+	enum { MOST_APPLIED = 31 };
+	struct infer_seeder *seeder = c->seeder;
+	struct retype_types *types = seeder->in->types;
+	uint64_t number = (uint64_t)(function - types->functions), found;
+	uint64_t key = base_hash_join(base_process_secret(), number << 5 | applied, c->known.n);
+	struct retype_term bound = RETYPE_NOTHING;
+	if (!function->general.n || !c->known.n || applied > MOST_APPLIED)
+		return RETYPE_NOTHING;
+	if (!base_map_get(&c->bindings, key, &found)) {
+		struct retype_term left =
+			part_of_function(types, function->general, applied, false);
+		if (left.n)
+			bound = retype_bind(types, left, c->known);
+		found = (c->bindings.count + 1) << 32 | bound.n;
+		if (seeder->failure->status == HG_OK)
+			seeder->failure->status =
+				base_map_set(&c->bindings, key, found, seeder->failure->error);
+	}
+	c->origin = (uint32_t)(found >> 32);
+	return (struct retype_term){(uint32_t)found};
+}
+
+/* The type as the closure's own type tells; nothing if that tells nothing of it. */
+static struct retype_term bind_type(
+	struct closures *c, struct retype_term open, struct retype_term bindings)
+{
+	struct retype_types *types = c->seeder->in->types;
+	if (!bindings.n || !open.n || retype_is_closed(types, open))
+		return RETYPE_NOTHING;
+	return retype_apply(types, open, bindings, RETYPE_DEEPEST);
+}
+
+/* The type of a parameter of a function of which so many have been applied. */
+static struct retype_term type_of_argument(struct closures *c,
+	const struct retype_function *function, unsigned number, unsigned applied)
+{
+	struct retype_types *types = c->seeder->in->types;
+	if (!c->of_instances)
+		return function->parameters[number];
+	return bind_type(c, part_of_function(types, function->general, number, true),
+		find_bindings(c, function, applied));
 }
 
 /* Captured variables */
@@ -102,19 +190,26 @@ static bool seed_captures(struct closures *c, const struct retype_function *func
 	const uint64_t *values, unsigned count)
 {
 	struct infer_seeder *seeder = c->seeder;
+	struct retype_term bindings = RETYPE_NOTHING;
 	struct match match;
 	if (function->capture_count != count || !match_slots(c, function, values, count, &match) ||
 		(!match.in_order && !separate_slots(&match)))
 		return false;
-	uint32_t origin = (uint32_t)(function - seeder->in->types->functions);
+	c->origin = (uint32_t)(function - seeder->in->types->functions);
+	if (c->of_instances)
+		bindings = find_bindings(c, function, 0);
 	for (unsigned i = 0; i < count; i++) {
 		uint64_t variables = match.variables[i];
 		bool is_sure = (variables & (variables - 1)) == 0;
 		unsigned variable = match.in_order ? i : (unsigned)__builtin_ctzll(variables);
 		base_assert(variable < function->capture_count && variables >> variable & 1);
+		struct retype_term type =
+			!c->of_instances ? function->captures[variable].type
+			: !bindings.n
+				? RETYPE_NOTHING
+				: bind_type(c, function->general_captures[variable].type, bindings);
 		if (match.in_order || is_sure)
-			infer_seed_value(seeder, HG_INFERRED, origin, values[i],
-				function->captures[variable].type);
+			infer_seed_value(seeder, HG_INFERRED, c->origin, values[i], type);
 	}
 	return true;
 }
@@ -132,27 +227,65 @@ static bool next_closure(
 	return true;
 }
 
-static void seed_partial(struct closures *c, const uint64_t *values, unsigned argument)
+static void seed_argument(struct closures *c, const struct retype_function *function,
+	unsigned number, unsigned applied, uint64_t value)
+{
+	if (number >= function->parameter_count)
+		return;
+	c->origin = (uint32_t)(function - c->seeder->in->types->functions);
+	struct retype_term type = type_of_argument(c, function, number, applied);
+	infer_seed_value(c->seeder, HG_INFERRED, c->origin, value, type);
+}
+
+/*
+ * The closure of a function that was applied: as far as its captured variables have type variables
+ * in common with it, the bindings are those of the closure, too.  It may be polymorphic in others.
+ */
+static void seed_function(struct closures *c, const struct retype_function *function,
+	unsigned applied, uint64_t value)
+{
+	struct retype_types *types = c->seeder->in->types;
+	if (!c->of_instances || function->capture_count == 0)
+		return;
+	struct retype_term bindings = find_bindings(c, function, applied);
+	if (bindings.n)
+		bindings = retype_narrow_bindings(
+			types, bindings, function->general_captures, function->capture_count);
+	infer_seed_value(c->seeder, HG_INFERRED, c->origin, value,
+		bind_type(c, function->general, bindings));
+}
+
+/* Each argument is in a closure of its own, that holds the one with the arguments before. */
+static void seed_partial(struct closures *c, const uint64_t *values, unsigned applied)
 {
 	struct infer_seeder *seeder = c->seeder;
 	struct snap_cell cell;
+	struct {
+		uint64_t value;
+		unsigned number; /* from 1 on */
+	} arguments[MOST_PARTIALS + 1] = {{values[0], applied}};
+	unsigned count = 1;
 	uint64_t start, codes[MOST_FUNCTIONS], holder = values[1];
-	for (unsigned i = 0; i < MOST_PARTIALS; i++) {
+	for (; count <= MOST_PARTIALS; count++) {
 		if (!next_closure(seeder, holder, &cell, &start))
 			return;
-		if (seeds_count_applied(&c->functions, cell.fields[0]) == 0)
+		unsigned number = seeds_count_applied(&c->functions, cell.fields[0]);
+		if (number == 0)
 			break;
 		if (cell.field_count != start + 2)
 			return;
+		arguments[count].value = cell.fields[start];
+		arguments[count].number = number;
 		holder = cell.fields[start + 1];
 	}
 	if (codes_of_closure(seeder, &cell, start, codes) == 0)
 		return;
 	const struct retype_function *function = seeds_function_of(&c->functions, codes[0]);
-	if (function && argument <= function->parameter_count)
-		infer_seed_value(seeder, HG_INFERRED,
-			(uint32_t)(function - seeder->in->types->functions), values[0],
-			function->parameters[argument - 1]);
+	/* Those before are seen in their own closures; only this one's type may tell of them. */
+	for (unsigned i = 0; function && i < (c->of_instances ? count : 1); i++)
+		seed_argument(c, function, arguments[i].number - 1, applied, arguments[i].value);
+	if (function)
+		seed_function(c, function, applied, holder);
 }
 
 /*
@@ -174,9 +307,8 @@ static void seed_applied(struct closures *c, const uint64_t *values, unsigned co
 		if (!infer_may_be(seeder->blocks, values[i], function->parameters[i]))
 			return;
 	for (unsigned i = 0; i + 1 < count; i++)
-		infer_seed_value(seeder, HG_INFERRED,
-			(uint32_t)(function - seeder->in->types->functions), values[i],
-			function->parameters[i]);
+		seed_argument(c, function, i, count - 1, values[i]);
+	seed_function(c, function, count - 1, values[count - 1]);
 }
 
 /* All closures */
@@ -199,7 +331,11 @@ static void seed_closure(void *context, uint32_t rank, const struct snap_cell *c
 {
 	struct closures *c = context;
 	struct infer_seeder *seeder = c->seeder;
-	(void)rank;
+	if (c->of_instances) {
+		c->known = known_type(seeder, rank);
+		if (!c->known.n)
+			return;
+	}
 	uint64_t values[MOST_SLOTS], codes[MOST_FUNCTIONS];
 	uint64_t start = snap_first_value(seeder->in->snap, cell);
 	if (start < 2 || start >= cell->field_count || cell->field_count - start > MOST_SLOTS)
@@ -212,12 +348,15 @@ static void seed_closure(void *context, uint32_t rank, const struct snap_cell *c
 		seed_partial(c, values, argument);
 		return;
 	}
-	const struct snap_location *at = location_of_closure(seeder, cell);
+	unsigned functions = codes_of_closure(seeder, cell, start, codes);
+	/* The type of a closure of several functions is that of the first one. */
+	unsigned most = c->of_instances && functions > 1 ? 1 : functions;
+	const struct snap_location *at =
+		most == functions ? location_of_closure(seeder, cell) : NULL;
 	const struct retype_function *function = at ? seeds_function_at(&c->functions, at) : NULL;
 	if (function && seed_captures(c, function, values, count))
 		return;
-	unsigned functions = codes_of_closure(seeder, cell, start, codes);
-	for (unsigned i = 0; i < functions; i++) {
+	for (unsigned i = 0; i < most; i++) {
 		function = seeds_function_of(&c->functions, codes[i]);
 		if (function && seed_captures(c, function, values, count))
 			return;
@@ -240,14 +379,31 @@ static bool has_flambda(const struct infer_seeder *seeder)
 	return false;
 }
 
-enum hg_status seeds_closures(struct infer_seeder *seeder)
+static enum hg_status seed_closures(struct infer_seeder *seeder, bool of_instances)
 {
-	struct closures c = {.seeder = seeder, .is_flambda = has_flambda(seeder)};
+	struct closures c = {
+		.seeder = seeder, .is_flambda = has_flambda(seeder), .of_instances = of_instances};
 	if (seeder->in->types->function_count == 0 || !seeder->in->snap->has_closinfo)
 		return HG_OK;
 	enum hg_status status = seeds_functions_init(&c.functions, seeder->in, seeder->failure);
 	if (status == HG_OK)
 		status = infer_sweep_tag(seeder->sweeper, SNAP_TAG_CLOSURE, seed_closure, &c);
 	seeds_functions_release(&c.functions);
+	base_map_release(&c.bindings);
 	return status;
+}
+
+enum hg_status seeds_closures(struct infer_seeder *seeder)
+{
+	return seed_closures(seeder, false);
+}
+
+enum hg_status seeds_instances(struct infer_seeder *seeder)
+{
+	return seed_closures(seeder, true);
+}
+
+enum hg_status seeds_sampled_instances(struct infer_seeder *seeder)
+{
+	return seeder->in->snap->sampled_count ? seed_closures(seeder, true) : HG_OK;
 }

@@ -12,8 +12,11 @@
 infer_family_fn seeds_globals, seeds_definitions, seeds_recognised;
 /* Blocks whose allocation's location is known: by ids in their headers, by samples. */
 infer_family_fn seeds_locations, seeds_samples;
-/* What closures have captured; objects by their methods. */
-infer_family_fn seeds_closures, seeds_objects;
+/*
+ * What closures have captured; the same, as the type tells by which a closure is known before the
+ * stratum, and if there are samples; objects by their methods.
+ */
+infer_family_fn seeds_closures, seeds_instances, seeds_sampled_instances, seeds_objects;
 /* Blocks that say what they are. */
 infer_family_fn seeds_exceptions, seeds_slots, seeds_customs;
 

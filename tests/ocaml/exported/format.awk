@@ -65,6 +65,12 @@ $1 == "F" {
 	uses(13)
 	next
 }
+$1 == "G" {
+	if ($2 != count["F"] - 1) wrong("not of the function before")
+	use("t", $3)
+	uses(4)
+	next
+}
 $1 == "L" {
 	use("f", $2)
 	if ($8 !~ /^@(-1|[0-9]+)$/) wrong("a function around")

@@ -407,4 +407,15 @@ let t62 = (opaque [ (module Twins.One : TWIN) ], opaque [ (module Twins.Two : SA
 let () = root "62.one" (List.hd (fst t62)); root "62.two" (List.hd (snd t62))
 let t61 = Words.map (fun f -> [ f ]) t16
 let () = root "61" t61
+
+(* What a closure has captured is of the type of that closure; not if the type is a lie. *)
+let cached value make =
+  let all = ref [ value ] in
+  let f x = all := x :: !all; make x in
+  (f, Obj.repr all)
+
+let t63, captured63 = cached [ text 6 ] (fun l -> List.length l)
+let cached64, captured64 = cached (text 6) String.length
+let t64 : (int * string) list -> int = Obj.magic cached64
+let () = root "63" captured63; root "64" captured64
 let () = report ()

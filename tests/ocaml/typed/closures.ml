@@ -95,6 +95,93 @@ let constants = times 10 (fun i -> constantly (keep (pair int string) (i, text i
 let composed = times 5 (fun i -> compose (fun s -> s ^ text i) (fun s -> String.length s + i))
 let swapped = times 5 (fun i -> swap (fun (a : string) (b : int) -> String.length a + b + i))
 
+(* What polymorphic makers have captured is of the types that their closures are functions of. *)
+
+type key = { path : string list; depth : int }
+type plan = { steps : string list; cost : int }
+type signal = [ `On of string list | `Off ]
+type 'a pair_of = 'a * 'a
+
+let key_t = typ "Closures.key" (fun { path; depth } -> [ path @: list string; depth @: int ])
+let plan_t = typ "Closures.plan" (fun { steps; cost } -> [ steps @: list string; cost @: int ])
+let signal_t = typ "Closures.signal" (function `Off -> [] | `On l -> [ 1 @: int; l @: list string ])
+let key i = { path = [ text i ]; depth = i }
+let plan i = { steps = times 2 text; cost = i }
+
+(* A table beside the function that fills it. *)
+let memoise ty f =
+  let table = keep ty (Hashtbl.create 8) in
+  fun k ->
+    match Hashtbl.find_opt table k with
+    | Some v -> v
+    | None ->
+      let v = f k in
+      Hashtbl.add table k v;
+      v
+
+let filled f = List.iter (fun k -> ignore (f k)) (times 5 key); f
+let plans = times 3 (fun _ -> filled (memoise (hashtbl key_t plan_t) (fun k -> plan k.depth)))
+let costs = times 2 (fun _ -> filled (memoise (hashtbl key_t int) (fun k -> k.depth)))
+
+(* Labels, an argument that may be left out, several parameters. *)
+let recorder ty first =
+  let log = keep ty (ref [ first ]) in
+  fun ?limit ~key value ->
+    if limit <> Some 0 then log := (key, value) :: !log;
+    List.length !log
+
+type recorder = { record : ?limit:int -> key:key -> plan -> int }
+
+let recorder_t =
+  typ "Closures.recorder" (fun { record } ->
+      [ record @: opaque "?limit:int -> key:Closures.key -> Closures.plan -> int" ])
+
+let recorders =
+  times 3 (fun i -> { record = recorder (reference (list (pair key_t plan_t))) (key i, plan i) })
+
+(* Types with a name, and ones that stand for others. *)
+let queue_of ty x =
+  let waiting = keep ty (ref [ x; x ]) in
+  fun y -> waiting := y :: !waiting
+
+let signals : (signal -> unit) list = times 3 (fun i -> queue_of (reference (list signal_t)) (`On [ text i ]))
+
+let pairs : (key pair_of -> unit) list =
+  times 3 (fun i -> queue_of (reference (list (pair key_t key_t))) (key i, key i))
+
+(* Partial applications of polymorphic functions. *)
+let put table name value = Hashtbl.replace table (name : key) value
+let put_into i =
+  let table = Hashtbl.create 8 in
+  Hashtbl.add table (key i) (plan i);
+  keep (hashtbl key_t plan_t) table
+
+let putters : (key -> plan -> unit) list = times 3 (fun i -> put (put_into i))
+let unknown_putters : (key -> plan -> unit) list = times 3 (fun i -> (unknown put) (put_into i))
+let second l1 l2 x = List.length l1 + List.length l2 + List.length (List.filter (( = ) x) (l1 @ l2))
+let seconds : (key -> int) list =
+  times 3 (fun i ->
+      unknown (unknown second (keep (list key_t) (times 2 key))) (keep (list key_t) (times i key)))
+
+(* A closure in a closure in a closure, of which only the outermost one's type is known. *)
+let remember ty x =
+  let last = keep ty (ref x) in
+  fun f ->
+    fun y -> last := y; f y
+
+let rec layers n f = if n = 0 then f else layers (n - 1) (remember (reference key_t) (key n) f)
+let layered : (key -> plan) list = times 2 (fun _ -> layers 4 (fun k -> plan k.depth))
+
+(* A function that is itself polymorphic tells nothing of another one's variables. *)
+type any = { any : 'b. 'b -> 'b list }
+
+let wrapper x =
+  let inside = ref [ x ] in
+  { any = (fun y -> ignore (List.length !inside); [ y ]) }
+
+let wrappers = times 3 (fun i -> wrapper (text i))
+let uses = List.map (fun w -> (w.any 1, w.any "")) wrappers
+
 (* In a functor's body: its parameter is captured too. *)
 
 module type SIZED = sig
@@ -195,6 +282,16 @@ let () =
   known (list (unit --> pair int string)) constants;
   known (list (string --> int)) composed;
   known (list (int --> (string --> int))) swapped;
+  known (list (key_t --> plan_t)) plans;
+  known (list (key_t --> int)) costs;
+  known (list recorder_t) recorders;
+  known (list (signal_t --> unit)) signals;
+  known (list (pair key_t key_t --> unit)) pairs;
+  known (list (key_t --> (plan_t --> unit))) putters;
+  known (list (key_t --> (plan_t --> unit))) unknown_putters;
+  known (list (key_t --> int)) seconds;
+  known (list (key_t --> plan_t)) layered;
+  known (list (opaque "Closures.any")) wrappers;
   known (list (string --> bool)) watches;
   known (list (list int --> bool)) list_watches;
   known (reference (list (int --> int))) suspended;

@@ -373,6 +373,24 @@ static void symbols_of_all_kinds(void **state)
 	profile_close(&p);
 }
 
+/* Records of before have no types with variables. */
+static void functions_with_variables(void **state)
+{
+	struct profile p;
+	(void)state;
+	open_good(&p, UNITS STRINGS "t 1 v 0|t 2 F % 1 1|t 3 T 1 1|t 4 e|f 0 x.ml A|"
+				    "F 0 A f_1 0 1 0 1 1 1 1 4 x:4|G 0 2 x:3|"
+				    "F 1 A g_2 0 2 0 1 1 1 1 4 x:4|");
+	const struct retype_function *f = retype_function_symbol(&p.types, "A__f_1");
+	const struct retype_function *g = retype_function_symbol(&p.types, "A__g_2");
+	assert_false(retype_is_closed(&p.types, f->general));
+	assert_false(retype_is_closed(&p.types, f->general_captures[0].type));
+	assert_true(retype_is_closed(&p.types, f->captures[0].type));
+	assert_int_equal(g->general.n, 0);
+	assert_null(g->general_captures);
+	profile_close(&p);
+}
+
 static int compare_hashes(const void *a, const void *b)
 {
 	return *(const int32_t *)a < *(const int32_t *)b ? -1 : 1;
@@ -545,6 +563,11 @@ static void bad_uses(void **state)
 	refuse(UNITS "f 0 a A|d A - 0:1 0|", 5, "a definition is FILE:LINE");
 	refuse(UNITS "f 0 a A|d A 0:x|", 5, "is no number of a line");
 	refuse(UNITS STRINGS "f 0 a A|v A x_1 0 0:4294967295|", 7, "out of range for a line");
+	refuse("t 0 e|G 0 0|", 3, "out of range for a function");
+	refuse(UNITS STRINGS "f 0 a A|F 0 A x 0 1 1 1 1 1 1 0 y:0|G 0 0|", 8,
+		"0 captured variables of a function of 1");
+	refuse(UNITS STRINGS "f 0 a A|F 0 A x 0 1 1 1 1 1 1 0 y:0|G 0 1 y:0|", 8,
+		"out of range for a term");
 	refuse("x A.E %:0|", 2, "out of range for a term");
 	refuse("C c a b ; x|", 2, "a field without a term");
 	refuse("L 0 1 1 1 1 1 @-1|", 2, "out of range for a file");
@@ -639,6 +662,7 @@ int main(void)
 		cmocka_unit_test(makers),
 		cmocka_unit_test(owners_and_definitions),
 		cmocka_unit_test(owners_of_old_profiles),
+		cmocka_unit_test(functions_with_variables),
 		cmocka_unit_test(symbols_of_all_kinds),
 		cmocka_unit_test(classes_by_their_methods),
 		cmocka_unit_test(namesakes_have_what_all_have),

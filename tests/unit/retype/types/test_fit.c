@@ -296,6 +296,50 @@ static void immediates(void **state)
 	table_close(&t);
 }
 
+/* What an open type's variables stand for in an instance of it. */
+static void instances_bind_variables(void **state)
+{
+	struct table t;
+	(void)state;
+	table_open(&t);
+	struct retype_term integer = base(&t, "int"), string = base(&t, "string");
+	struct retype_term words = app0(&t, t.words), listed = list_of(&t, string);
+	struct retype_term from = var(&t, 0), to = var(&t, 1);
+	struct retype_term open = arrow(&t, "", from, arrow(&t, "", list_of(&t, from), to));
+	struct retype_term closed =
+		arrow(&t, "", string, arrow(&t, "", list_of(&t, NOTHING), integer));
+	struct retype_term bound = retype_bind(&t.types, open, closed);
+	check_same(&t, retype_apply(&t.types, pair(&t, from, to), bound, RETYPE_DEEPEST),
+		pair(&t, string, integer));
+	/* An alias is what it stands for, and in the place of a variable it keeps its name. */
+	bound = retype_bind(
+		&t.types, arrow(&t, "", list_of(&t, from), to), arrow(&t, "", words, words));
+	check_same(&t, retype_apply(&t.types, pair(&t, from, to), bound, RETYPE_DEEPEST),
+		pair(&t, string, words));
+	/* No instances: labels, other types, two types for one variable. */
+	assert_int_equal(retype_bind(&t.types, arrow(&t, "l", from, to), closed).n, 0);
+	assert_int_equal(retype_bind(&t.types, arrow(&t, "", listed, to), closed).n, 0);
+	assert_int_equal(
+		retype_bind(&t.types, arrow(&t, "", from, from), arrow(&t, "", string, integer)).n,
+		0);
+	/* What is several types tells nothing, and neither does what is not known. */
+	struct retype_term several = join(&t, string, integer);
+	bound = retype_bind(
+		&t.types, arrow(&t, "", from, to), arrow(&t, "", list_of(&t, several), integer));
+	check_same(&t, retype_apply(&t.types, pair(&t, from, to), bound, RETYPE_DEEPEST),
+		pair(&t, NOTHING, integer));
+	assert_int_equal(retype_bind(&t.types, open, arrow(&t, "", NOTHING, NOTHING)).n, 0);
+	assert_int_equal(retype_bind(&t.types, arrow(&t, "", integer, string), closed).n, 0);
+	/* Only the variables of what a closure has captured. */
+	const struct retype_field captured[] = {{"", list_of(&t, to), false}};
+	bound = retype_bind(&t.types, open, closed);
+	bound = retype_narrow_bindings(&t.types, bound, captured, 1);
+	check_same(&t, retype_apply(&t.types, pair(&t, from, to), bound, RETYPE_DEEPEST),
+		pair(&t, NOTHING, integer));
+	assert_int_equal(retype_narrow_bindings(&t.types, bound, captured, 0).n, 0);
+	table_close(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +351,7 @@ int main(void)
 		cmocka_unit_test(sets_fit_as_their_members_do),
 		cmocka_unit_test(poly_variants),
 		cmocka_unit_test(immediates),
+		cmocka_unit_test(instances_bind_variables),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
