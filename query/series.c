@@ -229,6 +229,27 @@ static void name_class(struct hg_snapshot *snapshot, enum hg_key key, uint32_t i
 	}
 }
 
+/* As describe_row() of paths. */
+static enum hg_status describe_class(struct hg_series *series, struct hg_snapshot *snapshot,
+	uint32_t id, struct query_series_row *row)
+{
+	enum { MOST_PLACES = 3 };
+	char text[QUERY_LONGEST_MADE_AT] = "";
+	bool changed = row->point_count > 1 || (row->point_count && row->points[0].moment);
+	if (!changed)
+		return HG_OK;
+	if (series->options.key == HG_BY_TYPE)
+		hg_made_at(snapshot, id, HG_MADE_ANYWHERE, MOST_PLACES, text, sizeof(text));
+	else if (series->options.key == HG_BY_FUNCTION)
+		hg_function_place(
+			snapshot, hg_function_closure(snapshot, id), text, sizeof(text), NULL);
+	else if (series->options.key == HG_BY_ROOT)
+		hg_defined_at(snapshot, id, text, sizeof(text));
+	if (strcmp(text, row->shown.made_at) != 0)
+		BASE_TRY(query_series_keep(&series->all, text, &row->shown.made_at));
+	return HG_OK;
+}
+
 static enum hg_status add_classes(struct hg_series *series, struct hg_snapshot *snapshot)
 {
 	struct query_series *all = &series->all;
@@ -248,6 +269,8 @@ static enum hg_status add_classes(struct hg_series *series, struct hg_snapshot *
 		status = query_series_find(all, QUERY_NO_ROW, names, names + size, &row);
 		if (status == HG_OK)
 			status = query_series_add(all, row, &measure);
+		if (status == HG_OK)
+			status = describe_class(series, snapshot, class->id, &all->rows[row]);
 	}
 	if (status == HG_OK)
 		free(names);
