@@ -4,8 +4,6 @@
  */
 #include "query/places/agree.h"
 
-#include <string.h>
-
 enum { MOST_HIDDEN = 8 };
 
 struct retype_term query_bare_type(struct retype_types *types, struct retype_term type)
@@ -30,16 +28,34 @@ struct retype_term query_bare_type(struct retype_types *types, struct retype_ter
 	return type;
 }
 
-uint64_t query_type_head(const struct retype_types *types, struct retype_term type)
+enum { KIND_SHIFT = 40, ORIGIN_BIT = 36 };
+
+/*
+ * The predefined type that a declared one is by another name, as Digest.t is string; the number
+ * itself if it is none.  Custom blocks have nothing in common.
+ */
+static uint32_t predefined_of(const struct retype_types *types, uint32_t number)
+{
+	const char *name = types->declarations[number].base;
+	uint32_t base = name ? retype_base_declaration(name) : RETYPE_NONE;
+	return base <= RETYPE_BASE_NATIVEINT ? base : number;
+}
+
+/* Instances of a functor are as its body. */
+static uint64_t head_of_constructor(const struct retype_types *types, uint32_t number)
+{
+	uint32_t origin = types->declarations[number].origin, base = predefined_of(types, number);
+	return base != number || origin == RETYPE_NONE ? base : (uint64_t)1 << ORIGIN_BIT | origin;
+}
+
+/* Of any type but a function; 0: it may agree with any. */
+static uint64_t head_of_value(const struct retype_types *types, struct retype_term type)
 {
 	struct retype_view view = retype_view_of(types, type);
-	uint64_t kind = (uint64_t)view.kind << 40;
+	uint64_t kind = (uint64_t)view.kind << KIND_SHIFT;
 	switch (view.kind) {
-	case RETYPE_CONSTRUCTED: {
-		uint32_t origin = types->declarations[view.number].origin;
-		return origin == RETYPE_NONE ? kind | view.number
-					     : kind | (uint64_t)1 << 36 | origin;
-	}
+	case RETYPE_CONSTRUCTED:
+		return kind | head_of_constructor(types, view.number);
 	case RETYPE_TUPLE:
 		return kind | view.count;
 	case RETYPE_MODULE:
@@ -51,6 +67,36 @@ uint64_t query_type_head(const struct retype_types *types, struct retype_term ty
 	default:
 		return 0;
 	}
+}
+
+/* There are many functions: they are told apart by their parameter, folded into the bits there are.
+ */
+static uint64_t head_of_parameter(struct retype_types *types, struct retype_term function)
+{
+	struct retype_term type =
+		query_bare_type(types, retype_view_of(types, function).arguments[0]);
+	uint64_t head =
+		type.n == 0 || retype_is_abstract(types, type) ? 0 : head_of_value(types, type);
+	return head == 0 ? 0 : (head * UINT64_C(0x9e3779b97f4a7c15) >> (64 - KIND_SHIFT)) | 1;
+}
+
+uint64_t query_type_head(struct retype_types *types, struct retype_term type)
+{
+	uint64_t head = head_of_value(types, type);
+	bool is_function = retype_view_of(types, type).kind == RETYPE_ARROW;
+	return is_function ? head | head_of_parameter(types, type) : head;
+}
+
+uint64_t query_general_head(uint64_t head)
+{
+	uint64_t kind = head >> KIND_SHIFT << KIND_SHIFT;
+	return kind == (uint64_t)RETYPE_ARROW << KIND_SHIFT ? kind : head;
+}
+
+uint64_t query_last_head(uint64_t head)
+{
+	bool is_any_function = head == (uint64_t)RETYPE_ARROW << KIND_SHIFT;
+	return is_any_function ? head | (((uint64_t)1 << KIND_SHIFT) - 1) : head;
 }
 
 static enum query_agreement worse(enum query_agreement a, enum query_agreement b)
@@ -114,8 +160,9 @@ static enum query_agreement agree_in_heads(struct retype_types *types, struct re
 		if (a->origin != RETYPE_NONE && a->origin == b->origin)
 			return a->is_instance && b->is_instance ? QUERY_DISAGREES
 								: QUERY_AGREES_IN_GENERAL;
-		return a->base && b->base && strcmp(a->base, b->base) == 0 ? QUERY_AGREES_IN_GENERAL
-									   : QUERY_DISAGREES;
+		return predefined_of(types, x.number) == predefined_of(types, y.number)
+			       ? QUERY_AGREES_IN_GENERAL
+			       : QUERY_DISAGREES;
 	}
 	case RETYPE_ARROW:
 		return x.names[0] == y.names[0] ? agree_in_parts(types, wanted, made, work)

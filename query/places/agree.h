@@ -9,8 +9,14 @@
 /* What a type stands for: no abbreviation, nor an abstract type that hides another one. */
 struct retype_term query_bare_type(struct retype_types *types, struct retype_term type);
 
-/* Of a bare type; types that may agree have the same.  0: the type tells nothing. */
-uint64_t query_type_head(const struct retype_types *types, struct retype_term type);
+/*
+ * A number for a bare type, 0 if it tells nothing.  Types that may agree with one have its number,
+ * or the general one of it (as functions of anything have), or, if it is that itself, numbers from
+ * there to the last one.
+ */
+uint64_t query_type_head(struct retype_types *types, struct retype_term type);
+uint64_t query_general_head(uint64_t head);
+uint64_t query_last_head(uint64_t head);
 
 enum query_agreement {
 	QUERY_DISAGREES,

@@ -347,16 +347,16 @@ static enum hg_status add_place(struct places_answer *a, const struct query_plac
 	return HG_OK;
 }
 
-static enum hg_status add_made_places(struct places_answer *a, struct retype_term type)
+/* Places of types with heads in this range. */
+static enum hg_status add_made_range(
+	struct places_answer *a, struct retype_term wanted, uint64_t head, uint64_t last_head)
 {
 	struct retype_types *types = &a->snapshot->retype.types;
-	struct retype_term wanted = query_bare_type(types, type);
 	const struct query_places *index = a->index;
-	uint64_t head = query_type_head(types, wanted);
 	uint64_t i = BASE_FIRST_FROM(index->made, index->made_count, head, head);
 	enum query_agreement found = QUERY_DISAGREES;
 	uint32_t last = 0;
-	for (; head && i < index->made_count && index->made[i].head == head; i++) {
+	for (; i < index->made_count && index->made[i].head <= last_head; i++) {
 		const struct query_made *entry = &index->made[i];
 		const struct retype_location *location = &types->locations[entry->location];
 		unsigned work = MOST_COMPARED;
@@ -377,6 +377,17 @@ static enum hg_status add_made_places(struct places_answer *a, struct retype_ter
 		BASE_TRY(add_place(a, &place));
 	}
 	return HG_OK;
+}
+
+static enum hg_status add_made_places(struct places_answer *a, struct retype_term type)
+{
+	struct retype_types *types = &a->snapshot->retype.types;
+	struct retype_term wanted = query_bare_type(types, type);
+	uint64_t head = query_type_head(types, wanted), general = query_general_head(head);
+	if (head == 0)
+		return HG_OK;
+	BASE_TRY(add_made_range(a, wanted, head, query_last_head(head)));
+	return general == head ? HG_OK : add_made_range(a, wanted, general, general);
 }
 
 static enum hg_status add_located_place(struct places_answer *a, uint32_t pair)
