@@ -74,6 +74,7 @@ extern "C" {
 #include "heapgraph/paths.h"
 #include "heapgraph/sets.h"
 #include "heapgraph/object.h"
+#include "heapgraph/waste.h"
 #include "heapgraph/places.h"
 #include "heapgraph/process.h"
 

@@ -131,6 +131,8 @@ enum hg_status rep_object(struct rep_context *context, const struct rep_object_r
 enum hg_status rep_objects(struct rep_context *context, enum rep_sort sort, uint64_t limit);
 
 enum hg_status rep_edges(struct rep_context *context, uint64_t limit);
+/* 'limit' of each section. */
+enum hg_status rep_waste(struct rep_context *context, uint64_t limit);
 
 /* Rows of a series of snapshots that is finished. */
 struct rep_growth_request {

@@ -82,7 +82,7 @@ else
 	chmod 0 "$work/unreadable"
 	refuses 'unreadable file' 3 top "$work/unreadable"
 fi
-for verb in summary info top roots tree 'why x' 'retained x' objects edges dot diff; do
+for verb in summary info top roots tree 'why x' 'retained x' objects edges waste dot diff; do
 	files=LICENSE
 	[ "$verb" != diff ] || files="$tiny LICENSE"
 	rm -f "$work/written"

@@ -22,6 +22,7 @@ course=blocks,bytes,retained_bytes,offheap_bytes,retained_offheap_bytes,grows,gr
 header objects \
 	address,tag,words,bytes,type,location,reachable,retained_bytes,idom,segment,confidence,offheap_bytes,root \
 	objects $tiny
+header waste section,type,address,blocks,bytes,saved_bytes,groups,outer,room,used,longest,content waste $tiny
 header edges from,field,to,kind,from_node,to_node edges $tiny
 for key in location tag module type function; do
 	case $key in

@@ -10,6 +10,7 @@ ask() {
 	PATTERN*) echo "loc:. $tiny" ;;
 	ADDRESS*) echo "$address $tiny" ;;
 	SNAPSHOT | FILE | '[RE] SNAPSHOT') echo "$tiny" ;;
+	BASE*) echo "$cache0 $cache2 $cache5" ;;
 	*) echo "$cache0 $cache2" ;;
 	esac
 }
@@ -22,8 +23,9 @@ writes() {
 	# shellcheck disable=SC2046 # words
 	run "$verb" "$@" -o "$file" $(ask "$verb")
 	# shellcheck disable=SC2046 # words
-	"$hg" "$verb" --format "$format" $(ask "$verb") >"$work/wanted" 2>/dev/null
-	check_equal "$name: exit status" "$status" 0
+	"$hg" "$verb" --format "$format" $(ask "$verb") >"$work/wanted" 2>/dev/null || true
+	# That of check says that something grows.
+	[ "$verb" = check ] || check_equal "$name: exit status" "$status" 0
 	check_same "$name" "$file" "$work/wanted"
 }
 

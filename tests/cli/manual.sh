@@ -50,7 +50,7 @@ in_page() {
 		" $verb $(head -n 1 "$work/out" | sed 's/\<location,blocks/the key,blocks/; s/,/, /g')" \
 		"$work/line"
 }
-for verb in objects edges roots tree types; do
+for verb in objects edges waste roots tree types; do
 	in_page $verb $tiny
 done
 in_page why loc:x $tiny

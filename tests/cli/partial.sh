@@ -8,7 +8,7 @@ head -c 100000 $cache0 >"$cut_dump"
 cp $v01/cache-dump/cache.prof "$work"
 
 refuses 'cut short without --partial' 3 offset top "$cut_dump"
-for verb in summary info top tree 'why loc:cache.ml' objects edges dot trend; do
+for verb in summary info top tree 'why loc:cache.ml' objects edges waste dot trend; do
 	for format in text csv json; do
 		[ "$verb" != dot ] || [ $format = text ] || continue
 		formats="--format $format"

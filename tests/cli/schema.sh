@@ -33,7 +33,7 @@ check 'the schema is JSON' jq -e '.oneOf | length >= 10' docs/outputs.schema.jso
 native=$fixtures/v02/objs-opt/memprof.28958.0.dump
 ocp=$fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump
 for dump in $tiny $native $ocp $v01/busy-hup/heap.dump.26916.0; do
-	for verb in summary info roots tree 'tree --blocks' objects edges types; do
+	for verb in summary info roots tree 'tree --blocks' objects edges types waste; do
 		# shellcheck disable=SC2086 # words
 		written "$(name_of_schema "$verb")" $verb "$dump"
 	done

@@ -26,7 +26,9 @@ print(max((sum(map(wide, line)) for line in text.split("\n")), default=0))'
 fits() {
 	local columns=$1 most
 	shift
-	if ! timeout 120 python3 tests/cli/terminal.py "$columns" "$hg" "$@" >"$work/screen" 2>"$work/err"; then
+	# That of check says that something grows.
+	if ! timeout 120 python3 tests/cli/terminal.py "$columns" "$hg" "$@" >"$work/screen" 2>"$work/err" &&
+		[ "$1" != check ]; then
 		not_ok "$columns columns: $*" "$(gist "$work/err")"
 		return
 	fi
@@ -61,6 +63,7 @@ for columns in 40 80 100 132; do
 				fits "$columns" "$verb" "${typed[@]}" type:. "$core"
 				fits "$columns" "$verb" loc:. "$work/cache5" ;;
 			ADDRESS*) fits "$columns" "$verb" "${typed[@]}" "$address" "$core" ;;
+			BASE*) fits "$columns" "$verb" $cache0 $cache2 "$work/cache5" ;;
 			SNAPSHOT | FILE | '[RE] SNAPSHOT')
 				fits "$columns" "$verb" "${typed[@]}" "$core"
 				fits "$columns" "$verb" "$work/cache5" ;;

@@ -64,6 +64,7 @@ static void names_of_constants(void **state)
 	assert_string_equal(hg_key_name(HG_KEYS), "?");
 	assert_string_equal(hg_root_kind_name(HG_ROOT_KINDS), "?");
 	assert_string_equal(hg_edge_kind_name((enum hg_edge_kind)(HG_EDGE_LAST + 1)), "?");
+	assert_string_equal(hg_waste_section_name(HG_WASTE_SECTIONS), "?");
 	assert_string_equal(hg_segment_name((enum hg_segment)(HG_SEGMENT_STATIC + 1)), "?");
 	assert_string_equal(hg_confidence_name((enum hg_confidence)(HG_EXACT + 1)), "?");
 	assert_null(hg_capture_method_name(HG_CAPTURE_METHODS));
@@ -514,6 +515,7 @@ static void places_that_are_missing(void **state)
 	REFUSED(const struct hg_memory, hg_reconcile_memory(asked, out), );
 	REFUSED(struct hg_objects, hg_objects_open(asked, out), );
 	REFUSED(struct hg_edges, hg_edges_open(asked, out), );
+	REFUSED(struct hg_waste, hg_list_waste(asked, out), hg_waste_release(out));
 	REFUSED(struct hg_top, hg_list_top(asked, HG_BY_TAG, NULL, out), hg_top_release(out));
 	REFUSED(struct hg_types, hg_list_types(asked, true, out), hg_types_release(out));
 	REFUSED(struct hg_clashes, hg_list_clashes(asked, out), hg_clashes_release(out));
