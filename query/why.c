@@ -177,6 +177,7 @@ static void sum_groups(struct merger *m, const struct wanted *wanted)
 struct ordered {
 	uint64_t parent;
 	struct group *group;
+	enum snap_tier tier; /* of roots: lasting ones come first */
 };
 
 static int compare_targets(const void *a, const void *b)
@@ -185,6 +186,8 @@ static int compare_targets(const void *a, const void *b)
 	const struct group *x = left->group, *y = right->group;
 	if (x->parent != y->parent)
 		return x->parent < y->parent ? -1 : 1;
+	if (left->tier != right->tier)
+		return left->tier < right->tier ? -1 : 1;
 	if (x->targets != y->targets)
 		return x->targets > y->targets ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
@@ -233,6 +236,17 @@ static void add_path_rows(
 	}
 }
 
+static struct ordered order_group(const struct merger *m, struct group *group)
+{
+	const struct snap *snap = &m->snapshot->snap;
+	struct ordered ordered = {group->parent, group, SNAP_TIER_LASTING};
+	if (group->parent == GRAPH_NONE) {
+		uint32_t node = graph_paths_node(m->paths, group->first);
+		ordered.tier = snap_root_tier(snap, &snap->roots[node - snap->block_count]);
+	}
+	return ordered;
+}
+
 static enum hg_status order_rows(struct merger *m, struct hg_why *out)
 {
 	uint64_t count = m->group_count;
@@ -244,7 +258,7 @@ static enum hg_status order_rows(struct merger *m, struct hg_why *out)
 		status = query_alloc(m->snapshot, count, sizeof(*m->rows), (void **)&m->rows);
 	if (status == HG_OK) {
 		for (uint64_t i = 0; i < count; i++)
-			order[i] = (struct ordered){m->groups[i].parent, &m->groups[i]};
+			order[i] = order_group(m, &m->groups[i]);
 		qsort(order, count, sizeof(*order), compare_targets);
 		base_assert(BASE_IS_SORTED(order, count, parent));
 		add_path_rows(m, order, stack, out);

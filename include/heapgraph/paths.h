@@ -84,7 +84,7 @@ struct hg_why {
 	size_t steps_count;
 	struct hg_step **steps; /* to the selected node that retains most */
 	size_t rows_count;
-	struct hg_path_row **rows; /* depth first, most targets first */
+	struct hg_path_row **rows; /* depth first; lasting roots, then most targets first */
 	size_t runs_count;
 	struct hg_step_run **runs; /* of all steps; the last step is one of its own */
 	/* Besides the root of the first step; the nearest first. */

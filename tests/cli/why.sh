@@ -1,6 +1,7 @@
 #!/bin/bash
 # 'why': patterns that match nothing and the names that are near, on a small core whose source,
-# tests/fixtures/cores/tiny.ml, says what there is.
+# tests/fixtures/cores/tiny.ml, says what there is; merged paths, and who points to blocks.
+# shellcheck disable=SC2016 # programs of jq
 . tests/cli/lib.sh
 
 core=$fixtures/cores/tiny-5.3.0.core.zst

@@ -30,8 +30,8 @@ static uint64_t words_of_link(const struct chain *c, unsigned link)
 	return link + 1 == c->links ? 2 + LARGEST_PERIOD : 2 + link % c->period;
 }
 
-/* From the globals to the first link; 'stack' leads to some links. */
-static void open_chain(struct chain *c, const unsigned *stack, size_t stack_count, bool with_global)
+/* The links that the globals lead to (-1: none) and the stack. */
+static void open_chain(struct chain *c, const unsigned *stack, size_t stack_count, int global)
 {
 	uint64_t held[8], next = BASE + 8;
 	for (unsigned i = 0; i < c->links; i++) {
@@ -49,7 +49,7 @@ static void open_chain(struct chain *c, const unsigned *stack, size_t stack_coun
 	}
 	for (size_t i = 0; i < stack_count; i++)
 		held[i] = c->address[stack[i]];
-	dump_roots(&c->dump, with_global ? c->address[0] : 1, held, stack_count, NULL, 0);
+	dump_roots(&c->dump, global < 0 ? 1 : c->address[global], held, stack_count, NULL, 0);
 	dump_write(&c->dump);
 	struct hg_input input = {
 		.size = sizeof(input), .path = c->dump.path, .format = "memprof01"};
@@ -89,7 +89,7 @@ static void runs_of_steps(void **state)
 		for (unsigned left = 0; left < period; left++) {
 			const unsigned times = 50;
 			struct chain c = {.period = period, .links = period * times + left + 1};
-			open_chain(&c, NULL, 0, true);
+			open_chain(&c, NULL, 0, 0);
 			struct hg_why *why = explain_link(&c, c.links - 1);
 			assert_int_equal(why->steps_count, 1 + c.links);
 			assert_int_equal(why->runs_count, 3 + left);
@@ -114,13 +114,13 @@ static void what_is_no_run(void **state)
 {
 	(void)state;
 	struct chain c = {.period = 4, .links = 41};
-	open_chain(&c, NULL, 0, true);
+	open_chain(&c, NULL, 0, 0);
 	struct hg_why *why = explain_link(&c, 40);
 	assert_int_equal(why->runs_count, why->steps_count);
 	hg_why_release(&why);
 	close_chain(&c);
 	c = (struct chain){.period = 1, .links = 3};
-	open_chain(&c, NULL, 0, true);
+	open_chain(&c, NULL, 0, 0);
 	why = explain_link(&c, 2);
 	assert_int_equal(why->runs_count, why->steps_count);
 	hg_why_release(&why);
@@ -138,7 +138,7 @@ static void lasting_roots_come_first(void **state)
 	static const unsigned stack[] = {7, 90, 90};
 	struct chain c = {.period = 1, .links = 100};
 	(void)state;
-	open_chain(&c, stack, 3, true);
+	open_chain(&c, stack, 3, 0);
 	struct hg_why *why = explain_link(&c, 99);
 	assert_int_equal(why->steps_count, 101);
 	assert_true(begins(why->steps[0]->name, "global "));
@@ -166,7 +166,7 @@ static void only_the_stack(void **state)
 	struct hg_why *why;
 	hg_node nodes[100];
 	(void)state;
-	open_chain(&c, stack, 4, false);
+	open_chain(&c, stack, 4, -1);
 	why = explain_link(&c, 99);
 	assert_int_equal(why->steps_count, 51);
 	assert_true(begins(why->steps[0]->name, "stack "));
@@ -185,13 +185,34 @@ static void only_the_stack(void **state)
 	close_chain(&c);
 }
 
+/* Their rows are the first, however little they reach. */
+static void rows_of_lasting_roots(void **state)
+{
+	static const unsigned stack[] = {0};
+	struct chain c = {.period = 1, .links = 100};
+	struct hg_why *why;
+	hg_node nodes[100];
+	(void)state;
+	open_chain(&c, stack, 1, 99);
+	for (unsigned i = 0; i < 100; i++)
+		nodes[i] = i;
+	assert_int_equal(hg_explain_nodes(c.snapshot, nodes, 100, &why), HG_OK);
+	assert_int_equal(why->rows_count, 4);
+	assert_true(begins(why->rows[0]->name, "global "));
+	assert_int_equal(why->rows[0]->targets, 1);
+	assert_true(begins(why->rows[2]->name, "stack "));
+	assert_int_equal(why->rows[2]->targets, 99);
+	hg_why_release(&why);
+	close_chain(&c);
+}
+
 /* The virtual root is no block of a path. */
 static void nodes_without_a_path(void **state)
 {
 	struct chain c = {.period = 1, .links = 5};
 	struct hg_why *why;
 	(void)state;
-	open_chain(&c, NULL, 0, true);
+	open_chain(&c, NULL, 0, 0);
 	hg_node top = hg_virtual_root(c.snapshot);
 	assert_int_equal(hg_explain_nodes(c.snapshot, &top, 1, &why), HG_OK);
 	assert_int_equal(why->rows_count, 0);
@@ -207,6 +228,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_run),
 		cmocka_unit_test(lasting_roots_come_first),
 		cmocka_unit_test(only_the_stack),
+		cmocka_unit_test(rows_of_lasting_roots),
 		cmocka_unit_test(nodes_without_a_path),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
