@@ -7,6 +7,7 @@
 #include "query/shared/types.h"
 
 #include "base/assert.h"
+#include "snapshot/offheap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,14 +78,17 @@ static enum hg_status count_declared_blocks(struct hg_snapshot *snapshot, const 
 		struct snap_cell cell;
 		while (rank < snapshot->snap.block_count && snap_scan_next(&scan, &cell)) {
 			enum hg_confidence confidence;
+			uint32_t block = rank++;
 			struct retype_term type =
-				retype_of(&snapshot->retype, rank++, cell.tag, &confidence);
+				retype_of(&snapshot->retype, block, cell.tag, &confidence);
 			if (type.n == 0)
 				continue;
 			struct hg_declared *row = &rows[numbers[type.n]];
 			uint64_t bytes = snap_block_bytes(cell.wosize);
 			row->blocks++;
 			row->bytes += bytes;
+			if (cell.tag == SNAP_TAG_CUSTOM)
+				row->offheap_bytes += snap_offheap_bytes(&snapshot->snap, block);
 			out->blocks++;
 			out->bytes += bytes;
 		}

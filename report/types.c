@@ -77,12 +77,13 @@ static void write_type_rows(struct rep_context *context, const struct hg_types *
 {
 	enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 	struct rep_emitter *emitter = context->emitter;
-	struct rep_column all[COLUMNS + 1];
+	struct rep_column all[COLUMNS + 2];
 	size_t shown = limit && limit < types->count ? (size_t)limit : types->count;
 	for (unsigned i = 0; i < COLUMNS; i++)
 		all[i] = columns[i];
 	all[COLUMNS] = rep_made_at_column(context, totals);
-	rep_table_begin(emitter, "rows", all, COLUMNS + 1);
+	all[COLUMNS + 1] = rep_offheap_column(rep_has_offheap(context->snapshot));
+	rep_table_begin(emitter, "rows", all, COLUMNS + 2);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {
 		const struct hg_declared *row = types->rows[i];
 		declared_part_cell(context, row->id, HG_DECLARED_NAME);
@@ -92,6 +93,7 @@ static void write_type_rows(struct rep_context *context, const struct hg_types *
 		rep_cell_number(emitter, row->bytes);
 		declared_part_cell(context, row->id, HG_DECLARED_LAYOUT);
 		rep_cell_made_at(context, hg_declared_type(context->snapshot, row->id));
+		rep_cell_number(emitter, row->offheap_bytes);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);

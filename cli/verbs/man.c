@@ -211,7 +211,7 @@ static const char formats[] =
 	"index, kind, value, address, tag, location, bytes, retained_bytes, code,\n"
 	"name, type, text: one row for each field\n"
 	".It types\n"
-	"type, kind, unit, blocks, bytes, layout, made_at; with\n"
+	"type, kind, unit, blocks, bytes, layout, made_at, offheap_bytes; with\n"
 	".Fl -places :\n"
 	"type, place, own, exact, direct, kind, located_blocks, located_bytes\n"
 	".It summary , info\n"

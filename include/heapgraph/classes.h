@@ -99,6 +99,7 @@ HG_API void hg_root_slots_release(struct hg_root_slots **slots);
 struct hg_declared {
 	uint32_t id; /* for hg_declared_text() */
 	uint64_t blocks, bytes;
+	uint64_t offheap_bytes;
 };
 
 struct hg_types {

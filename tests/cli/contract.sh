@@ -37,7 +37,7 @@ header 'top by type,location' "type,location,$measures" top --by type,location $
 header 'diff by type,location' "type,location,$growth" diff --by type,location $cache0 $cache2
 header 'trend by type,location' "index,type,location,$course" \
 	trend --by type,location $cache0 $cache2
-header types type,kind,unit,blocks,bytes,layout,made_at types $tiny
+header types type,kind,unit,blocks,bytes,layout,made_at,offheap_bytes types $tiny
 header 'types --places' type,place,own,exact,direct,kind,located_blocks,located_bytes types --places $tiny
 header 'top by root' "kind,name,$measures" top --by root $tiny
 header roots \

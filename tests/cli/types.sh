@@ -164,7 +164,7 @@ check_declared() {
 	run types --format csv "${typed[@]}"
 	cp "$work/out" "$work/types"
 	check_equal "$name: types: the record" "$(grep '^Tiny\.item,' "$work/types")" \
-		'Tiny.item,record,Tiny,200,6400,{ name : string; price : float; mutable next : Tiny.item option },tiny.ml:16'
+		'Tiny.item,record,Tiny,200,6400,{ name : string; price : float; mutable next : Tiny.item option },tiny.ml:16,0'
 	check_equal "$name: types: a variant" "$(cell "$work/types" "'a option" layout)" "None | Some of 'a"
 	check_equal "$name: types: its unit" "$(cell "$work/types" "'a Map.Make(String).t" unit)" Stdlib__Map
 	check_equal "$name: types: all typed blocks" \
