@@ -81,6 +81,30 @@ static void join_all(struct retype_types *types)
 	}
 }
 
+/* What variables of functions stand for puts closed terms in their places. */
+static void bind_all(struct retype_types *types)
+{
+	uint32_t count = retype_term_count(types), step = count / MOST_TERMS + 1;
+	for (uint32_t i = 0; i < types->function_count && i < MOST_TERMS; i++) {
+		const struct retype_function *f = &types->functions[i];
+		CHECK((f->general.n == 0) || f->capture_count == 0 || f->general_captures);
+		for (uint32_t n = 0; f->general.n && n < count; n += step) {
+			struct retype_term closed =
+				retype_instance(types, (struct retype_term){n}, NULL, 0);
+			struct retype_term bound = retype_bind(types, f->general, closed);
+			CHECK(retype_is_closed(types, bound));
+			for (uint32_t c = 0; bound.n && c < f->capture_count && c < 4; c++)
+				CHECK(retype_is_closed(
+					types, retype_apply(types, f->general_captures[c].type,
+						       bound, RETYPE_DEEPEST)));
+			if (bound.n)
+				bound = retype_narrow_bindings(
+					types, bound, f->general_captures, f->capture_count);
+			CHECK(retype_is_closed(types, bound));
+		}
+	}
+}
+
 static void look_up_all(struct retype_types *types)
 {
 	for (uint32_t i = 0; i < types->unit_count; i++)
@@ -127,6 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(status == HG_OK || status == HG_ERROR_INPUT);
 	if (status == HG_OK) {
 		join_all(&types);
+		bind_all(&types);
 		look_up_all(&types);
 		CHECK(types.status == HG_OK);
 	} else {

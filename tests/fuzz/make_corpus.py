@@ -242,6 +242,9 @@ def hgprofs():
         b"F 0 A f_1 0 1 0 9 1 9 1 0 k:0\nF 1 A fun 1 1 0 -1 1 -1 1 -\n"
         b"L 1 7 300 2000 9 1 @-1 tuple:0\nL 0 7 300 2000 9 1 @1 array:0 con.%3a%3a:0\n"
         b"v A x'_2 0\nx A.E %:0\nC c get set ; x:m0\ng A 1 x:0 y:0\n")
+    yield "general", b"\0" + units + strings + (
+        b"t 1 v 0\nt 2 v 1\nt 3 F % 1 2\nt 4 T 1 2\nt 5 e\nt 6 F % 0 5\nt 7 F % 4 1\n"
+        b"F 0 A f_1 0 1 0 9 1 9 1 5 k:5\nG 0 3 k:4\nF 1 A fun 1 1 0 -1 1 -1 1 -\nG 1 7\n")
 
 
 def main():
