@@ -93,6 +93,9 @@ struct rep_tree_request {
 	uint64_t limit;     /* rows, those that retain most */
 };
 enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_request *request);
+/* The table of it alone, of a tree that is open and whose cross edges were asked for. */
+void rep_tree_part(struct rep_context *context, struct hg_retention *tree,
+	const struct rep_tree_request *request);
 
 /* What holds a tenth of the memory or more. */
 enum hg_status rep_holders(struct rep_context *context, uint64_t limit);

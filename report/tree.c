@@ -39,7 +39,7 @@ static const struct rep_column columns[] = {
 
 /* A tree with what of it is shown. */
 struct shown_tree {
-	struct hg_retention *tree;
+	struct hg_retention *tree; /* borrowed */
 	size_t count;
 	uint64_t min_bytes;
 	bool *kept;
@@ -49,7 +49,6 @@ struct shown_tree {
 
 static void release_shown_tree(struct shown_tree *t)
 {
-	hg_retention_close(t->tree);
 	free(t->kept);
 	free(t->hidden);
 	free(t->hidden_bytes);
@@ -295,5 +294,17 @@ enum hg_status rep_tree(struct rep_context *context, const struct rep_tree_reque
 			context, &t, context->emitter->writer->tells_all ? edges : NULL);
 	hg_cross_edges_release(&edges);
 	release_shown_tree(&t);
+	hg_retention_close(t.tree);
 	return status;
+}
+
+void rep_tree_part(struct rep_context *context, struct hg_retention *tree,
+	const struct rep_tree_request *request)
+{
+	struct shown_tree t = {.tree = tree};
+	if (prune_tree(&t, request))
+		write_shown_tree(context, &t);
+	else
+		context->emitter->failed = true;
+	release_shown_tree(&t);
 }

@@ -218,7 +218,7 @@ const struct cli_verb cli_verb_check = {
 	.operands = "BASE... NEW",
 	.min_operands = 2,
 	.max_operands = INT32_MAX,
-	.summary = "a gate for tests: fails (1) where memory grows or is too much",
+	.summary = "a gate for tests: fails where memory grows or exceeds limits",
 	.description =
 		"Without limits: fails on every path of the retention tree whose blocks grow at "
 		"every step, while those of what holds them do not, with 5 % of the growth or "

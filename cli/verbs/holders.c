@@ -15,7 +15,7 @@ const struct cli_verb cli_verb_holders = {
 	.operands = "SNAPSHOT",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "who holds a tenth of the memory or more, and on which lines it is made",
+	.summary = "who holds a tenth of the memory or more, made on which lines",
 	.description =
 		"Each root, or class of blocks that several roots hold together, that retains a "
 		"tenth of the memory in the heap and outside, or more: the fields and types that "

@@ -148,19 +148,31 @@ static void add_candidates_below(
 		add_candidate(f, tree, i);
 }
 
+/* Strings and numbers are made everywhere. */
+static bool is_plain(struct hg_snapshot *snapshot, const struct query_retention_node *node)
+{
+	struct hg_block block;
+	if (node->largest == GRAPH_NONE)
+		return false;
+	query_block(snapshot, snapshot->graph.node[node->largest], &block);
+	return block.tag >= SNAP_TAG_STRING && block.tag <= SNAP_TAG_DOUBLE_ARRAY;
+}
+
 /* Of the classes below the one that retains most among those that the program itself makes. */
-static void add_lines_below(struct hg_snapshot *snapshot, const struct query_retention *tree,
-	uint32_t node, struct lines *lines)
+static bool add_lines_below(struct hg_snapshot *snapshot, const struct query_retention *tree,
+	uint32_t node, bool plain, struct lines *lines)
 {
 	struct frontier f = {.count = 0};
 	add_candidates_below(&f, tree, node);
 	for (unsigned tried = 0; f.count && tried < MOST_CANDIDATES; tried++) {
 		uint32_t heaviest = f.nodes[0];
-		if (add_class_lines(snapshot, tree, heaviest, true, lines))
-			return;
+		if (is_plain(snapshot, &tree->nodes[heaviest]) == plain &&
+			add_class_lines(snapshot, tree, heaviest, true, lines))
+			return true;
 		memmove(&f.nodes[0], &f.nodes[1], --f.count * sizeof(*f.nodes));
 		add_candidates_below(&f, tree, heaviest);
 	}
+	return false;
 }
 
 static void add_definition(struct hg_snapshot *snapshot, const struct query_retention *tree,
@@ -183,8 +195,9 @@ void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *t
 	buffer[0] = '\0';
 	if (node == 0)
 		return;
-	if (!add_class_lines(snapshot, tree, node, true, &lines))
-		add_lines_below(snapshot, tree, node, &lines);
+	if (!add_class_lines(snapshot, tree, node, true, &lines) &&
+		!add_lines_below(snapshot, tree, node, false, &lines))
+		add_lines_below(snapshot, tree, node, true, &lines);
 	add_definition(snapshot, tree, node, &lines);
 	add_class_lines(snapshot, tree, node, false, &lines);
 }

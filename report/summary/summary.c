@@ -7,6 +7,20 @@
 #include "report/common.h"
 #include "report/summary/summary.h"
 
+static enum hg_status ask_holders(struct hg_snapshot *snapshot, struct summary *summary)
+{
+	struct hg_cross_edges *edges;
+	enum hg_status status = hg_retention_open(snapshot, NULL, &summary->tree);
+	if (status == HG_OK)
+		status = hg_list_cross_edges(summary->tree, &edges);
+	if (status != HG_OK)
+		return status;
+	hg_cross_edges_release(&edges);
+	for (size_t i = 0; i < hg_retention_count(summary->tree); i++)
+		summary->tree_bytes += hg_retention_at(summary->tree, i)->bytes;
+	return hg_list_holders(summary->tree, &summary->holders);
+}
+
 static enum hg_status ask_summary(struct rep_context *context, struct summary *summary)
 {
 	struct hg_snapshot *snapshot = context->snapshot;
@@ -28,6 +42,8 @@ static enum hg_status ask_summary(struct rep_context *context, struct summary *s
 		status = hg_list_suspects(snapshot, &summary->suspects);
 	if (status == HG_OK)
 		status = hg_reconcile_memory(snapshot, &summary->memory);
+	if (status == HG_OK)
+		status = ask_holders(snapshot, summary);
 	return status == HG_OK ? HG_OK : rep_library_failed(context, status);
 }
 
@@ -38,6 +54,8 @@ static void release_summary(struct summary *summary)
 	hg_top_release(&summary->roots);
 	hg_tree_release(&summary->dominators);
 	hg_suspects_release(&summary->suspects);
+	hg_holders_release(&summary->holders);
+	hg_retention_close(summary->tree);
 }
 
 /* A format of one part has the sections only: tables have other columns, and other verbs. */
@@ -108,9 +126,14 @@ enum hg_status rep_summary(struct rep_context *context, const struct rep_summary
 		}
 		if (!emitter->writer->one_part) {
 			rep_summary_largest(context, &summary);
-			rep_summary_dominators(context, &summary);
-			rep_summary_kinds(context, &summary);
-			rep_summary_suspects(context, &summary);
+			if (emitter->writer->tells_all) {
+				rep_summary_dominators(context, &summary);
+				rep_summary_kinds(context, &summary);
+				rep_summary_suspects(context, &summary);
+			} else {
+				rep_summary_tree(context, &summary);
+			}
+			rep_summary_holders(context, &summary);
 		}
 		if (emitter->writer->for_people)
 			rep_summary_process(emitter, &summary);

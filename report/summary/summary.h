@@ -16,6 +16,9 @@ struct summary {
 	struct hg_top *types, *locations, *roots;
 	struct hg_tree *dominators;
 	struct hg_suspects *suspects;
+	struct hg_retention *tree;
+	uint64_t tree_bytes; /* own ones of all its rows */
+	struct hg_holders *holders;
 	const struct hg_memory *memory; /* NULL if there is no process behind the file */
 };
 
@@ -39,5 +42,8 @@ void rep_summary_largest(struct rep_context *context, const struct summary *summ
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary);
 void rep_summary_kinds(struct rep_context *context, const struct summary *summary);
 void rep_summary_suspects(struct rep_context *context, const struct summary *summary);
+/* The retention tree, and what holds much. */
+void rep_summary_tree(struct rep_context *context, const struct summary *summary);
+void rep_summary_holders(struct rep_context *context, const struct summary *summary);
 
 #endif

@@ -2,8 +2,16 @@
 #include "report/summary/summary.h"
 
 #include "report/common.h"
+#include "report/holders.h"
 
-enum { SHOWN_CLASSES = 8, SHOWN_SUSPECTS = 3, SHORTEST_CHAIN = 16 };
+enum {
+	SHOWN_CLASSES = 8,
+	SHOWN_HOLDERS = 2,
+	TREE_DEPTH = 5,
+	TREE_CHILDREN = 3,
+	TREE_ROWS = 12,
+	TREE_SHARE = 20000 /* parts per million: 2 % */
+};
 
 /* The rows of 'top' that retain most. */
 static void write_largest_classes(struct rep_context *context, const struct summary *summary,
@@ -89,7 +97,6 @@ static void dominator_row(
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary)
 {
 	const struct hg_tree *tree = summary->dominators;
-	rep_headline(context->emitter, "Who holds it: what would be freed with a root or block");
 	rep_table_begin(context->emitter, "dominators", dominator_columns, 7);
 	for (size_t i = 1; i < tree->count; i++)
 		if (tree->rows[i]->depth == 1)
@@ -143,7 +150,6 @@ void rep_summary_kinds(struct rep_context *context, const struct summary *summar
 	struct rep_emitter *emitter = context->emitter;
 	struct kind_sums sums = sum_kinds(context, summary);
 	uint64_t total = rep_weigh_all(context, summary->totals);
-	rep_headline(emitter, "Roots by kind");
 	rep_table_begin(emitter, "roots", columns, 6);
 	for (unsigned i = 0; i <= HG_ROOT_KINDS; i++) {
 		bool shared = i == HG_ROOT_KINDS;
@@ -163,82 +169,6 @@ void rep_summary_kinds(struct rep_context *context, const struct summary *summar
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
-}
-
-/* What most of it has in common; below a tenth it explains nothing. */
-static void suspect_part(struct rep_context *context, const struct hg_suspect *suspect,
-	const char *how, const struct rep_text *name, uint64_t bytes)
-{
-	struct rep_text escaped = {0}, size = {0};
-	if (name->length == 0 || 10 * bytes < suspect->retained_bytes)
-		return;
-	bool most = 2 * bytes > suspect->retained_bytes;
-	rep_text_size(&size, bytes);
-	rep_prose(context->emitter, REP_PLAIN, "    %s %s %s (%s)\n",
-		most ? "most of it" : "the largest known part", how,
-		rep_escaped(&escaped, rep_text_string(name)), rep_text_string(&size));
-	rep_text_release(&escaped);
-	rep_text_release(&size);
-}
-
-/* One line of prose, which is cleared then. */
-static void suspect_line(struct rep_context *context, const char *mark, struct rep_text *line)
-{
-	struct rep_text escaped = {0};
-	rep_prose(context->emitter, REP_PLAIN, "%s%s\n", mark,
-		rep_escaped(&escaped, rep_text_string(line)));
-	rep_text_release(&escaped);
-	rep_text_clear(line);
-}
-
-/* Where what it holds is gathered: often not in the suspect itself. */
-static void put_accumulation(
-	struct rep_text *line, struct rep_context *context, const struct hg_suspect *suspect)
-{
-	struct hg_block block;
-	if (suspect->accumulation == suspect->node) {
-		rep_text_put(line, "it holds ");
-	} else {
-		block = *hg_describe_block(context->snapshot, suspect->accumulation);
-		rep_text_put(line, "gathered in ");
-		rep_name_label(line, context->snapshot, &block);
-		rep_text_put(line, ", which holds ");
-	}
-	rep_name_amount(line, suspect->children, "block", "blocks");
-	if (suspect->chain < SHORTEST_CHAIN)
-		return;
-	rep_text_put(line, " and is the first of ");
-	rep_name_amount(line, suspect->chain, "block", "blocks");
-	if (suspect->chain == HG_LONGEST_CHAIN)
-		rep_text_put(line, " or more");
-	rep_text_put(line, " alike, each holding the next");
-}
-
-static void suspect_text(
-	struct rep_context *context, const struct hg_suspect *suspect, uint64_t total)
-{
-	struct rep_text line = {0};
-	struct hg_block block = *hg_describe_block(context->snapshot, suspect->node);
-	rep_name_label(&line, context->snapshot, &block);
-	rep_text_put(&line, " keeps ");
-	rep_text_size(&line, suspect->retained_bytes);
-	rep_text_put(&line, " (");
-	rep_text_percent(&line, suspect->retained_bytes, total);
-	rep_text_put(&line, ") alive");
-	suspect_line(context, "  * ", &line);
-	put_accumulation(&line, context, suspect);
-	suspect_line(context, "    ", &line);
-	rep_name_type(&line, context->snapshot, suspect->type);
-	suspect_part(context, suspect, "under blocks of type", &line, suspect->type_bytes);
-	rep_text_clear(&line);
-	rep_name_location(&line, context->snapshot, suspect->location);
-	suspect_part(context, suspect, "allocated at", &line, suspect->location_bytes);
-	rep_text_clear(&line);
-	rep_text_put(&line, "heapgraph why ");
-	rep_name_node(&line, context->snapshot, suspect->node);
-	rep_prose(context->emitter, REP_PLAIN, "    who holds it: %s SNAPSHOT\n",
-		rep_text_string(&line));
-	rep_text_release(&line);
 }
 
 static void suspect_row(struct rep_context *context, const struct hg_suspect *suspect)
@@ -269,16 +199,29 @@ void rep_summary_suspects(struct rep_context *context, const struct summary *sum
 		{"type_bytes", NULL, REP_BYTES, 0},
 	};
 	const struct hg_suspects *suspects = summary->suspects;
+	rep_table_begin(context->emitter, "suspects", columns, 9);
+	for (size_t i = 0; i < suspects->count; i++)
+		suspect_row(context, suspects->rows[i]);
+	rep_table_end(context->emitter);
+}
+
+void rep_summary_tree(struct rep_context *context, const struct summary *summary)
+{
+	const struct rep_tree_request request = {.max_depth = TREE_DEPTH,
+		.max_children = TREE_CHILDREN,
+		.min_share = TREE_SHARE,
+		.limit = TREE_ROWS};
+	rep_headline(context->emitter,
+		"What holds what: what would be freed with a root or class (tree shows more)");
+	rep_tree_part(context, summary->tree, &request);
+}
+
+void rep_summary_holders(struct rep_context *context, const struct summary *summary)
+{
 	if (context->emitter->writer->tells_all) {
-		rep_table_begin(context->emitter, "suspects", columns, 9);
-		for (size_t i = 0; i < suspects->count; i++)
-			suspect_row(context, suspects->rows[i]);
-		rep_table_end(context->emitter);
+		rep_holders_table(context, "holders", summary->tree, summary->holders, 0);
 		return;
 	}
-	rep_headline(context->emitter, "Suspects: a tenth or more of the memory under one thing");
-	if (suspects->count == 0)
-		rep_prose(context->emitter, REP_PLAIN, "  none\n");
-	for (size_t i = 0; i < suspects->count && i < SHOWN_SUSPECTS; i++)
-		suspect_text(context, suspects->rows[i], summary->totals->retained_bytes);
+	rep_headline(context->emitter, "Who holds much: a tenth of the memory or more");
+	rep_holders_prose(context, summary->tree, summary->holders, SHOWN_HOLDERS);
 }

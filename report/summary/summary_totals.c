@@ -355,6 +355,9 @@ bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summa
 		{"retained", "retained bytes",
 			"sum of shallow bytes of reachable = retained by the virtual root",
 			{totals->reachable_bytes, 0}, totals->retained_bytes},
+		{"retention_tree", "the retention tree",
+			"own bytes of all nodes of the retention tree = reachable",
+			{summary->tree_bytes}, totals->reachable_bytes},
 		{"segments", "parts of the heap", "live for Gc.stat + minor + static = all blocks",
 			{info->live_blocks, totals->minor_blocks, totals->static_blocks},
 			info->blocks},
@@ -369,7 +372,7 @@ bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summa
 			memory.total + memory.overcounted},
 	};
 	/* The parts of the heap, and the process, are known of cores only. */
-	size_t count = info->heap_bytes == HG_UNKNOWN ? 3 : summary->memory ? 6 : 5;
+	size_t count = info->heap_bytes == HG_UNKNOWN ? 4 : summary->memory ? 7 : 6;
 	bool fine = true;
 	for (size_t i = 0; i < count; i++)
 		fine &= adds_up(&checks[i]);
