@@ -174,6 +174,11 @@ static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot 
 	return HG_OK;
 }
 
+static bool kind_passes(const struct hg_snapshot *snapshot, enum hg_root_kind kind)
+{
+	return (kind == HG_ROOT_STACK || kind == HG_ROOT_LOCAL) && !snapshot->snap.all_roots_alike;
+}
+
 static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *snapshot,
 	const struct query_retention *tree, uint32_t *row_of)
 {
@@ -186,7 +191,11 @@ static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *sn
 		struct query_series_row *row = &all->rows[row_of[i]];
 		row->shown.depth = tree->nodes[i].depth;
 		row->shown.is_memprof = query_retention_is_memprof(tree, i);
-		row->is_root = i && tree->classes.all[tree->nodes[i].class].is_root;
+		const struct query_path_class *class = &tree->classes.all[tree->nodes[i].class];
+		row->is_root = i && class->is_root;
+		row->passes = row->shown.depth > 1
+				      ? all->rows[parent].passes
+				      : row->is_root && kind_passes(snapshot, class->kind);
 		BASE_TRY(query_series_add(all, row_of[i], &measure));
 	}
 	BASE_TRY(query_series_end_moment(all));
@@ -428,17 +437,39 @@ static bool row_grows(const struct hg_series *series, uint32_t number, int64_t g
 	       own >= HG_LEAST_GROWTH && growth > 0 && row->growth_share >= LEAST_SHARE;
 }
 
+/* The largest growth of a path that grows. */
+static int64_t share_growth(struct hg_series *series, int64_t growth, bool lasting_only)
+{
+	int64_t most = 0;
+	for (uint32_t i = 0; i < series->all.row_count; i++) {
+		struct hg_series_row *row = &series->all.rows[i].shown;
+		int64_t own = growth_of(&row->first, &row->last);
+		row->growth_share = row->is_memprof ? 0 : signed_share(own, growth);
+		row->grows = row_grows(series, i, growth) &&
+			     !(lasting_only && series->all.rows[i].passes);
+		if (row->grows && own > most)
+			most = own;
+	}
+	return most;
+}
+
+/*
+ * What is held by frames alone is of the moment, as the copy of a list that a function makes just
+ * then, and grows as what it is made of grows: that is left out where a lasting path has most of
+ * the growth.  Where none has, it leaks from a frame.
+ */
 static void find_growth(struct hg_series *series)
 {
 	uint32_t last = series->all.moment_count;
 	int64_t growth = last ? growth_of(&series->totals[0], &series->totals[last - 1]) : 0;
+	int64_t passing = 0;
 	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		struct hg_series_row *row = &series->all.rows[i].shown;
-		row->growth_share =
-			row->is_memprof ? 0
-					: signed_share(growth_of(&row->first, &row->last), growth);
-		row->grows = row_grows(series, i, growth);
+		const struct query_series_row *row = &series->all.rows[i];
+		if (row->passes && row->shown.depth == 1)
+			passing += growth_of(&row->shown.first, &row->shown.last);
 	}
+	if (share_growth(series, growth - passing, true) <= growth / 2)
+		share_growth(series, growth, false);
 }
 
 /* A name as it stands in a path; its length, as snprintf() counts. */

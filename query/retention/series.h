@@ -23,6 +23,7 @@ struct query_series_row {
 	const char *own_name;       /* of a path: its last name */
 	uint32_t parent;            /* QUERY_NO_ROW: none */
 	bool is_root;               /* of a path: its last name is of a root */
+	bool passes;                /* of a path: its first name is of a root that passes */
 	uint32_t next;              /* of the same hash */
 	struct query_point *points; /* where the numbers are others than before; from malloc */
 	uint32_t point_count;
