@@ -3,6 +3,7 @@
 
 #include "report/common.h"
 #include "report/holders.h"
+#include "report/places.h"
 
 enum {
 	SHOWN_CLASSES = 8,
@@ -30,9 +31,12 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 		rep_error_column(sampled),
 		rep_offheap_column(false),
 		rep_retained_offheap_column(rep_has_offheap(context->snapshot)),
+		rep_made_at_column(context, summary->totals),
 	};
+	bool by_type = top->key == HG_BY_TYPE;
+	unsigned count = sizeof(columns) / sizeof(columns[0]) - !by_type;
 	size_t shown = top->count < SHOWN_CLASSES ? top->count : SHOWN_CLASSES;
-	rep_table_begin(emitter, member, columns, sizeof(columns) / sizeof(columns[0]));
+	rep_table_begin(emitter, member, columns, count);
 	for (size_t i = 0; i < shown; i++) {
 		const struct hg_class *row = top->rows[i];
 		rep_class_cells(emitter, context->snapshot, top->key, row->id, row->confidence);
@@ -45,6 +49,8 @@ static void write_largest_classes(struct rep_context *context, const struct summ
 		rep_estimate_cells(emitter, row);
 		rep_cell_number(emitter, row->offheap_bytes);
 		rep_cell_number(emitter, row->retained_offheap_bytes);
+		if (by_type)
+			rep_cell_made_at(context, row->id);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);

@@ -115,7 +115,7 @@ for ask in "roots --limit 0" "top --by root --limit 0"; do
 	check "$ask: cut on a screen" sh -c "! grep -qF -- '$long' '$work/screen'"
 done
 
-# Bars go before names are cut.
+# Bars go before names are cut, and the lines of the source with them.
 python3 tests/cli/terminal.py 132 "$hg" top "${typed[@]}" "$core" >"$work/wide"
 check 'bars where there is room' grep -q '##' "$work/wide"
 python3 tests/cli/terminal.py 66 "$hg" top "${typed[@]}" "$core" >"$work/narrow"
