@@ -99,7 +99,12 @@ enum hg_status hg_list_waste(struct hg_snapshot *snapshot, struct hg_waste **out
 {
 	struct waste waste = {.snapshot = snapshot};
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
-	enum hg_status status = find_waste(&waste, *out);
+	enum hg_status status = base_arena_init(
+		&waste.arena, &snapshot->session->budget, "waste", &snapshot->session->error);
+	if (status == HG_OK) {
+		status = find_waste(&waste, *out);
+		base_arena_release(&waste.arena);
+	}
 	free(waste.kinds);
 	free(waste.rows);
 	if (status != HG_OK)

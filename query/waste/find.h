@@ -8,7 +8,8 @@
 
 struct waste {
 	struct hg_snapshot *snapshot;
-	uint32_t *kinds; /* of a type the first one of its name */
+	struct base_arena arena; /* what there is one of for each block */
+	uint32_t *kinds;         /* of a type the first one of its name */
 	struct hg_waste_row *rows;
 	uint64_t count, capacity;
 };

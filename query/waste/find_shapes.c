@@ -1,6 +1,6 @@
 /*
  * Room that is not used, and blocks that another representation would not need: one pass over the
- * blocks in order of addresses, with two bits per block for what was counted.
+ * blocks in order of addresses, with a bit per block for what was counted.
  */
 #include "query/waste/find.h"
 
@@ -18,6 +18,7 @@ struct shapes {
 	struct hg_waste_row *by_type[SECTIONS_BY_TYPE]; /* from HG_WASTE_NUMBERS on */
 	uint64_t *counted;                              /* boxed numbers, and bindings of tables */
 	uint32_t types;
+	struct snap_walk arrays; /* for blocks whose fields are read while others are looked up */
 };
 
 static uint64_t bytes_of_block(const struct shapes *s, uint32_t rank)
@@ -93,8 +94,8 @@ static enum hg_status look_at_table(struct shapes *s, const struct query_shape *
 {
 	uint32_t data = block_of_word(s, word_of_field(s, shape, "data"));
 	struct snap_cell cell;
-	if (data == HG_NO_NODE ||
-		!snap_block(&s->snapshot->lookup, (struct snap_rank){data}, &cell) || cell.tag != 0)
+	if (data == HG_NO_NODE || !snap_block(&s->arrays, (struct snap_rank){data}, &cell) ||
+		cell.tag != 0)
 		return HG_OK;
 	struct hg_waste_row row = {.section = HG_WASTE_TABLES,
 		.type = shape->type.n,
@@ -102,7 +103,7 @@ static enum hg_status look_at_table(struct shapes *s, const struct query_shape *
 		.bytes = bytes_of_block(s, data),
 		.room = cell.field_count};
 	for (uint64_t i = 0; i < row.room; i++) {
-		uint64_t length = length_of_bucket(s, query_word(s->snapshot, data, i));
+		uint64_t length = length_of_bucket(s, cell.fields[i]);
 		row.blocks += length;
 		row.used += length != 0;
 		row.longest = length > row.longest ? length : row.longest;
@@ -174,8 +175,11 @@ static bool is_number(const struct shapes *s, struct retype_term type)
 /* Numbers in fields [0, count) of an array or the cell of a list. */
 static void look_at_numbers(struct shapes *s, const struct query_shape *shape, uint64_t count)
 {
-	for (uint64_t i = 0; i < count; i++) {
-		uint32_t box = block_of_word(s, query_word(s->snapshot, shape->rank, i));
+	struct snap_cell cell;
+	if (!snap_block(&s->arrays, (struct snap_rank){shape->rank}, &cell))
+		return;
+	for (uint64_t i = 0; i < count && i < cell.field_count; i++) {
+		uint32_t box = block_of_word(s, cell.fields[i]);
 		if (box == HG_NO_NODE || base_bit(s->counted, box) ||
 			waste_is_static(s->snapshot, box))
 			continue;
@@ -269,9 +273,12 @@ enum hg_status waste_find_shapes(struct waste *waste)
 	struct shapes s = {.waste = waste,
 		.snapshot = snapshot,
 		.types = retype_term_count(&snapshot->retype.types) + 1};
+	struct hg_error *error = &snapshot->session->error;
+	BASE_TRY(base_progress(snapshot->session, "looking at room and boxes", 0, 0));
+	BASE_TRY(snap_walk_init(&s.arrays, &snapshot->snap, error));
 	enum hg_status status =
-		query_alloc(snapshot, base_bit_words(snapshot->snap.block_count) + 1,
-			sizeof(*s.counted), (void **)&s.counted);
+		base_arena_zalloc(&waste->arena, base_bit_words(snapshot->snap.block_count) + 1,
+			sizeof(*s.counted), (void **)&s.counted, error);
 	for (unsigned i = 0; i < SECTIONS_BY_TYPE && status == HG_OK; i++)
 		status = query_alloc(
 			snapshot, s.types, sizeof(*s.by_type[i]), (void **)&s.by_type[i]);
@@ -279,7 +286,7 @@ enum hg_status waste_find_shapes(struct waste *waste)
 		status = look_at_all(&s);
 	if (status == HG_OK)
 		status = add_rows_by_type(&s);
-	free(s.counted);
+	snap_walk_release(&s.arrays);
 	for (unsigned i = 0; i < SECTIONS_BY_TYPE; i++)
 		free(s.by_type[i]);
 	return status;

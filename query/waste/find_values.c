@@ -116,11 +116,12 @@ static enum hg_status reserve_key(struct values *v, uint64_t **key, uint64_t *ro
 {
 	if (words <= *room)
 		return HG_OK;
-	uint64_t *grown = realloc(*key, 2 * words * sizeof(*grown));
+	uint64_t wanted = words + words / 8 + 64;
+	uint64_t *grown = realloc(*key, wanted * sizeof(*grown));
 	if (!grown)
-		return base_no_memory(v->error, 2 * words * sizeof(*grown));
+		return base_no_memory(v->error, wanted * sizeof(*grown));
 	*key = grown;
-	*room = 2 * words;
+	*room = wanted;
 	return HG_OK;
 }
 
@@ -327,8 +328,9 @@ static enum hg_status step_value(struct values *v)
 static enum hg_status classify_values(struct values *v)
 {
 	const struct hg_snapshot *snapshot = v->snapshot;
-	BASE_TRY(query_alloc(v->snapshot, snapshot->snap.block_count + 1, sizeof(*v->state),
-		(void **)&v->state));
+	BASE_TRY(base_progress(snapshot->session, "looking for equal values", 0, 0));
+	BASE_TRY(base_arena_zalloc(&v->waste->arena, snapshot->snap.block_count + 1,
+		sizeof(*v->state), (void **)&v->state, v->error));
 	for (uint32_t rank = 0; rank < snapshot->snap.block_count; rank++) {
 		if (!graph_reaches(snapshot->graph.position[rank]) || v->state[rank] != UNSEEN)
 			continue;
@@ -453,7 +455,6 @@ enum hg_status waste_find_equal(struct waste *waste)
 		status = add_strings(&v);
 	if (status == HG_OK && waste->snapshot->retype.has_types)
 		status = add_values(&v);
-	free(v.state);
 	free(v.classes);
 	free(v.slots);
 	free(v.stack);
