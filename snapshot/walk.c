@@ -95,20 +95,29 @@ uint64_t snap_entry_of(const struct snap *snap, struct snap_rank rank)
 
 bool snap_block(struct snap_walk *walk, struct snap_rank rank, struct snap_cell *cell)
 {
-	uint64_t entry = snap_entry_of(walk->snap, rank);
 	struct snap_run run;
+	/* Who asks for one block asks more than once. */
+	if (walk->found_next && walk->found_next - 1 == rank.n && walk->found.fields) {
+		*cell = walk->found;
+		return true;
+	}
+	uint64_t entry = snap_entry_of(walk->snap, rank);
 	if (walk->found_next == 0 || walk->found_entry != entry || rank.n < walk->found_next) {
 		walk->found_entry = entry;
 		walk->found_next = walk->snap->entries[entry].first_rank;
 		walk->scan = (struct snap_scan){0};
+		walk->found = (struct snap_cell){0};
 		snap_walk_range(walk, entry, entry + 1);
 	}
 	for (;;) {
 		while (snap_scan_next(&walk->scan, cell))
-			if (walk->found_next++ == rank.n)
+			if (walk->found_next++ == rank.n) {
+				walk->found = *cell;
 				return true;
+			}
 		if (!snap_walk_next(walk, &run)) {
 			walk->found_next = 0;
+			walk->found = (struct snap_cell){0};
 			return false;
 		}
 		walk->scan = snap_scan_run(walk->snap, &run);

@@ -53,6 +53,16 @@ struct snap_scan {
 	uint32_t record_count;
 };
 
+/* One block of a run. */
+struct snap_cell {
+	struct snap_header_address address;
+	uint64_t header;
+	uint64_t wosize;
+	unsigned tag;
+	const snap_field *fields;
+	uint64_t field_count; /* of fields that are values: 0 for opaque and unrecorded ones */
+};
+
 struct snap_walk {
 	const struct snap *snap;
 	uint64_t entry, entry_end; /* still to come */
@@ -65,7 +75,8 @@ struct snap_walk {
 	size_t scratch_words;
 	struct snap_scan scan; /* of the current run, for snap_block() */
 	uint64_t found_entry;
-	uint32_t found_next; /* rank of the next block of it; 0: no place to go on from */
+	uint32_t found_next;    /* rank of the next block of it; 0: no place to go on from */
+	struct snap_cell found; /* the block before that; no fields: it is not kept */
 };
 
 /*
@@ -84,16 +95,6 @@ void snap_walks_close(struct snap_walk *walks, unsigned count);
 
 /* False at the end of the range. */
 bool snap_walk_next(struct snap_walk *walk, struct snap_run *run);
-
-/* One block of a run. */
-struct snap_cell {
-	struct snap_header_address address;
-	uint64_t header;
-	uint64_t wosize;
-	unsigned tag;
-	const snap_field *fields;
-	uint64_t field_count; /* of fields that are values: 0 for opaque and unrecorded ones */
-};
 
 static inline struct snap_scan snap_scan_run(const struct snap *snap, const struct snap_run *run)
 {
