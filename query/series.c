@@ -453,12 +453,56 @@ static int64_t share_growth(struct hg_series *series, int64_t growth, bool lasti
 	return most;
 }
 
+/* How many growing rows hang below each row, that one not counted; from malloc. */
+static enum hg_status count_growing(const struct hg_series *series, uint32_t **out)
+{
+	const struct query_series_row *rows = series->all.rows;
+	*out = calloc((uint64_t)series->all.row_count + 1, sizeof(**out));
+	if (!*out)
+		return base_no_memory(series->all.error, series->all.row_count * sizeof(**out));
+	for (uint32_t i = series->all.row_count; i-- > 0;)
+		if (rows[i].parent != QUERY_NO_ROW)
+			(*out)[rows[i].parent] += (*out)[i] + rows[i].shown.grows;
+	return HG_OK;
+}
+
+/* What a row's own blocks grew by, in bytes. */
+static int64_t own_growth(const struct hg_series_row *row)
+{
+	return (int64_t)(row->last.bytes + row->last.offheap_bytes - row->first.bytes -
+			 row->first.offheap_bytes);
+}
+
+/*
+ * An array that is made larger for its elements is no more blocks, but grows with them: what holds
+ * nothing else that grows has its own growth counted with that.
+ */
+static enum hg_status share_of_holders(struct hg_series *series, int64_t growth)
+{
+	struct query_series_row *rows = series->all.rows;
+	uint32_t *growing;
+	BASE_TRY(count_growing(series, &growing));
+	for (uint32_t i = 0; i < series->all.row_count; i++) {
+		int64_t holders = 0;
+		if (!rows[i].shown.grows)
+			continue;
+		for (uint32_t at = rows[i].parent; at != QUERY_NO_ROW && growing[at] == 1;
+			at = rows[at].parent)
+			if (rows[at].shown.depth > 0)
+				holders += own_growth(&rows[at].shown);
+		int64_t own = growth_of(&rows[i].shown.first, &rows[i].shown.last);
+		rows[i].shown.growth_share = signed_share(own + holders, growth);
+	}
+	free(growing);
+	return HG_OK;
+}
+
 /*
  * What is held by frames alone is of the moment, as the copy of a list that a function makes just
  * then, and grows as what it is made of grows: that is left out where a lasting path has most of
  * the growth.  Where none has, it leaks from a frame.
  */
-static void find_growth(struct hg_series *series)
+static enum hg_status find_growth(struct hg_series *series)
 {
 	uint32_t last = series->all.moment_count;
 	int64_t growth = last ? growth_of(&series->totals[0], &series->totals[last - 1]) : 0;
@@ -468,8 +512,11 @@ static void find_growth(struct hg_series *series)
 		if (row->passes && row->shown.depth == 1)
 			passing += growth_of(&row->shown.first, &row->shown.last);
 	}
-	if (share_growth(series, growth - passing, true) <= growth / 2)
-		share_growth(series, growth, false);
+	int64_t lasting = growth - passing;
+	if (share_growth(series, lasting, true) > growth / 2)
+		return share_of_holders(series, lasting);
+	share_growth(series, growth, false);
+	return share_of_holders(series, growth);
 }
 
 /* A name as it stands in a path; its length, as snprintf() counts. */
@@ -561,7 +608,7 @@ static enum hg_status finish_series(struct hg_series *series)
 	}
 	free(points);
 	complete_totals(series);
-	find_growth(series);
+	BASE_TRY(find_growth(series));
 	return order_series(series);
 }
 

@@ -3,8 +3,10 @@
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "query/shared/memprof.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct grower {
 	struct query_retention *retention;
@@ -244,9 +246,12 @@ const char *query_retention_name(const struct query_retention *retention, uint32
 
 bool query_retention_is_memprof(const struct query_retention *retention, uint32_t node)
 {
-	while (node && retention->nodes[node].parent)
-		node = retention->nodes[node].parent;
-	const struct query_path_class *class =
-		&retention->classes.all[retention->nodes[node].class];
-	return node && class->is_root && class->kind == HG_ROOT_MEMPROF;
+	for (; node; node = retention->nodes[node].parent) {
+		const struct query_path_class *class =
+			&retention->classes.all[retention->nodes[node].class];
+		bool is_record = strcmp(class->name, QUERY_MEMPROF_TYPE) == 0;
+		if (is_record || (class->is_root && class->kind == HG_ROOT_MEMPROF))
+			return true;
+	}
+	return false;
 }

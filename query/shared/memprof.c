@@ -133,7 +133,7 @@ static enum hg_status name_own(struct hg_snapshot *snapshot)
 {
 	struct retype_types *types = &snapshot->retype.types;
 	uint32_t number = retype_declare(types, &(struct retype_declaration){
-							.name = "[Gc.Memprof]",
+							.name = QUERY_MEMPROF_TYPE,
 							.form = RETYPE_ABSTRACT,
 							.origin = RETYPE_NONE,
 							.inner = RETYPE_NOTHING,

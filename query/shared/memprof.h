@@ -10,6 +10,9 @@
 
 #include "base/bits.h"
 
+/* The name of their type. */
+#define QUERY_MEMPROF_TYPE "[Gc.Memprof]"
+
 /*
  * Finds them, once the graph and the types are there: of the blocks without a type those that a
  * root of Gc.Memprof holds if they are call stacks or a profile, and the call stacks that nothing
