@@ -142,7 +142,7 @@ static enum hg_status fill_retention(
 	if (options->from)
 		status = select_positions(snapshot, options->from, &selected);
 	if (status == HG_OK)
-		status = query_retention_open(&r->tree, snapshot, selected);
+		status = query_retention_open(&r->tree, snapshot, selected, false);
 	free(selected);
 	BASE_TRY(status);
 	uint32_t count = r->tree.count;

@@ -209,7 +209,7 @@ static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *sna
 	struct query_retention tree;
 	uint32_t *row_of;
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
-	BASE_TRY(query_retention_open(&tree, snapshot, NULL));
+	BASE_TRY(query_retention_open(&tree, snapshot, NULL, true));
 	enum hg_status status =
 		query_alloc(snapshot, tree.count, sizeof(*row_of), (void **)&row_of);
 	if (status == HG_OK) {
@@ -228,7 +228,7 @@ static void name_class(struct hg_snapshot *snapshot, enum hg_key key, uint32_t i
 	kind[0] = '\0';
 	if (key == HG_BY_ROOT) {
 		snprintf(kind, size, "%s", hg_root_kind_name(hg_kind_of_root(snapshot, id)));
-		query_root_class_name(snapshot, id, name, size);
+		query_root_class_name(snapshot, id, true, name, size);
 	} else if (key == HG_BY_TYPE_LOCATION) {
 		hg_class_parts(snapshot, id, &type, &location);
 		hg_type_name(snapshot, type, kind, size);

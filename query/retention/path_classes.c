@@ -165,14 +165,36 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 	return HG_OK;
 }
 
+/*
+ * Which thread it was, " (main)" or " (thread 2)", says nothing of another snapshot: threads take
+ * turns.  Nor does the call site in a series: a function that goes on is elsewhere then.
+ */
+static void forget_moment(char *name, bool in_series)
+{
+	size_t length = strlen(name);
+	char *thread = strrchr(name, ' ');
+	while (thread && thread > name && strncmp(thread, " (", 2) != 0)
+		thread = memrchr(name, ' ', (size_t)(thread - name));
+	if (thread && length && name[length - 1] == ')' &&
+		(strncmp(thread, " (main", 6) == 0 || strncmp(thread, " (thread", 8) == 0))
+		*thread = '\0';
+	char *site = in_series ? strrchr(name, ' ') : NULL;
+	if (site && strchr(site, ':'))
+		*site = '\0';
+}
+
 size_t query_root_class_name(
-	const struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size)
+	const struct hg_snapshot *snapshot, hg_node root, bool in_series, char *buffer, size_t size)
 {
 	const struct snap_root *slot =
 		&snapshot->snap.roots[root - (hg_node)snapshot->snap.block_count];
+	char name[QUERY_LONGEST_NAME];
 	if (slot->kind == HG_ROOT_GLOBAL)
 		return hg_root_name(snapshot, root, buffer, size);
-	int length = snprintf(buffer, size, "%s", slot->name);
+	snprintf(name, sizeof(name), "%s", slot->name);
+	if (slot->kind == HG_ROOT_STACK)
+		forget_moment(name, in_series);
+	int length = snprintf(buffer, size, "%s", name);
 	return length < 0 ? 0 : (size_t)length;
 }
 
@@ -183,7 +205,7 @@ static enum hg_status intern_root(struct query_path_classes *c, uint64_t root, u
 	enum hg_root_kind kind = snap->roots[root].kind;
 	char name[QUERY_LONGEST_NAME];
 	int length = snprintf(name, sizeof(name), "%s ", hg_root_kind_name(kind));
-	query_root_class_name(c->snapshot, snap_root_node(snap, root), name + length,
+	query_root_class_name(c->snapshot, snap_root_node(snap, root), c->in_series, name + length,
 		sizeof(name) - (size_t)length);
 	return intern_class(
 		c, &(struct query_path_class){.name = name, .is_root = true, .kind = kind}, out);

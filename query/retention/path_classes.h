@@ -28,6 +28,7 @@ struct query_path_class {
 /* Zeros but for the snapshot are no classes yet. */
 struct query_path_classes {
 	struct hg_snapshot *snapshot;
+	bool in_series; /* names are compared with those of other snapshots */
 	struct base_pool names;
 	struct query_path_class *all;
 	uint32_t count;
@@ -46,9 +47,10 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 enum hg_status query_path_class_of_root(
 	struct query_path_classes *classes, uint64_t root, uint32_t *out);
 
-/* The name of a root without its kind, as it stands in paths. */
-size_t query_root_class_name(
-	const struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size);
+/* The name of a root without its kind, as it stands in paths; of stacks in a series the function.
+ */
+size_t query_root_class_name(const struct hg_snapshot *snapshot, hg_node root, bool in_series,
+	char *buffer, size_t size);
 
 /* One for what has no other, by name. */
 enum hg_status query_path_class_named(

@@ -13,6 +13,7 @@ struct grower {
 	struct hg_snapshot *snapshot;
 	const struct graph *graph;
 	const uint64_t *selected;
+	bool in_series;
 	struct hg_error *error;
 	uint32_t deeper; /* the class of what lies deeper than paths go: 0 */
 };
@@ -201,6 +202,7 @@ static enum hg_status grow_retention(struct grower *g)
 	BASE_TRY(base_arena_zalloc(&r->arena, g->graph->live_count, sizeof(*r->of_position),
 		(void **)&r->of_position, g->error));
 	BASE_TRY(query_path_classes_init(&r->classes, g->snapshot));
+	r->classes.in_series = g->in_series;
 	BASE_TRY(query_path_class_named(&r->classes, "(deeper)", &g->deeper));
 	/* Blocks of a file that has changed meanwhile may be missing: they are of class 0. */
 	base_assert(g->deeper == 0);
@@ -212,14 +214,15 @@ static enum hg_status grow_retention(struct grower *g)
 	return HG_OK;
 }
 
-enum hg_status query_retention_open(
-	struct query_retention *retention, struct hg_snapshot *snapshot, const uint64_t *selected)
+enum hg_status query_retention_open(struct query_retention *retention, struct hg_snapshot *snapshot,
+	const uint64_t *selected, bool in_series)
 {
 	*retention = (struct query_retention){0};
 	struct grower g = {.retention = retention,
 		.snapshot = snapshot,
 		.graph = &snapshot->graph,
 		.selected = selected,
+		.in_series = in_series,
 		.error = &snapshot->session->error};
 	BASE_TRY(base_arena_init(
 		&retention->arena, &snapshot->session->budget, "retention tree", g.error));

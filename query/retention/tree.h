@@ -44,10 +44,11 @@ struct query_retention {
 
 /*
  * Of everything, or if 'selected' is not NULL, a bit for each position, of these nodes and what
- * they dominate; they all hang directly below node 0 then.
+ * they dominate; they all hang directly below node 0 then.  In a series the
+ * names of roots are those that other snapshots have, too: of stacks their function.
  */
-enum hg_status query_retention_open(
-	struct query_retention *retention, struct hg_snapshot *snapshot, const uint64_t *selected);
+enum hg_status query_retention_open(struct query_retention *retention, struct hg_snapshot *snapshot,
+	const uint64_t *selected, bool in_series);
 void query_retention_close(struct query_retention *retention);
 
 /* The name of a node's class; "all roots" of node 0. */

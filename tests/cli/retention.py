@@ -43,6 +43,8 @@ def merged(blocks):
             name = row["address"]
         else:
             name = re.sub(r"\[\d+\]$", "", row["address"])
+            if name.startswith("stack "):
+                name = re.sub(r" \((main|thread)[^)]*\)$", "", name)
         path = above + ((block, name),)
         for i, step in enumerate(above):
             if step == path[-1]:

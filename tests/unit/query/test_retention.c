@@ -139,6 +139,8 @@ static uint64_t retained_by_slots(struct hg_snapshot *snapshot, const struct hg_
 		size_t length = strlen(name);
 		if (row->kind != HG_ROOT_GLOBAL && length && name[length - 1] == ']')
 			*strrchr(name, '[') = '\0';
+		if (row->kind == HG_ROOT_STACK && strstr(name, " (main"))
+			*strstr(name, " (main") = '\0';
 		/* A fiber hangs on its continuation. */
 		if (strcmp(name, row->name) == 0 &&
 			hg_describe_block(snapshot, node)->idom == hg_virtual_root(snapshot))
