@@ -1,6 +1,10 @@
 /* The verb dot: the name of the output file says what kind of picture it is. */
 #include "cli/verbs.h"
 
+/* Parts per million. */
+#define PATHS_MIN 10000
+#define BLOCKS_MIN 5000
+
 /* DOT is written by ourselves, all others are drawn. */
 static const char *const picture_extensions[] = {"dot", "svg", "png", "pdf", NULL};
 
@@ -20,34 +24,44 @@ static void say_partial_picture(struct cli_run *run)
 static enum hg_status run_dot(struct cli_run *run)
 {
 	const struct cli_values *values = &run->values;
-	uint64_t nodes = cli_number(values->nodes, 80);
+	uint64_t nodes = cli_number(values->nodes, values->blocks ? 80 : 36);
 	if (nodes == 0 || nodes > 100000)
 		return cli_usage_error(run, "--nodes: from 1 to 100000");
 	struct rep_dot_request request = {
+		.from = values->from,
 		.max_nodes = (uint32_t)nodes,
-		.min_share = cli_number(values->min, 5000),
+		.min_share = cli_number(values->min, PATHS_MIN),
+		.picture = run->extension == picture_extensions[0] ? NULL : run->extension,
 	};
-	if (run->extension != picture_extensions[0])
-		request.picture = run->extension;
+	struct rep_dot_blocks_request blocks = {
+		.max_nodes = request.max_nodes,
+		.min_share = cli_number(values->min, BLOCKS_MIN),
+		.picture = request.picture,
+	};
 	BASE_TRY(cli_begin_with_snapshot(run));
-	BASE_TRY(cli_from_node(run, &request.from));
+	if (values->blocks)
+		BASE_TRY(cli_from_node(run, &blocks.from));
 	say_partial_picture(run);
-	return rep_dot(&run->context, &request, run->sink.stream);
+	return values->blocks ? rep_dot_blocks(&run->context, &blocks, run->sink.stream)
+			      : rep_dot(&run->context, &request, run->sink.stream);
 }
 
 static const struct cli_option own[] = {
 	{"output", 'o', CLI_FILE, offsetof(struct cli_values, output), "FILE", NULL,
 		"write to this file, which appears whole or not at all; names that end in .svg, "
 		".png or .pdf are drawn by Graphviz, all others and stdout get DOT text"},
+	{"blocks", 0, CLI_FLAG, offsetof(struct cli_values, blocks), NULL, NULL,
+		"the dominator tree block by block, with addresses as names of nodes"},
 	{"nodes", 0, CLI_NUMBER, offsetof(struct cli_values, nodes), "N", NULL,
-		"blocks and roots to draw at most, those that retain most: default 80; the others "
-		"are folded into one note for each holder, and so are siblings that look alike, "
-		"from the fifth on"},
+		"boxes to draw at most, those that retain most: default 36, with --blocks 80; the "
+		"others are folded into one note for each holder, and with --blocks so are "
+		"siblings that look alike, from the fifth on"},
 	{"min", 0, CLI_PERCENT, offsetof(struct cli_values, min), "PERCENT", NULL,
-		"fold what retains less than this share of the reachable memory: default 0.5"},
+		"leave out what retains less than this share of the reachable memory: default 1, "
+		"with --blocks 0.5"},
 	{"from", 0, CLI_STRING, offsetof(struct cli_values, from), "PATTERN", NULL,
-		"draw what this block or root holds: 0x1234, type:RE, root:RE or loc:RE; of "
-		"several the one that retains most"},
+		"draw what blocks or roots hold that match: 0x1234, type:RE, root:RE or loc:RE; "
+		"with --blocks, of several the one that retains most"},
 	{0},
 };
 
@@ -61,10 +75,14 @@ const struct cli_verb cli_verb_dot = {
 	.max_operands = 1,
 	.summary = "a picture of what holds the memory: DOT, SVG, PNG or PDF",
 	.description =
-		"Draws the top of the dominator tree: an arrow leads from a block to one that it "
-		"alone keeps alive.  Dashed arrows: it does so through several others; thin grey "
-		"ones: it points there, but others do, too.  Colour and size of letters grow "
-		"with the share of the memory.",
+		"Draws the top of the retention tree: roots, and to the right of them or below "
+		"what they hold, the blocks of one type on one path as one box, with what would "
+		"be freed with them, how many they are, and a line that makes them where they "
+		"are many.  Arrows tell the field; dashed grey ones, with a number of pointers, "
+		"who points there besides.  The colour grows with the share of the memory.  "
+		"With --blocks every box is a block, or a chain of like ones: dashed arrows "
+		"then lead to what a block holds through several others, thin grey ones to what "
+		"others hold, too.",
 	.tables = tables,
 	.extensions = picture_extensions,
 	.run = run_dot,

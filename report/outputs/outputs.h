@@ -20,13 +20,24 @@ void rep_hp_release(struct rep_hp *hp);
 /* The outcome of check as JUnit XML: a test case for each row, or one that has passed. */
 enum hg_status rep_junit(struct rep_context *context, const struct hg_check *check, FILE *stream);
 
+/* What holds the memory, by path: the rows of the retention tree that retain most. */
 struct rep_dot_request {
-	hg_node from; /* HG_NO_NODE: the virtual root */
+	const char *from; /* a pattern, or NULL: everything */
 	uint32_t max_nodes;
 	uint64_t min_share;  /* in parts per million */
 	const char *picture; /* "svg", "png", "pdf"; NULL writes DOT */
 };
 enum hg_status rep_dot(
 	struct rep_context *context, const struct rep_dot_request *request, FILE *stream);
+
+/* The same block by block. */
+struct rep_dot_blocks_request {
+	hg_node from; /* HG_NO_NODE: the virtual root */
+	uint32_t max_nodes;
+	uint64_t min_share;
+	const char *picture;
+};
+enum hg_status rep_dot_blocks(
+	struct rep_context *context, const struct rep_dot_blocks_request *request, FILE *stream);
 
 #endif

@@ -22,9 +22,12 @@ all_verbs() {
 			on "$1" $verb --format $format
 		done
 	done
-	on "$1" dot
-	check "$1: dot: Graphviz reads it" dot -Tsvg -o "$work/picture.svg" "$work/out"
-	check "$1: dot: a picture" xmllint --noout "$work/picture.svg"
+	for verb in dot 'dot --blocks'; do
+		# shellcheck disable=SC2086 # a verb with an option
+		on "$1" $verb
+		check "$1: $verb: Graphviz reads it" dot -Tsvg -o "$work/picture.svg" "$work/out"
+		check "$1: $verb: a picture" xmllint --noout "$work/picture.svg"
+	done
 }
 
 for fixture in zoo-4.13.1 fibers-5.3.0; do

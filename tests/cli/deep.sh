@@ -34,7 +34,7 @@ for shape in deeplist deeptree; do
 		.dominators[0].retained_bytes * 10 > .totals.retained_bytes * 9' "$work/out"
 	address=$("$hg" objects --format csv "$work/heap.dump.1.0" 2>"$work/said" |
 		sed -n '2{s/,.*//p;q;}')
-	for verb in tree 'tree --blocks' dot "why $address" "object $address"; do
+	for verb in tree 'tree --blocks' dot 'dot --blocks' "why $address" "object $address"; do
 		# shellcheck disable=SC2086 # words
 		deep $verb
 		check_equal "$shape: exit status of ${verb%% *} in a small stack" "$status" 0

@@ -2,18 +2,54 @@
 # dot: what it writes is read by other programs, and shows what it should.
 . tests/cli/lib.sh
 
+# By path: against the tree itself, read back by Graphviz.
+for dump in $(dumps_in "$fixtures") "$fixtures"/cores/*.core.zst; do
+	name=${dump#"$fixtures/"}
+	prof=${dump%.core.zst}.prof.zst
+	from=("$dump")
+	[ "$prof" = "$dump" ] || [ ! -e "$prof" ] || from=(--prof "$prof" "$dump")
+	run tree --format json "${from[@]}"
+	cp "$work/out" "$work/tree.json"
+	for some in '1 36' '0 12' '5 100'; do
+		read -r min nodes <<<"$some"
+		check_run "$name: dot --min $min --nodes $nodes" 0 dot --min "$min" --nodes "$nodes" "${from[@]}"
+		check "$name: Graphviz reads it" dot -Tcanon "$work/out"
+		check "$name: Graphviz makes JSON of it" dot -Tjson -o "$work/picture.json" "$work/out"
+		check "$name: it shows the tree, --min $min --nodes $nodes" tests/cli/pictures.py \
+			"$work/picture.json" "$work/tree.json" "$min" "$nodes"
+	done
+	run dot --threads 1 "${from[@]}"
+	cp "$work/out" "$work/once"
+	run dot --threads 3 "${from[@]}"
+	check_same "$name: the same picture with three threads" "$work/out" "$work/once"
+	run dot "${from[@]}"
+	width=$(dot -Tsvg "$work/out" | sed -n 's/^<svg width="\([0-9]*\)pt.*/\1/p')
+	check "$name: letters of 9 pixels or more at a width of 1280, of $width points" \
+		test $((11 * 1280)) -ge $((9 * width))
+done
+run dot $cache5
+check 'dot: labels have a type, sizes, blocks and a line' grep -qF \
+	'label="Cache.session\n757.0 KB   78.6 %\n3,000 blocks\ncache.ml:30"' "$work/out"
+check 'dot: fields on arrows' grep -q '^	.*label="  .data"' "$work/out"
+run dot $v01/variants-dump/heap.dump.8993.0
+check 'dot: who shares what' grep -q 'label=80,' "$work/out"
+check 'dot: by whom it is shared' grep -q 'held by\|shared by\|label=80' "$work/out"
+check_run 'dot --from a type' 0 dot --from type:Variants $v01/variants-dump/heap.dump.8993.0
+check 'dot --from a type: only what these hold' bash -c "! grep -q 'global\|stack' '$work/out'"
+
+# Block by block.
 for dump in $(dumps_in "$fixtures"); do
 	name=${dump#"$fixtures/"}
-	check_run "$name: DOT" 0 dot "$dump"
-	check "$name: Graphviz reads it" dot -Tcanon "$work/out"
+	check_run "$name: DOT of blocks" 0 dot --blocks "$dump"
+	check "$name: Graphviz reads the blocks" dot -Tcanon "$work/out"
 	check "$name: at most 80 nodes and their notes" \
 		test "$(dot -Tplain "$work/out" | grep -c '^node ')" -le 161
 done
 
-run dot --nodes 10 $cache5
-check 'dot --nodes 10: ten nodes and their notes' \
+run dot --blocks --nodes 10 $cache5
+check 'dot --blocks --nodes 10: ten nodes and their notes' \
 	test "$(dot -Tplain "$work/out" | grep -c '^node ')" -le 21
-check 'dot: labels have a type, a location, bytes and percent' \
+check 'dot --blocks: labels have a type, a location, bytes and percent' \
 	grep -q 'label="Cache[.]scratch list ref\\ncache[.]ml:21:33-39\\n1 word\\n9[.]4 KB   1[.]0 %"' "$work/out"
 
 begins_with() {
@@ -21,7 +57,7 @@ begins_with() {
 }
 check_run 'dot -o x.svg' 0 dot -o "$work/x.svg" $cache5
 check 'SVG is XML' xmllint --noout --nonet "$work/x.svg"
-check 'SVG shows where the memory is' grep -q '\[array\]' "$work/x.svg"
+check 'SVG shows where the memory is' grep -q 'Cache\.session' "$work/x.svg"
 check_run 'dot -o x.png' 0 dot -o "$work/x.png" $cache0
 check 'PNG has its magic' begins_with "$work/x.png" "$(printf '\211PNG')"
 check_run 'dot -o x.pdf' 0 dot -o "$work/x.pdf" $cache0
@@ -29,8 +65,12 @@ check 'PDF has its magic' begins_with "$work/x.pdf" '%PDF-'
 check_run 'dot -o x.dot' 0 dot -o "$work/x.dot" $cache0
 check 'x.dot is DOT' dot -Tcanon "$work/x.dot"
 
-check_run 'dot --from a root' 0 dot --from root:stack $cache5
-refuses 'dot --from nothing' 2 dot --from loc:no-such-file $cache5
+for verb in dot 'dot --blocks'; do
+	# shellcheck disable=SC2086 # a verb with an option
+	check_run "$verb --from a root" 0 $verb --from root:stack $cache5
+	# shellcheck disable=SC2086
+	refuses "$verb --from nothing" 2 $verb --from loc:no-such-file $cache5
+done
 
 # Names of the dump stand in labels: a program name with everything that could break out of them.
 name=$(printf './"]}\\<b>&\033[31m\377')
@@ -40,7 +80,8 @@ name=$(printf './"]}\\<b>&\033[31m\377')
 	printf '%s' "$name"
 	tail -c +$((1 + 8 + 4 + 1)) "$(plain $tiny)"
 } >"$work/heap.dump.29370.0"
-for verb in summary info dot; do
+for verb in summary info dot 'dot --blocks'; do
+	# shellcheck disable=SC2086 # a verb with an option
 	check_run "odd program name: $verb" 0 $verb --prof $v01/tiny/t1.prof "$work/heap.dump.29370.0"
 	check "odd program name: $verb has no control characters" \
 		test "$(tr -d '\n\t\040-\176\200-\377' <"$work/out" | wc -c)" -eq 0
@@ -53,3 +94,31 @@ check 'odd program name: JSON' jq -e '.snapshot.program | contains("\ufffd")' "$
 run summary --format csv "$work/heap.dump.29370.0"
 check 'odd program name: CSV is verbatim, with doubled quotes' \
 	grep -qaF 'program,"./""]}' "$work/out"
+
+# Names of types and fields come from a profile, which anyone can have written.
+zstd -dqf "$fixtures/cores/tiny-5.3.0.core.zst" -o "$work/tiny.core"
+# shellcheck disable=SC2028 # these are the bytes
+escaped() {
+	printf '%b' "$1" | od -An -v -tx1 | tr -d '\n' | tr ' ' %
+}
+type=$(escaped 'Tiny."]}\\<b>&amp;\033[31m\377\342\200\256\\N\\lit%em')
+field=$(escaped '\\n"];}&lt;\007')
+zstd -dq <"$fixtures/cores/tiny-5.3.0.prof.zst" |
+	sed "s/^\(D [0-9]* \)Tiny[.]item \(.*\) next:/\1$type \2 $field:/" >"$work/odd.prof"
+check 'odd names: the profile has them' grep -qF "$type" "$work/odd.prof"
+run tree --format json --prof "$work/odd.prof" "$work/tiny.core"
+cp "$work/out" "$work/tree.json"
+for verb in 'dot --blocks' dot; do
+	# shellcheck disable=SC2086 # a verb with an option
+	check_run "odd names: $verb" 0 $verb --min 0 --prof "$work/odd.prof" "$work/tiny.core"
+	check "odd names: $verb: they are there" grep -qF '<b>&amp;amp;\\x1B[' "$work/out"
+	check_equal "odd names: $verb: no control characters" \
+		"$(tr -d '\n\t\040-\176' <"$work/out" | wc -c)" 0
+	check "odd names: $verb: Graphviz reads it" dot -Tcanon "$work/out"
+	check "odd names: $verb: SVG" dot -Tsvg -o "$work/odd.svg" "$work/out"
+	check "odd names: $verb: SVG is XML" xmllint --noout --nonet "$work/odd.svg"
+done
+dot -Tjson -o "$work/picture.json" "$work/out"
+check 'odd names: it shows the tree' tests/cli/pictures.py "$work/picture.json" "$work/tree.json" 0 36
+check 'odd names: drawn as they are' jq -e '[.edges[].label // ""] | any(contains("\"];}&amp;lt;"))' \
+	"$work/picture.json"

@@ -7,7 +7,7 @@ dump=$work/heap.dump.1.0
 for blocks in 1000 70000 300000; do
 	"$BUILD/gendump" mix $blocks $blocks "$dump" >"$work/said"
 	for verb in summary info 'top --by tag' 'top --threads 2' 'tree --depth 3' 'why root:.' \
-		objects dot 'tree --from root:global --format csv' 'tree --blocks --depth 3'; do
+		objects dot 'dot --blocks' 'tree --from root:global --format csv' 'tree --blocks --depth 3'; do
 		# shellcheck disable=SC2086 # words
 		run $verb --progress never "$dump"
 		check_equal "$verb of $blocks blocks: exit status" "$status" 0

@@ -153,7 +153,7 @@ check_pictures() {
 	columns address type <"$work/out" | grep '^0x' | sort >"$work/got"
 	awk -F '\t' '$4 != "" { print $1 "\t" $2 }' "$work/objects" | sort >"$work/wanted"
 	check_same "$name: types of the tree are those of the blocks" "$work/got" "$work/wanted"
-	run dot --from 'Tiny.item Map.Make(String).t ref' "${typed[@]}"
+	run dot --blocks --from 'Tiny.item Map.Make(String).t ref' "${typed[@]}"
 	check "$name: dot: types on blocks" grep -qF 'label="Tiny.item Map.Make(String).t ref\n' "$work/out"
 	check "$name: dot: fields on arrows" grep -qF '[label=".contents"' "$work/out"
 	check "$name: dot: Graphviz reads it" dot -Tsvg -o "$work/picture.svg" "$work/out"

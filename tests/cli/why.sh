@@ -38,7 +38,7 @@ grep -oE "'[^']*'" "$work/err" | tr -d "'" | tail -n +2 >"$work/names"
 while IFS= read -r one; do
 	check_run "'$one' is a pattern" 0 why "$one" "${typed[@]}"
 done <"$work/names"
-for verb in tree 'tree --blocks' dot; do
+for verb in tree 'tree --blocks' dot 'dot --blocks'; do
 	# shellcheck disable=SC2086 # a verb with an option
 	refuses "$verb --from: exit 2" 2 $verb --from Tiny.itm "${typed[@]}"
 	check "$verb --from: the nearest" grep -qF \
