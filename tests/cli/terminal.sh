@@ -58,6 +58,7 @@ for columns in 40 80 100 132; do
 				continue ;;
 			diff | trend)
 				for key in type root type,location; do
+					# shellcheck disable=SC2086 # words
 					fits "$columns" $verb --by $key $cache0 "$work/cache5"
 				done ;;
 			esac
@@ -107,6 +108,7 @@ long=$("$hg" roots --format csv --limit 0 "${typed[@]}" "$core" | columns name |
 for ask in "roots --limit 0" "top --by root --limit 0"; do
 	# shellcheck disable=SC2086 # two words
 	"$hg" $ask "${typed[@]}" "$core" >"$work/pipe"
+	# shellcheck disable=SC2086 # words
 	COLUMNS=40 "$hg" $ask "${typed[@]}" -o "$work/file" "$core"
 	check "$ask: whole in a pipe" grep -qF -- "$long" "$work/pipe"
 	check_same "$ask: the same in a file" "$work/file" "$work/pipe"

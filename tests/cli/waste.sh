@@ -1,6 +1,7 @@
 #!/bin/bash
 # Waste: sums, formats, what there is no answer for, and contents that are not to be shown.  Whether it is
 # right is for tests/ocaml/waste, with a program that says so.
+# shellcheck disable=SC2016 # programs of jq
 . tests/cli/lib.sh
 
 for core in tiny-4.13.1 tiny-5.3.0; do
