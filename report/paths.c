@@ -31,6 +31,11 @@ void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree,
 	put_from_tree(text, hg_retention_defined_at, tree, row);
 }
 
+void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row)
+{
+	put_from_tree(text, hg_retention_field, tree, row);
+}
+
 void rep_path_remark(
 	struct rep_text *text, const struct hg_retention_row *row, const struct rep_text *made_at)
 {

@@ -22,6 +22,9 @@ void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_
 void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 
+/* ".data", "[]", or "": as hg_retention_field() says. */
+void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row);
+
 /* For people, behind the name: " (cache.ml:12)", and what lies outside the heap. */
 void rep_path_remark(
 	struct rep_text *text, const struct hg_retention_row *row, const struct rep_text *made_at);

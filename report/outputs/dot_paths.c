@@ -38,7 +38,10 @@ struct path_drawing {
 	struct rep_drawing base;
 	struct rep_context *context;
 	const struct rep_path_picture *picture;
+	const char *from; /* the pattern asked for, or NULL */
 	struct path_label *labels;
+	uint32_t *levels; /* how deep each node stands */
+	size_t *widths;   /* points, while the direction is chosen */
 	Agnode_t **nodes;
 	Agnode_t *top; /* above all roots */
 	bool downward;
@@ -191,19 +194,17 @@ static void label_path(struct path_drawing *drawing, size_t node, size_t columns
 static void label_field(struct path_drawing *drawing, size_t node)
 {
 	struct path_label *label = &drawing->labels[node];
-	struct rep_text shown = {0};
-	size_t row = drawing->picture->nodes[node].row;
-	size_t length = hg_retention_field(drawing->picture->tree, row, NULL, 0);
-	char *field = malloc(length + 1);
-	if (!field || drawing->picture->nodes[node].parent == REP_NOWHERE) {
-		free(field);
+	const struct rep_path_node *at = &drawing->picture->nodes[node];
+	struct rep_text field = {0}, shown = {0};
+	if (at->parent == REP_NOWHERE)
 		return;
-	}
-	hg_retention_field(drawing->picture->tree, row, field, length + 1);
-	show_name(&shown, field, FIELD_COLUMNS);
-	put_label_line(&label->field, &label->field_columns, rep_text_string(&shown), shown.length);
+	rep_path_field(&field, drawing->picture->tree, at->row);
+	show_name(&shown, rep_text_string(&field), FIELD_COLUMNS);
+	if (shown.length)
+		put_label_line(&label->field, &label->field_columns, rep_text_string(&shown),
+			shown.length);
+	rep_text_release(&field);
 	rep_text_release(&shown);
-	free(field);
 }
 
 static bool has_note(const struct rep_path_picture *picture, uint64_t hidden, uint64_t bytes)
@@ -233,79 +234,80 @@ static uint32_t level_of_node(const struct rep_path_picture *picture, uint32_t n
 }
 
 /* How wide it gets with a column for each level. */
-static size_t width_rightward(const struct path_drawing *drawing, const uint32_t *levels)
+static size_t width_rightward(const struct path_drawing *drawing)
 {
 	const struct rep_path_picture *picture = drawing->picture;
-	size_t *widths = calloc(picture->nodes_count + 1, sizeof(*widths)), sum = 0;
-	for (size_t i = 0; widths && i < picture->nodes_count; i++) {
+	size_t *widths = drawing->widths, sum = 0;
+	memset(widths, 0, (picture->nodes_count + 1) * sizeof(*widths));
+	for (size_t i = 0; i < picture->nodes_count; i++) {
 		const struct path_label *label = &drawing->labels[i];
+		uint32_t level = drawing->levels[i];
 		size_t width = box_points(label->columns) + 30 + label->field_columns * 5;
 		size_t note = node_has_note(picture, i) ? box_points(NOTE_COLUMNS) : 0;
-		if (width > widths[levels[i]])
-			widths[levels[i]] = width;
-		if (note > widths[levels[i] + 1])
-			widths[levels[i] + 1] = note;
+		if (width > widths[level])
+			widths[level] = width;
+		if (note > widths[level + 1])
+			widths[level + 1] = note;
 	}
-	for (size_t i = 0; widths && i <= picture->nodes_count; i++)
+	for (size_t i = 0; i <= picture->nodes_count; i++)
 		sum += widths[i];
-	free(widths);
 	return sum;
+}
+
+/* Of a node with what stands below it, of which 'below' points are known. */
+static size_t width_of_branch(const struct path_drawing *drawing, size_t node, size_t below)
+{
+	size_t width = box_points(drawing->labels[node].columns) + 8;
+	if (node_has_note(drawing->picture, node))
+		below += box_points(NOTE_COLUMNS);
+	return below > width ? below : width;
 }
 
 /* And with a row for each: what stands below a node is beside what stands below the next. */
-static size_t width_downward(const struct path_drawing *drawing, const uint32_t *levels)
+static size_t width_downward(const struct path_drawing *drawing)
 {
 	const struct rep_path_picture *picture = drawing->picture;
-	size_t *below = calloc(picture->nodes_count + 1, sizeof(*below)), sum = 0;
+	size_t *below = drawing->widths, sum = 0;
 	uint32_t deepest = 0;
+	memset(below, 0, (picture->nodes_count + 1) * sizeof(*below));
 	for (size_t i = 0; i < picture->nodes_count; i++)
-		deepest = levels[i] > deepest ? levels[i] : deepest;
-	for (uint32_t level = deepest + 1; below && level-- > 0;)
+		deepest = drawing->levels[i] > deepest ? drawing->levels[i] : deepest;
+	for (uint32_t level = deepest + 1; level-- > 0;)
 		for (size_t i = 0; i < picture->nodes_count; i++) {
-			if (levels[i] != level)
+			if (drawing->levels[i] != level)
 				continue;
-			const struct path_label *label = &drawing->labels[i];
-			size_t width = box_points(label->columns) + 8;
-			size_t children =
-				below[i] +
-				(node_has_note(picture, i) ? box_points(NOTE_COLUMNS) : 0);
 			uint32_t above = picture->nodes[i].stands;
-			width = children > width ? children : width;
-			if (above != REP_NOWHERE)
-				below[above] += width;
-			else
-				sum += width;
+			size_t width = width_of_branch(drawing, i, below[i]);
+			*(above == REP_NOWHERE ? &sum : &below[above]) += width;
 		}
-	free(below);
 	return sum;
 }
 
-/* Lets the levels go to the right or downward, whichever fits the screen. */
+/* Lets the levels go to the right or downward, whichever fits the screen; says how wide it gets. */
 static size_t choose_direction(struct path_drawing *drawing)
 {
-	const struct rep_path_picture *picture = drawing->picture;
-	uint32_t *levels = calloc(picture->nodes_count + 1, sizeof(*levels));
-	if (!levels || picture->nodes_count > MOST_ESTIMATED) {
-		free(levels);
+	if (drawing->picture->nodes_count > MOST_ESTIMATED)
 		return 0;
-	}
-	for (uint32_t i = 0; i < picture->nodes_count; i++)
-		levels[i] = level_of_node(picture, i);
-	size_t right = width_rightward(drawing, levels), down = width_downward(drawing, levels);
+	size_t right = width_rightward(drawing), down = width_downward(drawing);
 	drawing->downward = right > SCREEN && down < right;
-	free(levels);
 	return drawing->downward ? down : right;
 }
 
 /* Lines as long as fits. */
 static bool label_all(struct path_drawing *drawing)
 {
-	size_t count = drawing->picture->nodes_count;
-	drawing->labels = calloc(count ? count : 1, sizeof(*drawing->labels));
-	if (!drawing->labels)
+	const struct rep_path_picture *picture = drawing->picture;
+	size_t count = picture->nodes_count;
+	drawing->labels = calloc(count + 1, sizeof(*drawing->labels));
+	drawing->levels = calloc(count + 1, sizeof(*drawing->levels));
+	drawing->widths = calloc(count + 1, sizeof(*drawing->widths));
+	if (!drawing->labels || !drawing->levels || !drawing->widths)
 		return false;
-	for (size_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		label_field(drawing, i);
+		if (count <= MOST_ESTIMATED)
+			drawing->levels[i] = level_of_node(picture, i);
+	}
 	for (size_t columns = WIDE_COLUMNS; columns >= NARROW_COLUMNS; columns -= COLUMNS_STEP) {
 		for (size_t i = 0; i < count; i++)
 			label_path(drawing, i, columns);
@@ -500,10 +502,19 @@ static void set_path_defaults(struct path_drawing *drawing)
 	rep_set_defaults(&drawing->base, defaults, sizeof(defaults) / sizeof(defaults[0]));
 }
 
+/* A name for the title. */
+static void put_shown(struct rep_text *text, const char *name)
+{
+	struct rep_text shown = {0};
+	show_name(&shown, name, TITLE_COLUMNS);
+	rep_text_escape_dot(text, rep_text_string(&shown), shown.length);
+	rep_text_release(&shown);
+}
+
 /* What the picture shows, in the words of a legend, and that it is partial if it is. */
 static void set_path_title(struct path_drawing *drawing)
 {
-	struct rep_text *text = &drawing->base.text, shown = {0};
+	struct rep_text *text = &drawing->base.text;
 	const struct rep_path_picture *picture = drawing->picture;
 	const struct hg_retention_row *top = hg_retention_at(picture->tree, 0);
 	struct hg_info info = *hg_snapshot_info(drawing->context->snapshot);
@@ -515,12 +526,12 @@ static void set_path_title(struct path_drawing *drawing)
 		rep_text_put(text, "\\l");
 		rep_text_release(&reason);
 	}
-	show_name(&shown, rep_base_name(info.path), TITLE_COLUMNS);
-	rep_text_escape_dot(text, rep_text_string(&shown), shown.length);
-	rep_text_release(&shown);
+	put_shown(text, rep_base_name(info.path));
 	rep_text_put(text, ": ");
 	rep_text_size(text, picture->total_bytes);
-	rep_text_put(text, " reachable");
+	rep_text_put(text, drawing->from ? " held by what matches " : " reachable");
+	if (drawing->from)
+		put_shown(text, drawing->from);
 	if (top->retained_offheap_bytes) {
 		rep_text_put(text, ", ");
 		rep_text_size(text, top->retained_offheap_bytes);
@@ -553,7 +564,8 @@ enum hg_status rep_dot(
 {
 	struct rep_path_picture picture;
 	BASE_TRY(rep_choose_paths(context, request, &picture));
-	struct path_drawing drawing = {.context = context, .picture = &picture};
+	struct path_drawing drawing = {
+		.context = context, .picture = &picture, .from = request->from};
 	enum hg_status status = rep_draw_apart(
 		&drawing.base, draw_path_graph, request->picture, stream, context->error);
 	rep_path_picture_release(&picture);

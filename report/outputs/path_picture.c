@@ -206,7 +206,7 @@ static void place_shared(struct rep_path_picture *picture)
 	}
 }
 
-static void count_sharers(struct rep_path_picture *picture)
+static bool count_sharers(struct rep_path_picture *picture)
 {
 	for (size_t i = 0; i < picture->nodes_count; i++) {
 		struct rep_path_node *node = &picture->nodes[i];
@@ -216,11 +216,12 @@ static void count_sharers(struct rep_path_picture *picture)
 			continue;
 		/* The edges are made already: this can only fail for want of memory. */
 		if (hg_list_sharers(picture->tree, node->row, &sharers) != HG_OK)
-			continue;
+			return false;
 		node->sharers = sharers->count;
 		node->sharer = sharers->count ? sharers->rows[0]->from : 0;
 		hg_cross_edges_release(&sharers);
 	}
+	return true;
 }
 
 static bool add_crosses(struct choice *choice, const struct hg_cross_edges *edges)
@@ -232,8 +233,7 @@ static bool add_crosses(struct choice *choice, const struct hg_cross_edges *edge
 	size_t count = collect_crosses(choice, edges, picture->crosses);
 	keep_many(choice, merge_crosses(picture->crosses, count));
 	place_shared(picture);
-	count_sharers(picture);
-	return true;
+	return count_sharers(picture);
 }
 
 static bool choose_from_tree(const struct rep_dot_request *request,

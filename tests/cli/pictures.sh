@@ -30,11 +30,12 @@ done
 run dot $cache5
 check 'dot: labels have a type, sizes, blocks and a line' grep -qF \
 	'label="Cache.session\n757.0 KB   78.6 %\n3,000 blocks\ncache.ml:30"' "$work/out"
+check 'dot: who holds what no arrow leads to' grep -qF 'held by stack entry' "$work/out"
 check 'dot: fields on arrows' grep -q '^	.*label="  .data"' "$work/out"
 run dot $v01/variants-dump/heap.dump.8993.0
 check 'dot: who shares what' grep -q 'label=80,' "$work/out"
-check 'dot: by whom it is shared' grep -q 'held by\|shared by\|label=80' "$work/out"
 check_run 'dot --from a type' 0 dot --from type:Variants $v01/variants-dump/heap.dump.8993.0
+check 'dot --from a type: the title says so' grep -q 'held by what matches type:Variants' "$work/out"
 check 'dot --from a type: only what these hold' bash -c "! grep -q 'global\|stack' '$work/out'"
 
 # Block by block.
