@@ -120,8 +120,12 @@ static enum hg_status class_of_unknown(
 	uint64_t words = cell->wosize <= MOST_WORDS_TOLD ? cell->wosize : MOST_WORDS_TOLD + 1;
 	uint64_t key = code ? KEY(KEY_OF_CODE, code)
 			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 | location);
-	if (base_map_number(&c->by_key, key, out))
+	if (query_recent_get(&c->recent, key, out))
 		return HG_OK;
+	if (base_map_number(&c->by_key, key, out)) {
+		query_recent_set(&c->recent, key, *out);
+		return HG_OK;
+	}
 	if (code)
 		name_of_closure(c, code, name, sizeof(name));
 	else

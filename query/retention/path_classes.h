@@ -17,6 +17,37 @@
 /* Between the names of a path. */
 #define QUERY_PATH_JOINT " / "
 
+/* What was looked up last, by some bits of a hash of the key: neighbours in the heap are alike. */
+enum { QUERY_RECENT = 512 };
+struct query_recent {
+	struct {
+		uint64_t key; /* + 1; 0: none */
+		uint32_t number;
+	} entries[QUERY_RECENT];
+};
+
+static inline uint32_t query_recent_slot(uint64_t key)
+{
+	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % QUERY_RECENT;
+}
+
+static inline bool query_recent_get(
+	const struct query_recent *recent, uint64_t key, uint32_t *number)
+{
+	uint32_t slot = query_recent_slot(key);
+	if (recent->entries[slot].key != key + 1)
+		return false;
+	*number = recent->entries[slot].number;
+	return true;
+}
+
+static inline void query_recent_set(struct query_recent *recent, uint64_t key, uint32_t number)
+{
+	uint32_t slot = query_recent_slot(key);
+	recent->entries[slot].key = key + 1;
+	recent->entries[slot].number = number;
+}
+
 struct query_path_class {
 	const char *name;
 	uint32_t type; /* 0: unknown, or a root */
@@ -35,6 +66,7 @@ struct query_path_classes {
 	uint64_t capacity;
 	uint32_t *of_type; /* by number of a type: the class + 1, 0 before one was met */
 	struct base_map by_key, by_name;
+	struct query_recent recent; /* of by_key */
 };
 
 enum hg_status query_path_classes_init(

@@ -15,7 +15,8 @@ struct grower {
 	const uint64_t *selected;
 	bool in_series;
 	struct hg_error *error;
-	uint32_t deeper; /* the class of what lies deeper than paths go: 0 */
+	struct query_recent recent; /* of by_class */
+	uint32_t deeper;            /* the class of what lies deeper than paths go: 0 */
 };
 
 /* Blocks in order of addresses. */
@@ -93,6 +94,8 @@ static enum hg_status find_tree_node(
 {
 	struct query_retention *r = g->retention;
 	uint64_t key = (uint64_t)above << 32 | class;
+	if (query_recent_get(&g->recent, key, out))
+		return HG_OK;
 	if (!base_map_number(&r->by_class, key, out)) {
 		*out = find_on_path(r, above, class);
 		if (*out == QUERY_NO_CLASS && r->nodes[above].depth >= QUERY_DEEPEST_PATH)
@@ -104,6 +107,7 @@ static enum hg_status find_tree_node(
 		BASE_TRY(base_map_set(&r->by_class, key, *out, g->error));
 	}
 	base_assert(*out < r->count);
+	query_recent_set(&g->recent, key, *out);
 	r->nodes[above].last_class = class;
 	r->nodes[above].last_child = *out;
 	return HG_OK;
