@@ -110,28 +110,43 @@ static uint64_t code_of_cell(
 	return query_code(c->snapshot, rank, 0);
 }
 
-static enum hg_status class_of_unknown(
-	struct query_path_classes *c, uint32_t rank, const struct snap_cell *cell, uint32_t *out)
+/* What leads to the location: where samples do not tell, the id in the header, which costs less. */
+static uint64_t key_of_location(const struct snap *snap, const struct snap_cell *cell)
+{
+	enum hg_confidence confidence;
+	if (snap->sampled_count)
+		return query_location(snap, cell, &confidence);
+	return snap_header_reserved(cell->header, snap->reserved);
+}
+
+static enum hg_status new_unknown_class(struct query_path_classes *c, uint64_t code,
+	const struct snap_cell *cell, uint64_t key, uint32_t *out)
 {
 	char name[2 * QUERY_LONGEST_NAME];
-	uint64_t code = code_of_cell(c, rank, cell);
 	enum hg_confidence confidence;
 	uint32_t location = query_location(&c->snapshot->snap, cell, &confidence);
-	uint64_t words = cell->wosize <= MOST_WORDS_TOLD ? cell->wosize : MOST_WORDS_TOLD + 1;
-	uint64_t key = code ? KEY(KEY_OF_CODE, code)
-			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 | location);
-	if (query_recent_get(&c->recent, key, out))
-		return HG_OK;
-	if (base_map_number(&c->by_key, key, out)) {
-		query_recent_set(&c->recent, key, *out);
-		return HG_OK;
-	}
 	if (code)
 		name_of_closure(c, code, name, sizeof(name));
 	else
 		name_of_unknown(c, cell, location, name, sizeof(name));
 	BASE_TRY(query_path_class_named(c, name, out));
 	return base_map_set(&c->by_key, key, *out, &c->snapshot->session->error);
+}
+
+static enum hg_status class_of_unknown(
+	struct query_path_classes *c, uint32_t rank, const struct snap_cell *cell, uint32_t *out)
+{
+	uint64_t code = code_of_cell(c, rank, cell);
+	uint64_t words = cell->wosize <= MOST_WORDS_TOLD ? cell->wosize : MOST_WORDS_TOLD + 1;
+	uint64_t key = code ? KEY(KEY_OF_CODE, code)
+			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 |
+							key_of_location(&c->snapshot->snap, cell));
+	if (query_recent_get(&c->recent, key, out))
+		return HG_OK;
+	if (!base_map_number(&c->by_key, key, out))
+		BASE_TRY(new_unknown_class(c, code, cell, key, out));
+	query_recent_set(&c->recent, key, *out);
+	return HG_OK;
 }
 
 /* "_ -> _" and the like tell less of a closure than its function does. */
