@@ -1,8 +1,9 @@
 /*
  * bench SNAPSHOT RUNS THREADS: from mapped file to the retained sizes of all blocks, again and
  * again.  Prints a line of medians over the runs: nanoseconds of process CPU per block by phase,
- * and the peak of anonymous memory in bytes per block.  The first run warms up and does not count;
- * a second thread looks at the memory every millisecond while it lasts.
+ * and the peak of anonymous memory in bytes per block, of the analysis and of all of it.  The first
+ * run warms up and does not count; a second thread looks at the memory every millisecond while it
+ * lasts.
  */
 #include "bench/measure.h"
 #include "heapgraph.h"
@@ -79,7 +80,7 @@ static void ask_retention(struct hg_snapshot *snapshot, struct hg_session *sessi
 	hg_retention_close(tree);
 }
 
-static uint64_t run(const char *path, unsigned threads, double *seconds)
+static uint64_t run(const char *path, unsigned threads, bool with_tree, double *seconds)
 {
 	struct clock clock = {0, cpu_seconds(), seconds};
 	struct hg_options options = {.size = sizeof(options),
@@ -98,7 +99,8 @@ static uint64_t run(const char *path, unsigned threads, double *seconds)
 		fail(session);
 	end_phase(&clock, TOTAL);
 	seconds[TOTAL] = cpu_seconds() - before;
-	ask_retention(snapshot, session, seconds);
+	if (with_tree)
+		ask_retention(snapshot, session, seconds);
 	info = *hg_snapshot_info(snapshot);
 	hg_snapshot_close(snapshot);
 	hg_session_close(session);
@@ -127,15 +129,19 @@ int main(int count, char **arguments)
 	/* What the program and its libraries take before the work begins is not of the heap. */
 	double before = anonymous_bytes();
 	sampler_start(&sampler);
-	uint64_t blocks = run(arguments[1], threads, warm_up);
+	uint64_t blocks = run(arguments[1], threads, false, warm_up);
+	sampler_stop(&sampler);
+	double peak = sampler.peak - before;
+	sampler_start(&sampler);
+	run(arguments[1], threads, true, warm_up);
 	sampler_stop(&sampler);
 	for (unsigned i = 0; i < runs; i++) {
 		warm_memory(2 * (size_t)(sampler.peak - before));
-		run(arguments[1], threads, all[i]);
+		run(arguments[1], threads, true, all[i]);
 	}
 	printf("%llu", (unsigned long long)blocks);
 	for (unsigned p = 0; p < PHASES; p++)
 		printf(" %.1f", 1e9 * median(all, runs, p) / (double)blocks);
-	printf(" %.1f\n", (sampler.peak - before) / (double)blocks);
+	printf(" %.1f %.1f\n", peak / (double)blocks, (sampler.peak - before) / (double)blocks);
 	return 0;
 }
