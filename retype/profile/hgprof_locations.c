@@ -150,7 +150,10 @@ static void read_kinds(struct retype_types *types, const struct kept *kept, stru
 			const uint8_t *digits = term.text;
 			read_digits(&digits, term.text + term.length, &number);
 		}
-		if (hgprof_unescape(&reader, &line, word, &made[i].kind) != HG_OK)
+		enum hg_status unescaped = hgprof_unescape(&reader, &line, word, &made[i].kind);
+		if (unescaped == HG_ERROR_LIMIT)
+			retype_keep_status(types, unescaped);
+		if (unescaped != HG_OK)
 			made[i].kind = retype_intern(types, word.text, word.length);
 		made[i].maker = retype_maker_of(made[i].kind);
 		base_assert(number < kept->term_count);
