@@ -91,3 +91,34 @@ if has_more; then
 		shift
 	done
 fi
+
+# leaks NAME WANTED SNAPSHOT...: the paths that grow at every step, with lines and at least 95 % of all.
+leaks() {
+	local name=$1 wanted=$2
+	shift 2
+	run trend --format csv "$@"
+	columns path grows made_at <"$work/out" | awk -F '\t' '$2 { print $1 " | " $3 }' | sort -u >"$work/got"
+	printf '%s\n' "$wanted" >"$work/wanted"
+	check_same "$name: what leaks, and made where" "$work/got" "$work/wanted"
+	check "$name: that is 95 % of the growth" test "$(columns path grows growth_share <"$work/out" |
+		awk -F '\t' '$2 { share[$1] = $3 } END { for (path in share) sum += share[path]; print sum + 0 }')" \
+		-ge 9500
+}
+cell='(string, Cache.session) Hashtbl.bucketlist'
+table="(string, Cache.session) Hashtbl.t / $cell array / $cell | cache.ml:30;hashtbl.ml:98;hashtbl.ml:112"
+leaks 'cache-dump' "$table" $cache0 $cache2 $cache5
+run trend --format csv $cache5 $cache2 $cache0
+columns index path blocks <"$work/out" | awk -F '\t' '$2 ~ /bucketlist$/ { print $1 ":" $3 }' | head -n 3 |
+	paste -s -d ' ' >"$work/got"
+check_equal 'trend: a series in another order is sorted by number' "$(cat "$work/got")" '0:500 1:1500 2:3000'
+run trend --keep-order $cache5 $cache2 $cache0
+check 'trend: --keep-order keeps it, and nothing grows backwards' grep -q '^  nothing$' "$work/out"
+run trend $cache5 $cache2 $cache0
+check 'trend: says that it has sorted them' grep -q '^Sorted' "$work/out"
+if has_more; then
+	leaks 'cache-m' "$table" "$more"/v01/cache-m/heap.dump.9018.{0,4,8,12,16,20,24,28}
+	leaks 'serve-hup' "$(printf '%s\n' \
+		'Serve.state / (int * Serve.job) list | serve.ml:14' \
+		'Serve.state / Serve.job Queue.t / Serve.job Queue.cell | serve.ml:10')" \
+		"$more"/v01/serve-hup/heap.dump.10092.{0,1,2,3,4}
+fi

@@ -21,18 +21,6 @@ find /usr/bin /bin -maxdepth 1 ! -name 'ocaml*' -exec ln -sf -t "$work/tools" {}
 cat >"$work/wanted" <<'END'
 ./bin/heapgraph
 ./include/heapgraph.h
-./include/heapgraph/classes.h
-./include/heapgraph/growth.h
-./include/heapgraph/nodes.h
-./include/heapgraph/object.h
-./include/heapgraph/paths.h
-./include/heapgraph/places.h
-./include/heapgraph/process.h
-./include/heapgraph/retention.h
-./include/heapgraph/session.h
-./include/heapgraph/sets.h
-./include/heapgraph/snapshot.h
-./include/heapgraph/tree.h
 ./lib/libheapgraph.a
 ./lib/libheapgraph.so
 ./lib/libheapgraph.so.0
@@ -40,6 +28,8 @@ cat >"$work/wanted" <<'END'
 ./share/bash-completion/completions/heapgraph
 ./share/man/man1/heapgraph.1
 END
+(cd include && find heapgraph -name '*.h' | sed 's,^,./include/,') >>"$work/wanted"
+LC_ALL=C sort -o "$work/wanted" "$work/wanted"
 PATH=$work/tools installs 'install' "$root" /usr
 (cd "$root/usr" && find . ! -type d | sort) >"$work/got"
 check_same 'install: the files' "$work/got" "$work/wanted"

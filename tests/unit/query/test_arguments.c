@@ -353,6 +353,17 @@ static void rows_that_there_are_not(void **state)
 	hg_retention_close(tree);
 }
 
+static void functions_that_there_are_not(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < BEYOND; i++) {
+		assert_int_equal(hg_declared_type(snapshot, beyond[i]), 0);
+		assert_int_equal(hg_function_closure(snapshot, beyond[i]), HG_NO_NODE);
+	}
+	assert_int_equal(hg_declared_type(NULL, 0), 0);
+	assert_int_equal(hg_function_closure(NULL, 1), HG_NO_NODE);
+}
+
 static void series_that_there_are_not(void **state)
 {
 	struct hg_series *series;
@@ -675,6 +686,7 @@ int main(void)
 		cmocka_unit_test(nodes_that_there_are_not),
 		cmocka_unit_test(numbers_that_there_are_not),
 		cmocka_unit_test(rows_that_there_are_not),
+		cmocka_unit_test(functions_that_there_are_not),
 		cmocka_unit_test(series_that_there_are_not),
 		cmocka_unit_test(handles_that_are_missing),
 		cmocka_unit_test(places_that_are_missing),
