@@ -169,7 +169,7 @@ static void sum_lost(
 		for (uint32_t i = removal->lost[tier].first; i < removal->lost[tier].end; i++) {
 			uint32_t node = graph_removal_node(removal, i);
 			add_amount(c, node, &row->retained);
-			if (row != &c->out->all)
+			if (row != &c->out->all && c->alone)
 				base_bit_set(c->alone, node);
 			else if (c->alone && !base_bit(c->alone, node))
 				add_amount(c, node, &c->out->jointly);

@@ -82,7 +82,8 @@ static enum hg_status read_suppression(struct reading *r, char *line, uint64_t n
 		return base_fail(r->error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"line %llu gives no reason", (unsigned long long)number);
 	BASE_TRY(base_grow(&r->rows, r->count, &r->capacity, sizeof(*r->rows), r->error));
-	r->rows[r->count++] = row;
+	if (r->rows)
+		r->rows[r->count++] = row;
 	return HG_OK;
 }
 

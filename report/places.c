@@ -120,8 +120,10 @@ static enum hg_status keep_heads(
 	size_t kept = 0;
 	BASE_TRY(base_pattern_compile(&wanted, pattern, context->error));
 	bool *matches = calloc(top->count + 1, sizeof(*matches));
-	if (!matches)
-		status = rep_no_memory(context);
+	if (!matches) {
+		base_pattern_release(&wanted);
+		return rep_no_memory(context);
+	}
 	for (size_t i = 0; i < top->count && status == HG_OK; i++) {
 		struct rep_text name = {0};
 		rep_name_type(&name, context->snapshot, top->rows[i]->id);

@@ -121,7 +121,7 @@ static void write_retained_rows(
 
 /* A row for people; 'own' and 'shared' are NULL where they mean nothing. */
 static void write_set_line(struct rep_context *context, const struct hg_sets *sets,
-	const char *name, const struct hg_amount *own, const struct hg_amount *retained,
+	const char *name, const struct hg_amount *own, struct hg_amount retained,
 	const struct hg_amount *shared)
 {
 	struct rep_emitter *emitter = context->emitter;
@@ -132,10 +132,10 @@ static void write_set_line(struct rep_context *context, const struct hg_sets *se
 		rep_cell_none(emitter);
 		rep_cell_none(emitter);
 	}
-	rep_cell_number(emitter, weigh_amount(context, retained));
-	rep_cell_share(
-		emitter, weigh_amount(context, retained), weigh_amount(context, &sets->everything));
-	rep_cell_number(emitter, retained->blocks);
+	rep_cell_number(emitter, weigh_amount(context, &retained));
+	rep_cell_share(emitter, weigh_amount(context, &retained),
+		weigh_amount(context, &sets->everything));
+	rep_cell_number(emitter, retained.blocks);
 	if (shared)
 		rep_cell_number(emitter, weigh_amount(context, shared));
 	else
@@ -153,14 +153,14 @@ static void write_set_lines(
 	rep_table_begin(emitter, "sets", set_columns, SET_COLUMNS);
 	for (size_t i = 0; i < sets->sets_count; i++) {
 		const struct hg_set_row *row = sets->sets[i];
-		write_set_line(context, sets, patterns[i], &row->own, &row->retained, &row->shared);
+		write_set_line(context, sets, patterns[i], &row->own, row->retained, &row->shared);
 	}
 	if (sets->sets_count > 1) {
 		const struct hg_set_row *all = &sets->all;
 		write_set_line(
-			context, sets, "all of them", &all->own, &all->retained, &all->shared);
+			context, sets, "all of them", &all->own, all->retained, &all->shared);
 		write_set_line(
-			context, sets, "only all of them, none alone", NULL, &sets->jointly, NULL);
+			context, sets, "only all of them, none alone", NULL, sets->jointly, NULL);
 	}
 	rep_table_end(emitter);
 	if (context->weight == HG_WEIGHT_TOTAL && sets->everything.offheap_bytes)

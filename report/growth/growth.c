@@ -81,8 +81,14 @@ enum hg_status rep_growth_rows(struct rep_context *context,
 	struct base_pattern pattern = {0};
 	struct rep_ranked *ranked = calloc(count + 1, sizeof(*ranked));
 	*rows = calloc(count + 1, sizeof(**rows));
-	enum hg_status status = ranked && *rows ? HG_OK : rep_no_memory(context);
-	if (status == HG_OK && request->type)
+	enum hg_status status = HG_OK;
+	if (!ranked || !*rows) {
+		free(ranked);
+		free(*rows);
+		*rows = NULL;
+		return rep_no_memory(context);
+	}
+	if (request->type)
 		status = base_pattern_compile(&pattern, request->type, context->error);
 	if (status == HG_OK)
 		status = choose_rows(context, request, &pattern, ranked, &chosen);

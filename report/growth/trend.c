@@ -367,13 +367,13 @@ enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_re
 		.series = request->series,
 		.moments = hg_series_moments(request->series),
 		.elapsed_ns = elapsed_time(request->series)};
-	enum hg_status status = rep_growth_rows(context, request, &t.rows, &t.shown, &t.all);
-	if (status == HG_OK) {
-		t.points = calloc(t.moments + 1, sizeof(*t.points));
-		status = t.points ? HG_OK : rep_no_memory(context);
-	}
-	if (status == HG_OK)
+	BASE_TRY(rep_growth_rows(context, request, &t.rows, &t.shown, &t.all));
+	t.points = calloc(t.moments + 1, sizeof(*t.points));
+	enum hg_status status = HG_OK;
+	if (t.points)
 		write_trend(context, &t);
+	else
+		status = rep_no_memory(context);
 	free(t.rows);
 	free(t.points);
 	return status;

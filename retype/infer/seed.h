@@ -37,8 +37,8 @@ enum { INFER_MOST_FAMILIES = 5 };
 /* Seeds of one sureness. */
 struct infer_stratum {
 	enum hg_confidence sure;
-	infer_family_fn *families[INFER_MOST_FAMILIES]; /* NULL after the last one */
 	unsigned repeated; /* at most so many times, while it changes anything */
+	infer_family_fn *families[INFER_MOST_FAMILIES]; /* NULL after the last one */
 };
 
 /*

@@ -38,6 +38,8 @@ static enum hg_status add_range(struct ranges *ranges, uint64_t start, uint64_t 
 		return HG_OK;
 	BASE_TRY(base_grow_by(&ranges->items, ranges->count, 2, &ranges->capacity,
 		sizeof(*ranges->items), ranges->error));
+	if (!ranges->items)
+		return HG_OK;
 	ranges->items[ranges->count++] = (struct border){start, (uint8_t)use, 1};
 	ranges->items[ranges->count++] = (struct border){end, (uint8_t)use, -1};
 	return HG_OK;

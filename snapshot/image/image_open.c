@@ -229,7 +229,8 @@ static enum hg_status read_notes(
 	struct snap_note note;
 	if (!notes_of(image, phdr, &notes))
 		return base_corrupt(error, phdr->p_offset,
-			"the core is cut short: its notes here run past the end of the file");
+			"the core is cut short: its notes here run past the end of the file%s",
+			image->thread_count ? " (--partial reads what is there)" : "");
 	if (phdr->p_filesz > *left)
 		return base_corrupt(error, phdr->p_offset, "segments of notes overlap");
 	*left -= phdr->p_filesz;
@@ -317,12 +318,15 @@ static enum hg_status read_core(
 		&image->pool, image->view.phdr_count, sizeof(*image->loads), &loads, error));
 	image->loads = loads;
 	uint64_t left = image->core.size, left_for_loads = left;
+	bool lacks_notes = false;
 	for (uint64_t i = 0; i < image->view.phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(&image->view, i);
 		if (phdr.p_type == PT_LOAD)
 			BASE_TRY(add_load(
 				image, i, &phdr, options->partial, &left_for_loads, error));
-		else if (phdr.p_type == PT_NOTE && !is_cut_off(image, &phdr, options->partial))
+		else if (phdr.p_type == PT_NOTE && is_cut_off(image, &phdr, options->partial))
+			lacks_notes = true;
+		else if (phdr.p_type == PT_NOTE)
 			BASE_TRY(read_notes(image, &phdr, &left, error));
 	}
 	if (image->thread_count == 0)
@@ -331,7 +335,12 @@ static enum hg_status read_core(
 		image->pid = image->threads[0].id;
 	BASE_TRY(sort_loads(image, error));
 	BASE_TRY(snap_sort_maps(image, error));
-	return read_capture(image, options->partial, error);
+	BASE_TRY(read_capture(image, options->partial, error));
+	if (lacks_notes && image->cut_offset == HG_NO_OFFSET) {
+		image->cut_offset = image->core.size;
+		image->cut_part = "what follows the copies of the program's files";
+	}
+	return HG_OK;
 }
 
 enum hg_status snap_image_open(

@@ -13,18 +13,17 @@ enum { MOST_NESTED = 8 };
  * looks like a value of it.
  */
 static const struct infer_stratum strata[] = {
-	{HG_EXACT, {seeds_globals, seeds_locations}, 0},
-	{HG_INFERRED,
+	{HG_EXACT, 0, {seeds_globals, seeds_locations}},
+	{HG_INFERRED, 0,
 		{seeds_closures, seeds_locations, seeds_objects, seeds_definitions,
-			seeds_recognised},
-		0},
-	{HG_INFERRED, {seeds_instances}, MOST_NESTED},
-	{HG_EXACT, {seeds_samples}, 0},
-	{HG_INFERRED, {seeds_samples}, 0},
-	{HG_INFERRED, {seeds_sampled_instances}, MOST_NESTED},
-	{HG_GUESSED, {seeds_globals, seeds_locations}, 0},
-	{HG_INFERRED, {seeds_exceptions}, 0},
-	{HG_EXACT, {seeds_slots, seeds_customs}, 0},
+			seeds_recognised}},
+	{HG_INFERRED, MOST_NESTED, {seeds_instances}},
+	{HG_EXACT, 0, {seeds_samples}},
+	{HG_INFERRED, 0, {seeds_samples}},
+	{HG_INFERRED, MOST_NESTED, {seeds_sampled_instances}},
+	{HG_GUESSED, 0, {seeds_globals, seeds_locations}},
+	{HG_INFERRED, 0, {seeds_exceptions}},
+	{HG_EXACT, 0, {seeds_slots, seeds_customs}},
 };
 
 const struct infer_plan seeds_plan = {

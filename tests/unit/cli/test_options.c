@@ -147,7 +147,7 @@ static void bad_values_are_refused(void **state)
 	assert_refused(PARSE("top", "--format=TEXT"), "text, csv, json");
 	assert_refused(PARSE("top", "--partial=yes"), "takes no value");
 	assert_refused(PARSE("top", "--max-memory=4X"), "is not a size");
-	assert_refused(PARSE("top", "--max-memory=4GB"), "is not a size");
+	assert_refused(PARSE("top", "--max-memory=4GX"), "is not a size");
 	assert_refused(PARSE("top", "--max-memory=99999999T"), "is not a size");
 	assert_refused(PARSE("top", "--prof="), "is empty");
 }
