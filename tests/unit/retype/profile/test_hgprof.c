@@ -330,11 +330,12 @@ static void owners_of_old_profiles(void **state)
 	struct snap snap = {.units = linked, .unit_count = sizeof(linked) / sizeof(*linked)};
 	struct profile p;
 	(void)state;
-	open_good(&p, "u Main - main.ml /home/me cmt|u Lib - lib.ml /usr/src/lib cmt|"
-		      "u Own - own.ml /home/me cmt|u Plugin - p.ml /tmp/p cmt|"
-		      "u Said - said.ml /usr/src/lib cmt own|u Stdlib__List - list.ml /home/me cmt|"
-		      "u CamlinternalFormat - c.ml /home/me cmt|u Std_exit - e.ml /home/me cmt|"
-		      "u Unfound - % % none|");
+	open_good(&p,
+		"u Main - main.ml /build/me cmt|u Lib - lib.ml /usr/src/lib cmt|"
+		"u Own - own.ml /build/me cmt|u Plugin - p.ml /tmp/p cmt|"
+		"u Said - said.ml /usr/src/lib cmt own|u Stdlib__List - list.ml /build/me cmt|"
+		"u CamlinternalFormat - c.ml /build/me cmt|u Std_exit - e.ml /build/me cmt|"
+		"u Unfound - % % none|");
 	retype_find_owners(&p.types, &snap);
 	assert_int_equal(p.types.unit_count, sizeof(expected) / sizeof(*expected));
 	for (unsigned i = 0; i < p.types.unit_count; i++) {
