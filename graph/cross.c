@@ -113,7 +113,7 @@ static enum hg_status cross_others(struct crossing *c)
 	return HG_OK;
 }
 
-static int compare_cross(const void *a, const void *b)
+int graph_compare_cross(const void *a, const void *b)
 {
 	const struct graph_cross *x = a, *y = b;
 	if (x->to != y->to)
@@ -130,7 +130,7 @@ static enum hg_status cross_all(struct crossing *c, struct base_arena *arena)
 	BASE_TRY(cross_fields(c));
 	BASE_TRY(cross_others(c));
 	if (c->count)
-		qsort(c->pairs, c->count, sizeof(*c->pairs), compare_cross);
+		qsort(c->pairs, c->count, sizeof(*c->pairs), graph_compare_cross);
 	return HG_OK;
 }
 

@@ -13,9 +13,12 @@ struct graph_cross {
 	uint64_t pointers;
 };
 
+/* By 'to', pointers descending, 'from': for qsort(). */
+int graph_compare_cross(const void *a, const void *b);
+
 /*
  * Counts them from class to class, given the class of every position; GRAPH_NONE takes no part.
- * Sorted by 'to', pointers descending, 'from'; from malloc.  Those within one class are left out.
+ * Sorted so; from malloc.  Those within one class are left out.
  * Builds the compact graph anew: 10 bytes per block meanwhile.
  */
 enum hg_status graph_count_cross(struct graph *graph, const uint32_t *class_of,

@@ -1,4 +1,5 @@
 /* Whether a series keeps its limits; without any, whether a path of it grows at every step. */
+#include "query/retention/series.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"
@@ -17,11 +18,6 @@ struct checker {
 	bool *used; /* suppressions */
 	struct hg_error *error;
 };
-
-static uint64_t retained_in_all(const struct hg_measure *measure)
-{
-	return measure->retained_bytes + measure->retained_offheap_bytes;
-}
 
 /* Of the path itself, or of one that it hangs below. */
 static bool matches_path(const char *glob, const char *path)
@@ -91,7 +87,7 @@ static enum hg_status check_totals(struct checker *c)
 	size_t moments = hg_series_moments(c->series);
 	hg_series_total(c->series, moments - 2, &before);
 	hg_series_total(c->series, moments - 1, &last);
-	uint64_t from = retained_in_all(&before), to = retained_in_all(&last);
+	uint64_t from = query_measure_weight(&before), to = query_measure_weight(&last);
 	uint64_t growth = to > from ? to - from : 0;
 	__extension__ unsigned __int128 parts = growth, allowed = from;
 	parts *= 1000000;
@@ -143,7 +139,7 @@ static enum hg_status check_path(struct checker *c, const struct hg_path_limit *
 {
 	for (size_t i = 0; i < hg_series_count(c->series); i++) {
 		const struct hg_series_row *row = hg_series_at(c->series, i);
-		if (retained_in_all(&row->last) <= limit->bytes ||
+		if (query_measure_weight(&row->last) <= limit->bytes ||
 			fnmatch(limit->path, row->name, 0) != 0 ||
 			is_below_match(limit->path, row->name))
 			continue;
@@ -175,7 +171,7 @@ static int compare_check_rows(const void *a, const void *b)
 		return x->suppressed ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	uint64_t left = retained_in_all(&x->last), right = retained_in_all(&y->last);
+	uint64_t left = query_measure_weight(&x->last), right = query_measure_weight(&y->last);
 	if (left != right)
 		return left > right ? -1 : 1;
 	return strcmp(x->path, y->path);

@@ -1,5 +1,6 @@
 /* Everything about one block: its fields, who points to it, what it hangs on. */
 #include "query/shared/result.h"
+#include "query/shared/walk.h"
 #include "query/shared/types.h"
 
 #include "base/assert.h"
@@ -129,19 +130,14 @@ static enum hg_status scan_cell(struct referrers *r, uint32_t rank, const struct
 static enum hg_status find_referrers(struct referrers *r)
 {
 	struct snap *snap = &r->snapshot->snap;
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
 	enum hg_status status = HG_OK;
-	BASE_TRY(snap_walk_init(&walk, snap, &r->snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		while (status == HG_OK && rank < snap->block_count && snap_scan_next(&scan, &cell))
-			status = scan_cell(r, rank++, &cell);
-	}
-	snap_walk_release(&walk);
+	BASE_TRY(query_walk_open(&walk, r->snapshot));
+	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
+		status = scan_cell(r, rank, &cell);
+	query_walk_close(&walk);
 	for (uint64_t i = 0; i < snap->link_count && status == HG_OK; i++)
 		if (snap->links[i].to == r->target)
 			status = add_referrer(r, snap->links[i].from, HG_UNKNOWN);

@@ -1,6 +1,7 @@
 /* Who points to the blocks of a set: holders by class and field, in one pass over the heap. */
 #include "query/retention/path_classes.h"
 #include "query/shared/result.h"
+#include "query/shared/walk.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
@@ -123,21 +124,14 @@ static enum hg_status add_pointers_of_cell(
 
 static enum hg_status add_pointers_of_blocks(struct referring *r)
 {
-	struct snap *snap = &r->snapshot->snap;
-	const uint64_t count = snap->block_count;
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
 	enum hg_status status = HG_OK;
-	BASE_TRY(snap_walk_init(&walk, snap, &r->snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		for (; status == HG_OK && rank < count && snap_scan_next(&scan, &cell); rank++)
-			status = add_pointers_of_cell(r, rank, &cell);
-	}
-	snap_walk_release(&walk);
+	BASE_TRY(query_walk_open(&walk, r->snapshot));
+	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
+		status = add_pointers_of_cell(r, rank, &cell);
+	query_walk_close(&walk);
 	return status;
 }
 

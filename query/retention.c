@@ -32,7 +32,8 @@ static int compare_ordered_nodes(const void *a, const void *b)
 static struct ordered_node order_node(const struct hg_retention *r, uint32_t node)
 {
 	const struct query_retention_node *n = &r->tree.nodes[node];
-	uint64_t offheap = r->weight == HG_WEIGHT_TOTAL ? n->retained_offheap : 0;
+	uint64_t offheap =
+		r->snapshot->session->weight == HG_WEIGHT_TOTAL ? n->retained_offheap : 0;
 	return (struct ordered_node){node ? n->parent : QUERY_NO_CLASS, node, n->retained + offheap,
 		query_retention_name(&r->tree, node)};
 }
@@ -137,7 +138,6 @@ static enum hg_status fill_retention(
 {
 	struct hg_snapshot *snapshot = r->snapshot;
 	uint64_t *selected = NULL;
-	r->weight = options->weight;
 	enum hg_status status = HG_OK;
 	if (options->from)
 		status = select_positions(snapshot, options->from, &selected);
@@ -165,9 +165,6 @@ enum hg_status hg_retention_open(struct hg_snapshot *snapshot,
 	if (options)
 		memcpy(&known, options,
 			options->size < sizeof(known) ? options->size : sizeof(known));
-	if ((unsigned)known.weight > HG_WEIGHT_HEAP)
-		return base_fail(&snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"there is no weight %u", (unsigned)known.weight);
 	BASE_TRY(query_alloc(snapshot, 1, sizeof(*r), (void **)&r));
 	r->snapshot = snapshot;
 	enum hg_status status = fill_retention(r, &known);
@@ -200,14 +197,6 @@ const struct hg_retention_row *hg_retention_at(const struct hg_retention *retent
 	return row < hg_retention_count(retention) ? &retention->rows[row] : NULL;
 }
 
-/* A name as it stands in a path; its length, as snprintf() counts. */
-static size_t name_in_path(const char *name, char *buffer, size_t size)
-{
-	bool quoted = strstr(name, QUERY_PATH_JOINT) != NULL;
-	int length = snprintf(buffer, size, quoted ? "\"%s\"" : "%s", name);
-	return length < 0 ? 0 : (size_t)length;
-}
-
 size_t hg_retention_path(
 	const struct hg_retention *retention, size_t row, char *buffer, size_t size)
 {
@@ -221,10 +210,10 @@ size_t hg_retention_path(
 	for (uint32_t at = (uint32_t)row; at != 0; at = retention->rows[at].parent)
 		path[depth++] = at;
 	if (depth == 0)
-		return name_in_path(retention->rows[0].name, buffer, size);
+		return query_path_name(retention->rows[0].name, buffer, size);
 	while (depth-- > 0) {
 		char *rest = length < size ? buffer + length : NULL;
-		length += name_in_path(
+		length += query_path_name(
 			retention->rows[path[depth]].name, rest, rest ? size - length : 0);
 		rest = length < size ? buffer + length : NULL;
 		if (depth)

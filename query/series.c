@@ -355,11 +355,6 @@ static void read_points(const struct hg_series *series, uint32_t row, struct hg_
 		points[i] = series->scratch[series->moments[i].added];
 }
 
-static uint64_t all_retained(const struct hg_measure *measure)
-{
-	return measure->retained_bytes + measure->retained_offheap_bytes;
-}
-
 static void measure_row(struct hg_series *series, uint32_t number, struct hg_measure *points)
 {
 	struct hg_series_row *row = &series->all.rows[number].shown;
@@ -384,7 +379,7 @@ static int64_t signed_share(int64_t part, int64_t whole)
 
 static int64_t growth_of(const struct hg_measure *first, const struct hg_measure *last)
 {
-	return (int64_t)(all_retained(last) - all_retained(first));
+	return (int64_t)(query_measure_weight(last) - query_measure_weight(first));
 }
 
 /*
@@ -519,13 +514,6 @@ static enum hg_status find_growth(struct hg_series *series)
 	return share_of_holders(series, growth);
 }
 
-/* A name as it stands in a path; its length, as snprintf() counts. */
-static size_t put_name(char *at, size_t size, const char *name)
-{
-	const char *quote = strstr(name, QUERY_PATH_JOINT) ? "\"" : "";
-	return (size_t)snprintf(at, size, "%s%s%s", quote, name, quote);
-}
-
 /* The names from the root on, written from the last one back. */
 static enum hg_status name_path(struct hg_series *series, uint32_t number)
 {
@@ -534,14 +522,14 @@ static enum hg_status name_path(struct hg_series *series, uint32_t number)
 	size_t joint = strlen(QUERY_PATH_JOINT), length = 0;
 	char *path;
 	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent)
-		length += put_name(NULL, 0, rows[i].own_name) + joint;
+		length += query_path_name(rows[i].own_name, NULL, 0) + joint;
 	length -= joint;
 	BASE_TRY(base_pool_alloc(&all->pool, length + 1, 1, (void **)&path, all->error));
 	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent) {
-		size_t part = put_name(NULL, 0, rows[i].own_name);
+		size_t part = query_path_name(rows[i].own_name, NULL, 0);
 		char after = path[length];
 		length -= part;
-		put_name(path + length, part + 1, rows[i].own_name);
+		query_path_name(rows[i].own_name, path + length, part + 1);
 		path[length + part] = after;
 		if (length) {
 			length -= joint;

@@ -7,16 +7,6 @@
 
 #include <stdlib.h>
 
-static int compare_edges_of_rows(const void *a, const void *b)
-{
-	const struct graph_cross *x = a, *y = b;
-	if (x->to != y->to)
-		return x->to < y->to ? -1 : 1;
-	if (x->pointers != y->pointers)
-		return x->pointers > y->pointers ? -1 : 1;
-	return (x->from > y->from) - (x->from < y->from);
-}
-
 /* Nodes are numbered in the order met, rows in that of the tree. */
 static enum hg_status find_cross_edges(struct hg_retention *r)
 {
@@ -29,7 +19,7 @@ static enum hg_status find_cross_edges(struct hg_retention *r)
 		r->edges[i].to = r->row_of[r->edges[i].to];
 	}
 	if (r->edge_count)
-		qsort(r->edges, r->edge_count, sizeof(*r->edges), compare_edges_of_rows);
+		qsort(r->edges, r->edge_count, sizeof(*r->edges), graph_compare_cross);
 	r->has_edges = true;
 	return HG_OK;
 }
@@ -106,7 +96,7 @@ static enum hg_status sum_sharers(
 			holders[at++] = (struct graph_cross){i, row, pointers[i]};
 	base_assert(at == count);
 	if (count)
-		qsort(holders, count, sizeof(*holders), compare_edges_of_rows);
+		qsort(holders, count, sizeof(*holders), graph_compare_cross);
 	enum hg_status status = keep_edges(r->snapshot, holders, count, out);
 	free(holders);
 	return status;

@@ -17,7 +17,6 @@ struct hg_retention_options {
 	size_t size;
 	const char *from; /* a pattern as for hg_select(): only what these blocks or roots hold,
 			     each directly below the first row; NULL: everything */
-	enum hg_weight weight;
 };
 
 /*
@@ -44,7 +43,7 @@ HG_API enum hg_status hg_retention_open(struct hg_snapshot *snapshot,
 	const struct hg_retention_options *options, struct hg_retention **out);
 HG_API void hg_retention_close(struct hg_retention *retention);
 
-/* Depth first, children by retained bytes descending, then name. */
+/* Depth first, children by retained bytes (hg_options.weight) descending, then name. */
 HG_API size_t hg_retention_count(const struct hg_retention *retention);
 /* NULL past the end; valid as long as the tree. */
 HG_API const struct hg_retention_row *hg_retention_at(

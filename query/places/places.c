@@ -4,6 +4,7 @@
  * different type once.
  */
 #include "query/places/places.h"
+#include "query/shared/walk.h"
 
 #include "query/places/agree.h"
 #include "query/places/index.h"
@@ -272,20 +273,14 @@ static enum hg_status locate_sampled(struct hg_snapshot *snapshot, struct query_
 
 static enum hg_status locate_by_ids(struct hg_snapshot *snapshot, struct query_places *places)
 {
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
 	enum hg_status status = HG_OK;
-	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snapshot->snap.entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
-		struct snap_cell cell;
-		while (status == HG_OK && rank < snapshot->snap.block_count &&
-			snap_scan_next(&scan, &cell))
-			status = locate_block(snapshot, places, rank++, &cell);
-	}
-	snap_walk_release(&walk);
+	BASE_TRY(query_walk_open(&walk, snapshot));
+	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
+		status = locate_block(snapshot, places, rank, &cell);
+	query_walk_close(&walk);
 	return status;
 }
 

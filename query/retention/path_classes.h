@@ -84,6 +84,10 @@ enum hg_status query_path_class_of_root(
 size_t query_root_class_name(const struct hg_snapshot *snapshot, hg_node root, bool in_series,
 	char *buffer, size_t size);
 
+/* A name as it stands in a path: in quotation marks if it holds what joins names.  As snprintf().
+ */
+size_t query_path_name(const char *name, char *buffer, size_t size);
+
 /* One for what has no other, by name. */
 enum hg_status query_path_class_named(
 	struct query_path_classes *classes, const char *name, uint32_t *out);

@@ -10,7 +10,6 @@
 struct hg_retention {
 	struct hg_snapshot *snapshot;
 	struct query_retention tree;
-	enum hg_weight weight;
 	struct hg_retention_row *rows;
 	uint32_t *row_of;          /* by number of the node */
 	uint32_t *node_of;         /* by row */

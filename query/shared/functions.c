@@ -3,6 +3,7 @@
  * their symbols, else by the program's debug information; and the functions of all closures.
  */
 #include "query/shared/functions.h"
+#include "query/shared/walk.h"
 
 #include "query/shared/types.h"
 #include "base/assert.h"
@@ -241,22 +242,15 @@ static enum hg_status add_function_of(
 
 static enum hg_status add_functions(struct hg_snapshot *snapshot, struct query_functions *functions)
 {
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
 	enum hg_status status = HG_OK;
-	BASE_TRY(snap_walk_init(&walk, &snapshot->snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snapshot->snap.entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(&snapshot->snap, &run);
-		struct snap_cell cell;
-		for (; status == HG_OK && rank < snapshot->snap.block_count &&
-			snap_scan_next(&scan, &cell);
-			rank++)
-			if (cell.tag == SNAP_TAG_CLOSURE)
-				status = add_function_of(snapshot, functions, rank);
-	}
-	snap_walk_release(&walk);
+	BASE_TRY(query_walk_open(&walk, snapshot));
+	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
+		if (cell.tag == SNAP_TAG_CLOSURE)
+			status = add_function_of(snapshot, functions, rank);
+	query_walk_close(&walk);
 	return status;
 }
 

@@ -1,5 +1,6 @@
 /* What Gc.Memprof's own roots hold, then the garbage of its callbacks by what it looks like. */
 #include "query/shared/memprof.h"
+#include "query/shared/walk.h"
 
 #include "base/assert.h"
 
@@ -87,21 +88,15 @@ static void mark_root(struct hg_snapshot *snapshot, const struct snap_root *root
 static enum hg_status mark_garbage(struct hg_snapshot *snapshot,
 	bool (*is_own)(const struct hg_snapshot *snapshot, const struct snap_cell *cell))
 {
-	const struct snap *snap = &snapshot->snap;
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
-	BASE_TRY(snap_walk_init(&walk, snap, &snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->entry_count);
-	while (snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		for (; rank < snap->block_count && snap_scan_next(&scan, &cell); rank++)
-			if (!graph_reaches(snapshot->graph.position[rank]) &&
-				is_untyped_record(snapshot, rank, &cell) && is_own(snapshot, &cell))
-				base_bit_set(snapshot->memprof_own, rank);
-	}
-	snap_walk_release(&walk);
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
+	BASE_TRY(query_walk_open(&walk, snapshot));
+	while (query_walk_next(&walk, &rank, &cell))
+		if (!graph_reaches(snapshot->graph.position[rank]) &&
+			is_untyped_record(snapshot, rank, &cell) && is_own(snapshot, &cell))
+			base_bit_set(snapshot->memprof_own, rank);
+	query_walk_close(&walk);
 	return HG_OK;
 }
 

@@ -246,9 +246,6 @@ static void arguments_that_there_are_not(void **state)
 	assert_int_equal(hg_retention_open(s->snapshot, NULL, NULL), HG_ERROR_USAGE);
 	struct hg_retention_options nothing = {.size = sizeof(nothing), .from = ""};
 	assert_int_equal(hg_retention_open(s->snapshot, &nothing, &tree), HG_ERROR_USAGE);
-	nothing =
-		(struct hg_retention_options){.size = sizeof(nothing), .weight = (enum hg_weight)7};
-	assert_int_equal(hg_retention_open(s->snapshot, &nothing, &tree), HG_ERROR_USAGE);
 	assert_int_equal(hg_retention_count(NULL), 0);
 	assert_null(hg_retention_at(NULL, 0));
 	assert_int_equal(hg_retention_path(NULL, 0, path, sizeof(path)), 0);
