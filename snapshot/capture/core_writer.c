@@ -53,7 +53,12 @@ struct scan {
 
 #define SCAN_PAGES _IOWR('f', 16, struct scan)
 
-enum { SCAN_PRESENT = 1 << 3, SCAN_SWAPPED = 1 << 4, SCAN_FROM = (1 << 30) / SNAP_CORE_PAGE };
+enum {
+	SCAN_PRESENT = 1 << 3,
+	SCAN_SWAPPED = 1 << 4,
+	SCAN_ZEROS = 1 << 5,
+	SCAN_FROM = (1 << 30) / SNAP_CORE_PAGE
+};
 
 /*
  * In mappings of many gigabytes, of which mostly few pages are there, the next one that is; without
@@ -86,6 +91,36 @@ struct pages {
 	uint64_t first, count; /* those whose entries are at hand, by number of page */
 };
 
+/*
+ * Pages that were only ever read are all one page of zeros, which counts for nobody: they are as
+ * good as absent.  Only the scan tells them.
+ */
+static void drop_zeros(struct pages *pages)
+{
+	enum { REGIONS = 64 };
+	struct scan_region regions[REGIONS];
+	uint64_t end = (pages->first + pages->count) * SNAP_CORE_PAGE;
+	struct scan scan = {.size = sizeof(scan),
+		.walk_end = pages->first * SNAP_CORE_PAGE,
+		.end = end,
+		.regions = (uintptr_t)regions,
+		.region_count = REGIONS,
+		.all_of = SCAN_ZEROS,
+		.returned = SCAN_ZEROS};
+	while (scan.walk_end < end) {
+		scan.start = scan.walk_end;
+		int found = ioctl(pages->fd, SCAN_PAGES, &scan);
+		if (found < 0 || scan.walk_end <= scan.start)
+			return;
+		for (int i = 0; i < found; i++)
+			memset(pages->core->page_entries + regions[i].start / SNAP_CORE_PAGE -
+					pages->first,
+				0,
+				(regions[i].end - regions[i].start) / SNAP_CORE_PAGE *
+					sizeof(uint64_t));
+	}
+}
+
 static bool load_entries(struct pages *pages, uint64_t page)
 {
 	uint64_t left = pages->map->end / SNAP_CORE_PAGE - page;
@@ -95,6 +130,8 @@ static bool load_entries(struct pages *pages, uint64_t page)
 					     wanted * sizeof(uint64_t), page * sizeof(uint64_t));
 	pages->first = page;
 	pages->count = got / sizeof(uint64_t);
+	if (pages->count > 0 && pages->map->kind == SNAP_CORE_ANONYMOUS)
+		drop_zeros(pages);
 	return pages->count > 0;
 }
 

@@ -5,7 +5,8 @@
      AT LEAST name=BYTES        the same, where malloc() may have rounded up by less than a page and a bit
      FILES bytes=BYTES          that Bigarrays map
      TOUCHED bytes=BYTES        of what is owned, pages that were written to: at least so many
-     UNTOUCHED bytes=BYTES      pages that were not: the same *)
+     UNTOUCHED bytes=BYTES      pages that were not: the same
+     READ bytes=BYTES           pages that were only read: the same *)
 
 open Bigarray
 
@@ -104,11 +105,20 @@ let filled n =
   Array1.fill a '\000';
   a
 
-(* Pages that were written to are in memory, of zeros too; others are not. *)
+let looked_at n =
+  let a = chars n in
+  for i = 0 to n - 1 do
+    assert (a.{i} = '\000')
+  done;
+  a
+
+(* Pages that were written to are in memory, of zeros too; others are not, even if they were read. *)
 let residence () =
   array "touched" (genarray_of_array1 (filled 20_000_000));
   array "untouched" (genarray_of_array1 (chars 30_000_000));
-  Printf.printf "TOUCHED bytes=%d\nUNTOUCHED bytes=%d\n" 20_000_000 30_000_000
+  array "seen" (genarray_of_array1 (looked_at 10_000_000));
+  Printf.printf "TOUCHED bytes=%d\nUNTOUCHED bytes=%d\nREAD bytes=%d\n" 20_000_000 30_000_000
+    10_000_000
 
 let rec depth n = if n = 0 then Report.wait () else depth (n - 1); ignore (Sys.opaque_identity n)
 
