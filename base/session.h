@@ -20,6 +20,13 @@ struct hg_session {
 	struct hg_error error;
 };
 
+/* What rows go by. */
+static inline uint64_t base_weigh(
+	enum hg_weight weight, uint64_t heap_bytes, uint64_t offheap_bytes)
+{
+	return heap_bytes + (weight == HG_WEIGHT_TOTAL ? offheap_bytes : 0);
+}
+
 /* Tells how far a phase is; HG_ERROR_CANCELLED when the user has had enough. */
 enum hg_status base_progress(
 	struct hg_session *session, const char *phase, uint64_t done, uint64_t total);

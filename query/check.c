@@ -1,5 +1,4 @@
 /* Whether a series keeps its limits; without any, whether a path of it grows at every step. */
-#include "query/retention/series.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"
@@ -87,7 +86,7 @@ static enum hg_status check_totals(struct checker *c)
 	size_t moments = hg_series_moments(c->series);
 	hg_series_total(c->series, moments - 2, &before);
 	hg_series_total(c->series, moments - 1, &last);
-	uint64_t from = query_measure_weight(&before), to = query_measure_weight(&last);
+	uint64_t from = before.weight, to = last.weight;
 	uint64_t growth = to > from ? to - from : 0;
 	__extension__ unsigned __int128 parts = growth, allowed = from;
 	parts *= 1000000;
@@ -139,8 +138,7 @@ static enum hg_status check_path(struct checker *c, const struct hg_path_limit *
 {
 	for (size_t i = 0; i < hg_series_count(c->series); i++) {
 		const struct hg_series_row *row = hg_series_at(c->series, i);
-		if (query_measure_weight(&row->last) <= limit->bytes ||
-			fnmatch(limit->path, row->name, 0) != 0 ||
+		if (row->last.weight <= limit->bytes || fnmatch(limit->path, row->name, 0) != 0 ||
 			is_below_match(limit->path, row->name))
 			continue;
 		struct hg_check_row found = row_of_path(HG_CHECK_PATH, row);
@@ -171,7 +169,7 @@ static int compare_check_rows(const void *a, const void *b)
 		return x->suppressed ? 1 : -1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
-	uint64_t left = query_measure_weight(&x->last), right = query_measure_weight(&y->last);
+	uint64_t left = x->last.weight, right = y->last.weight;
 	if (left != right)
 		return left > right ? -1 : 1;
 	return strcmp(x->path, y->path);

@@ -10,11 +10,6 @@
 
 enum { HOLDER_SHARE = 10, GATHERED_TENTHS = 7, FEW_BLOCKS = 10 };
 
-static uint64_t row_weight(const struct hg_retention_row *row)
-{
-	return row->retained_bytes + row->retained_offheap_bytes;
-}
-
 /*
  * Rows follow their parent, the heaviest child first.  Where blocks become many, as the cells of a
  * list do, is where it is gathered: what each of them holds says no more about that.
@@ -22,7 +17,7 @@ static uint64_t row_weight(const struct hg_retention_row *row)
 static uint32_t find_accumulation(const struct hg_retention *r, uint32_t row)
 {
 	while (r->rows[row].children && r->rows[row].blocks <= FEW_BLOCKS &&
-		10 * row_weight(&r->rows[row + 1]) >= GATHERED_TENTHS * row_weight(&r->rows[row]))
+		10 * r->rows[row + 1].weight >= GATHERED_TENTHS * r->rows[row].weight)
 		row++;
 	return row;
 }
@@ -55,7 +50,8 @@ static void find_parts(const struct hg_retention *r, struct hg_holder *holder, u
 {
 	uint32_t end = query_retention_end(r, holder->accumulation);
 	for (uint32_t row = holder->accumulation; row < end; row++)
-		bytes[class_of_row(r, row)] += r->rows[row].bytes + r->rows[row].offheap_bytes;
+		bytes[class_of_row(r, row)] += base_weigh(r->snapshot->session->weight,
+			r->rows[row].bytes, r->rows[row].offheap_bytes);
 	for (uint32_t row = holder->accumulation; row < end; row++) {
 		uint64_t *own = &bytes[class_of_row(r, row)];
 		if (*own)
@@ -64,23 +60,13 @@ static void find_parts(const struct hg_retention *r, struct hg_holder *holder, u
 	}
 }
 
-static int compare_holders(const void *a, const void *b)
-{
-	const struct hg_holder *x = a, *y = b;
-	uint64_t left = x->retained_bytes + x->retained_offheap_bytes;
-	uint64_t right = y->retained_bytes + y->retained_offheap_bytes;
-	if (left != right)
-		return left > right ? -1 : 1;
-	return (x->row > y->row) - (x->row < y->row);
-}
-
-/* A tenth each: there are at most ten. */
+/* A tenth each: there are at most ten, in the order of the rows. */
 static uint32_t find_holders(const struct hg_retention *r, uint64_t threshold,
 	struct hg_holder *holders, uint64_t *bytes)
 {
 	uint32_t count = 0;
 	for (uint32_t row = 1; row < r->tree.count; row++) {
-		if (r->rows[row].depth != 1 || row_weight(&r->rows[row]) < threshold)
+		if (r->rows[row].depth != 1 || r->rows[row].weight < threshold)
 			continue;
 		base_assert(count < HOLDER_SHARE);
 		holders[count] = (struct hg_holder){.row = row,
@@ -94,17 +80,14 @@ static uint32_t find_holders(const struct hg_retention *r, uint64_t threshold,
 
 static enum hg_status list_holders(struct hg_retention *r, struct hg_holders *out)
 {
-	uint64_t total = row_weight(&r->rows[0]), *bytes;
+	uint64_t total = r->rows[0].weight, *bytes;
 	struct hg_holder *holders;
 	out->threshold = total / HOLDER_SHARE + (total % HOLDER_SHARE != 0);
 	BASE_TRY(query_alloc(r->snapshot, r->tree.classes.count, sizeof(*bytes), (void **)&bytes));
 	enum hg_status status =
 		query_alloc(r->snapshot, HOLDER_SHARE, sizeof(*holders), (void **)&holders);
-	if (status == HG_OK) {
-		out->count = total ? find_holders(r, out->threshold, holders, bytes) : 0;
-		if (out->count)
-			qsort(holders, out->count, sizeof(*holders), compare_holders);
-	}
+	if (status == HG_OK && total)
+		out->count = find_holders(r, out->threshold, holders, bytes);
 	free(bytes);
 	BASE_TRY(status);
 	return query_keep_rows(r->snapshot, out, holders, out->count, sizeof(*holders), &out->rows);

@@ -32,9 +32,8 @@ static int compare_ordered_nodes(const void *a, const void *b)
 static struct ordered_node order_node(const struct hg_retention *r, uint32_t node)
 {
 	const struct query_retention_node *n = &r->tree.nodes[node];
-	uint64_t offheap =
-		r->snapshot->session->weight == HG_WEIGHT_TOTAL ? n->retained_offheap : 0;
-	return (struct ordered_node){node ? n->parent : QUERY_NO_CLASS, node, n->retained + offheap,
+	return (struct ordered_node){node ? n->parent : QUERY_NO_CLASS, node,
+		base_weigh(r->snapshot->session->weight, n->retained, n->retained_offheap),
 		query_retention_name(&r->tree, node)};
 }
 
@@ -62,6 +61,8 @@ static void fill_retention_row(struct hg_retention *r, uint32_t row, uint32_t no
 		.offheap_bytes = n->offheap,
 		.retained_bytes = n->retained,
 		.retained_offheap_bytes = n->retained_offheap,
+		.weight =
+			base_weigh(r->snapshot->session->weight, n->retained, n->retained_offheap),
 		.largest = example_node(r, n->largest),
 		.first = example_node(r, n->first),
 		.any = example_node(r, n->any),

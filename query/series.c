@@ -153,8 +153,11 @@ static enum hg_status keep_moment(struct hg_series *series, struct hg_snapshot *
 
 static struct hg_measure measure_of_node(const struct query_retention_node *node)
 {
-	return (struct hg_measure){
-		node->blocks, node->bytes, node->retained, node->offheap, node->retained_offheap};
+	return (struct hg_measure){.blocks = node->blocks,
+		.bytes = node->bytes,
+		.retained_bytes = node->retained,
+		.offheap_bytes = node->offheap,
+		.retained_offheap_bytes = node->retained_offheap};
 }
 
 /* Where it is made, as the latest snapshot says in which it is not as in the first. */
@@ -271,8 +274,11 @@ static enum hg_status add_classes(struct hg_series *series, struct hg_snapshot *
 	enum hg_status status = query_alloc(snapshot, 2, size, (void **)&names);
 	for (size_t i = 0; i < top->count && status == HG_OK; i++) {
 		const struct hg_class *class = top->rows[i];
-		struct hg_measure measure = {class->blocks, class->bytes, class->retained_bytes,
-			class->offheap_bytes, class->retained_offheap_bytes};
+		struct hg_measure measure = {.blocks = class->blocks,
+			.bytes = class->bytes,
+			.retained_bytes = class->retained_bytes,
+			.offheap_bytes = class->offheap_bytes,
+			.retained_offheap_bytes = class->retained_offheap_bytes};
 		uint32_t row;
 		name_class(snapshot, key, class->id, names, names + size, size);
 		status = query_series_find(all, QUERY_NO_ROW, names, names + size, &row);
@@ -346,6 +352,12 @@ static void sort_moments(struct hg_series *series)
 		series->is_sorted |= series->moments[i].added != i;
 }
 
+static void weigh_measure(const struct hg_series *series, struct hg_measure *measure)
+{
+	measure->weight = base_weigh(
+		series->session->weight, measure->retained_bytes, measure->retained_offheap_bytes);
+}
+
 /* The numbers of a row in the order of the moments, in the scratch array. */
 static void read_points(const struct hg_series *series, uint32_t row, struct hg_measure *points)
 {
@@ -353,6 +365,8 @@ static void read_points(const struct hg_series *series, uint32_t row, struct hg_
 	query_series_expand(&series->all, row, series->scratch);
 	for (uint32_t i = 0; i < count; i++)
 		points[i] = series->scratch[series->moments[i].added];
+	for (uint32_t i = 0; i < count; i++)
+		weigh_measure(series, &points[i]);
 }
 
 static void measure_row(struct hg_series *series, uint32_t number, struct hg_measure *points)
@@ -379,7 +393,7 @@ static int64_t signed_share(int64_t part, int64_t whole)
 
 static int64_t growth_of(const struct hg_measure *first, const struct hg_measure *last)
 {
-	return (int64_t)(query_measure_weight(last) - query_measure_weight(first));
+	return (int64_t)(last->weight - first->weight);
 }
 
 /*
@@ -408,6 +422,7 @@ static void complete_totals(struct hg_series *series)
 				.offheap_bytes = moment->offheap_bytes};
 		total->retained_bytes = total->bytes;
 		total->retained_offheap_bytes = total->offheap_bytes;
+		weigh_measure(series, total);
 	}
 }
 

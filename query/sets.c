@@ -199,8 +199,7 @@ static enum hg_status remove_nodes(
 
 static uint64_t held_bytes(const struct hg_set_holder *holder, enum hg_weight weight)
 {
-	uint64_t offheap = weight == HG_WEIGHT_TOTAL ? holder->held.offheap_bytes : 0;
-	return holder->held.bytes + offheap;
+	return base_weigh(weight, holder->held.bytes, holder->held.offheap_bytes);
 }
 
 static int compare_set_holders(

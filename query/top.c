@@ -50,9 +50,10 @@ static enum hg_status add_class_row(struct hg_snapshot *snapshot, struct table *
 	char name[2 * QUERY_LONGEST_NAME];
 	class_key(snapshot, key, row->id, name, sizeof(name));
 	struct named *named = &table->rows[table->count];
-	*named = (struct named){*row, row->retained_bytes, strdup(name)};
-	if (snapshot->session->weight == HG_WEIGHT_TOTAL)
-		named->retained += row->retained_offheap_bytes;
+	*named = (struct named){*row,
+		base_weigh(snapshot->session->weight, row->retained_bytes,
+			row->retained_offheap_bytes),
+		strdup(name)};
 	if (!named->name)
 		return base_no_memory(&snapshot->session->error, strlen(name));
 	table->count++;

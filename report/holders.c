@@ -136,14 +136,15 @@ static void prose_holder(struct rep_context *context, const struct hg_retention 
 	const struct hg_retention_row *top = hg_retention_at(tree, 0);
 	bool is_many = hg_retention_at(tree, holder->accumulation)->blocks > 1;
 	struct rep_text line = {0};
-	rep_text_size(&line, rep_path_weight(row));
+	rep_text_size(&line, row->weight);
 	rep_text_put(&line, " (");
-	rep_text_percent(&line, rep_path_weight(row), rep_path_weight(top));
+	rep_text_percent(&line, row->weight, top->weight);
 	rep_text_put(&line, ")");
 	if (row->retained_offheap_bytes) {
 		rep_text_put(&line, ", ");
 		rep_text_size(&line, row->retained_offheap_bytes);
-		rep_text_put(&line, " of it off-heap");
+		rep_text_put(&line,
+			context->weight == HG_WEIGHT_TOTAL ? " of it off-heap" : " more off-heap");
 	}
 	rep_prose(context->emitter, REP_BOLD, "  * %s\n", rep_text_string(&line));
 	rep_text_clear(&line);

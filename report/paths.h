@@ -9,12 +9,6 @@
 
 #include "heapgraph.h"
 
-/* What a row retains, in the heap and outside: what rows are ordered by. */
-static inline uint64_t rep_path_weight(const struct hg_retention_row *row)
-{
-	return row->retained_bytes + row->retained_offheap_bytes;
-}
-
 /* The names from the root on, as hg_retention_path() joins them. */
 void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_t row);
 

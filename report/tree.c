@@ -62,7 +62,7 @@ static bool is_candidate(const struct shown_tree *t, const struct rep_tree_reque
 	bool deep = request->max_depth && row->depth > request->max_depth;
 	bool many = request->max_children && row != parent &&
 		    t->shown[row->parent] >= request->max_children;
-	return t->kept[row->parent] && !deep && !many && rep_path_weight(row) >= t->min_bytes;
+	return t->kept[row->parent] && !deep && !many && row->weight >= t->min_bytes;
 }
 
 /* Candidates first, with how many children of each row are; then the largest of these. */
@@ -77,7 +77,7 @@ static bool choose_shown(struct shown_tree *t, const struct rep_tree_request *re
 		t->kept[i] = is_candidate(t, request, row) || i == 0;
 		if (!t->kept[i])
 			continue;
-		amounts[i] = rep_path_weight(row) + 1;
+		amounts[i] = row->weight + 1;
 		candidates++;
 		t->shown[row->parent] += i != 0;
 	}
@@ -102,7 +102,7 @@ static void count_hidden_rows(struct shown_tree *t)
 			t->shown[row->parent]++;
 		} else if (t->kept[row->parent]) {
 			t->hidden[row->parent]++;
-			t->hidden_bytes[row->parent] += rep_path_weight(row);
+			t->hidden_bytes[row->parent] += row->weight;
 		}
 	}
 }
@@ -116,7 +116,7 @@ static bool prune_tree(struct shown_tree *t, const struct rep_tree_request *requ
 	t->shown = calloc(t->count, sizeof(*t->shown));
 	if (!t->kept || !t->hidden || !t->hidden_bytes || !t->shown)
 		return false;
-	uint64_t all = rep_path_weight(hg_retention_at(t->tree, 0));
+	uint64_t all = hg_retention_at(t->tree, 0)->weight;
 	t->min_bytes = rep_part_of(all, request->min_share);
 	if (!choose_shown(t, request))
 		return false;
@@ -150,8 +150,8 @@ static void write_path_row(struct rep_context *context, const struct shown_tree 
 	}
 	rep_cell_number(emitter, row->depth);
 	rep_cell_string(emitter, rep_text_string(&path));
-	rep_cell_number(emitter, rep_path_weight(row));
-	rep_cell_share(emitter, rep_path_weight(row), rep_path_weight(top));
+	rep_cell_number(emitter, row->weight);
+	rep_cell_share(emitter, row->weight, top->weight);
 	rep_cell_number(emitter, row->blocks);
 	rep_cell_number(emitter, row->bytes);
 	rep_cell_number(emitter, row->retained_bytes);
@@ -160,7 +160,7 @@ static void write_path_row(struct rep_context *context, const struct shown_tree 
 	rep_cell_string(emitter, rep_text_string(&made_at));
 	rep_cell_string(emitter, row->name);
 	rep_cell_string(emitter, rep_text_string(&defined_at));
-	rep_cell_share(emitter, rep_path_weight(row), rep_path_weight(top));
+	rep_cell_share(emitter, row->weight, top->weight);
 	rep_cell_number(emitter, row->children);
 	rep_cell_number(emitter, t->hidden[number]);
 	rep_cell_number(emitter, t->hidden_bytes[number]);

@@ -28,9 +28,9 @@ static enum hg_status run_diff(struct cli_run *run)
 	return status;
 }
 
-static const struct cli_option *const tables[] = {cli_growth_options, cli_limit_options,
-	cli_format_options, cli_output_options, cli_input_options, cli_work_options,
-	cli_help_options, NULL};
+static const struct cli_option *const tables[] = {cli_growth_options, cli_weight_options,
+	cli_limit_options, cli_format_options, cli_output_options, cli_input_options,
+	cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_diff = {
 	.name = "diff",

@@ -66,7 +66,7 @@ static const struct cli_option own[] = {
 };
 
 static const struct cli_option *const tables[] = {
-	own, cli_input_options, cli_work_options, cli_help_options, NULL};
+	own, cli_weight_options, cli_input_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_dot = {
 	.name = "dot",

@@ -53,8 +53,8 @@ static const struct cli_option own[] = {
 	{0},
 };
 
-static const struct cli_option *const tables[] = {own, cli_format_options, cli_output_options,
-	cli_input_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {own, cli_weight_options, cli_format_options,
+	cli_output_options, cli_input_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_tree = {
 	.name = "tree",

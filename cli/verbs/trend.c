@@ -54,9 +54,9 @@ static const struct cli_option own[] = {
 	{0},
 };
 
-static const struct cli_option *const tables[] = {cli_growth_options, own, cli_limit_options,
-	cli_format_options, cli_output_options, cli_input_options, cli_work_options,
-	cli_help_options, NULL};
+static const struct cli_option *const tables[] = {cli_growth_options, cli_weight_options, own,
+	cli_limit_options, cli_format_options, cli_output_options, cli_input_options,
+	cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trend = {
 	.name = "trend",

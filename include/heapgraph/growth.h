@@ -59,6 +59,7 @@ HG_API enum hg_status hg_series_add(struct hg_series *series, struct hg_snapshot
 struct hg_measure {
 	uint64_t blocks, bytes, retained_bytes;
 	uint64_t offheap_bytes, retained_offheap_bytes;
+	uint64_t weight; /* what it retains, as hg_options.weight: both, or only the first */
 };
 
 /*

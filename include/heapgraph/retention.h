@@ -35,6 +35,7 @@ struct hg_retention_row {
 	uint64_t blocks;        /* of roots: 0 */
 	uint64_t bytes, offheap_bytes;
 	uint64_t retained_bytes, retained_offheap_bytes;
+	uint64_t weight; /* what it retains, as hg_options.weight: both, or only the first */
 	/* Examples: the one that retains most, the first, one at random but always the same. */
 	hg_node largest, first, any;
 };
@@ -43,7 +44,7 @@ HG_API enum hg_status hg_retention_open(struct hg_snapshot *snapshot,
 	const struct hg_retention_options *options, struct hg_retention **out);
 HG_API void hg_retention_close(struct hg_retention *retention);
 
-/* Depth first, children by retained bytes (hg_options.weight) descending, then name. */
+/* Depth first, children by weight descending, then name. */
 HG_API size_t hg_retention_count(const struct hg_retention *retention);
 /* NULL past the end; valid as long as the tree. */
 HG_API const struct hg_retention_row *hg_retention_at(

@@ -12,16 +12,10 @@
 
 #define QUERY_NO_ROW UINT32_MAX
 
-/* What it retains, in the heap and outside. */
-static inline uint64_t query_measure_weight(const struct hg_measure *measure)
-{
-	return measure->retained_bytes + measure->retained_offheap_bytes;
-}
-
 /* What a row has from one addition on. */
 struct query_point {
-	uint32_t moment; /* number of the addition */
-	struct hg_measure measure;
+	uint32_t moment;           /* number of the addition */
+	struct hg_measure measure; /* its weight is 0 */
 };
 
 struct query_series_row {

@@ -17,7 +17,7 @@ static const struct rep_column columns[] = {
 
 static void put_growth(struct rep_text *text, const struct hg_check_row *row)
 {
-	uint64_t from = rep_growth_weight(&row->first), to = rep_growth_weight(&row->last);
+	uint64_t from = row->first.weight, to = row->last.weight;
 	rep_text_size(text, from);
 	rep_text_put(text, " -> ");
 	rep_text_size(text, to);
@@ -43,7 +43,7 @@ void rep_check_reason(struct rep_text *text, const struct hg_check_row *row)
 		break;
 	default:
 		rep_text_put(text, "retains ");
-		rep_text_size(text, rep_growth_weight(&row->last));
+		rep_text_size(text, row->last.weight);
 		rep_text_put(text, ", more than allowed");
 	}
 	rep_text_printf(text, " (limit: %s)", row->limit);
@@ -54,8 +54,8 @@ static void write_check_row(struct rep_emitter *emitter, const struct hg_check_r
 	rep_cell_string(emitter, row->path);
 	rep_cell_number(emitter, row->first.blocks);
 	rep_cell_number(emitter, row->last.blocks);
-	rep_cell_number(emitter, rep_growth_weight(&row->first));
-	rep_cell_number(emitter, rep_growth_weight(&row->last));
+	rep_cell_number(emitter, row->first.weight);
+	rep_cell_number(emitter, row->last.weight);
 	rep_growth_share_cell(emitter, row->growth_share);
 	rep_cell_string(emitter, row->made_at);
 	rep_cell_string(emitter, row->defined_at);

@@ -53,8 +53,8 @@ static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_
 	rep_cell_number(emitter, from->retained_bytes);
 	rep_cell_number(emitter, to->retained_bytes);
 	rep_cell_change(emitter, from->retained_bytes, to->retained_bytes);
-	rep_cell_number(emitter, rep_growth_weight(to));
-	rep_cell_change(emitter, rep_growth_weight(from), rep_growth_weight(to));
+	rep_cell_number(emitter, to->weight);
+	rep_cell_change(emitter, from->weight, to->weight);
 	rep_cell_change(emitter, from->offheap_bytes, to->offheap_bytes);
 	rep_cell_change(emitter, from->retained_offheap_bytes, to->retained_offheap_bytes);
 	rep_growth_share_cell(emitter, row->growth_share);

@@ -21,8 +21,7 @@ static uint64_t amount_of_row(const struct hg_series_row *row, enum rep_sort sor
 	case REP_SORT_NAME:
 		return 0;
 	default:
-		return rep_difference(
-			rep_growth_weight(&row->first), rep_growth_weight(&row->last));
+		return rep_difference(row->first.weight, row->last.weight);
 	}
 }
 

@@ -21,12 +21,6 @@ unsigned rep_growth_columns(const struct rep_growth_request *request, struct rep
 void rep_growth_key_cells(struct rep_emitter *emitter, const struct rep_growth_request *request,
 	const struct hg_series_row *row);
 
-/* What a measure retains, in the heap and outside. */
-static inline uint64_t rep_growth_weight(const struct hg_measure *measure)
-{
-	return measure->retained_bytes + measure->retained_offheap_bytes;
-}
-
 /* Ten-thousandths, which may be negative. */
 void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share);
 /* "97.3 %" of the growth; nothing if there was none. */

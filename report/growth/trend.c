@@ -29,12 +29,12 @@ static void draw_curve(struct rep_text *text, const struct trend *t)
 	size_t columns = t->moments < CURVE_COLUMNS ? t->moments : CURVE_COLUMNS, moment = 0;
 	uint64_t most = 1;
 	for (size_t i = 0; i < t->moments; i++)
-		if (rep_growth_weight(&t->points[i]) > most)
-			most = rep_growth_weight(&t->points[i]);
+		if (t->points[i].weight > most)
+			most = t->points[i].weight;
 	for (size_t column = 0; column < columns; column++) {
 		uint64_t height = 0;
 		for (; moment < (column + 1) * t->moments / columns; moment++) {
-			uint64_t weight = rep_growth_weight(&t->points[moment]);
+			uint64_t weight = t->points[moment].weight;
 			height = weight > height ? weight : height;
 		}
 		uint64_t points = rep_basis_points(height, most);
@@ -115,7 +115,7 @@ static void prose_growth(struct rep_emitter *emitter, const struct trend *t)
 	struct rep_text line = {0};
 	hg_series_total(t->series, 0, &first);
 	hg_series_total(t->series, t->moments - 1, &last);
-	uint64_t from = rep_growth_weight(&first), to = rep_growth_weight(&last);
+	uint64_t from = first.weight, to = last.weight;
 	rep_text_size(&line, from);
 	rep_text_put(&line, " -> ");
 	rep_text_size(&line, to);
@@ -152,7 +152,7 @@ static void prose_path(struct rep_emitter *emitter, const char *path)
 static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_t number)
 {
 	const struct hg_series_row *row = hg_series_at(t->series, number);
-	uint64_t from = rep_growth_weight(&row->first), to = rep_growth_weight(&row->last);
+	uint64_t from = row->first.weight, to = row->last.weight;
 	struct rep_text line = {0}, escaped = {0};
 	put_change(&line, from, to);
 	rep_text_put(&line, " (");
@@ -199,7 +199,7 @@ static void write_curve_row(
 	struct rep_emitter *emitter, const struct trend *t, const struct hg_series_row *row)
 {
 	struct rep_text curve = {0}, steps = {0};
-	uint64_t from = rep_growth_weight(&row->first), to = rep_growth_weight(&row->last);
+	uint64_t from = row->first.weight, to = row->last.weight;
 	draw_curve(&curve, t);
 	rep_text_printf(&steps, "%u of %zu", row->steps_up, t->moments - 1);
 	rep_growth_key_cells(emitter, t->request, row);
@@ -233,6 +233,14 @@ static bool is_told(const struct trend *t, const struct hg_series_row *row)
 	return false;
 }
 
+static bool has_untold(const struct trend *t)
+{
+	for (size_t i = 0; i < t->all; i++)
+		if (!is_told(t, hg_series_at(t->series, t->rows[i])))
+			return true;
+	return false;
+}
+
 static void write_curves(struct rep_emitter *emitter, const struct trend *t)
 {
 	static const struct rep_column measures[] = {
@@ -248,6 +256,10 @@ static void write_curves(struct rep_emitter *emitter, const struct trend *t)
 	size_t most = t->request->limit ? (size_t)t->request->limit : t->all;
 	memcpy(columns + count, measures, sizeof(measures));
 	rep_headline(emitter, "What else changed: retained bytes, most change first");
+	if (!has_untold(t)) {
+		rep_prose(emitter, REP_PLAIN, "  nothing\n");
+		return;
+	}
 	rep_table_begin(emitter, "rows", columns, count + sizeof(measures) / sizeof(measures[0]));
 	size_t shown = 0, left_out = 0;
 	for (size_t i = 0; i < t->all; i++) {

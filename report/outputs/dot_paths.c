@@ -173,9 +173,9 @@ static void label_path(struct path_drawing *drawing, size_t node, size_t columns
 	if (at->content)
 		put_label_lines(
 			label, hg_retention_at(drawing->picture->tree, at->content)->name, columns);
-	rep_text_size(&line, rep_path_weight(row));
+	rep_text_size(&line, row->weight);
 	rep_text_put(&line, "   ");
-	rep_text_percent(&line, rep_path_weight(row), drawing->picture->total_bytes);
+	rep_text_percent(&line, row->weight, drawing->picture->total_bytes);
 	finish_label_line(label, &line);
 	if (row->retained_offheap_bytes) {
 		rep_text_put(&line, "off-heap ");
@@ -339,7 +339,7 @@ static Agnode_t *draw_path(struct path_drawing *drawing, size_t node)
 	if (!drawn)
 		return NULL;
 	rep_set_attribute(drawn, "label", rep_text_string(&drawing->labels[node].text));
-	rep_set_share_colour(base, drawn, share_of_paths(drawing, rep_path_weight(row)));
+	rep_set_share_colour(base, drawn, share_of_paths(drawing, row->weight));
 	set_path_tooltip(drawing, drawn, number);
 	if (row->is_root) {
 		rep_set_attribute(drawn, "shape", "folder");
@@ -425,8 +425,8 @@ static bool draw_holding(struct path_drawing *drawing, size_t node)
 		rep_set_attribute(edge, "style", "invis");
 		return true;
 	}
-	rep_set_share_width(&drawing->base, edge,
-		share_of_paths(drawing, rep_path_weight(row_of_node(drawing, node))));
+	rep_set_share_width(
+		&drawing->base, edge, share_of_paths(drawing, row_of_node(drawing, node)->weight));
 	/* Blanks keep it off the arrow beside which it stands. */
 	if (drawing->labels[node].field.length)
 		rep_text_printf(&drawing->base.text, "%s%s", drawing->downward ? "  " : "",

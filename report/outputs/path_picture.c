@@ -42,7 +42,7 @@ static bool choose_drawn_rows(
 	if (!amounts)
 		return false;
 	for (size_t i = 0; i < choice->rows; i++) {
-		uint64_t bytes = rep_path_weight(row_of(choice, i));
+		uint64_t bytes = row_of(choice, i)->weight;
 		bool enough = i == 0 || (bytes >= least && bytes);
 		amounts[i] = enough ? bytes + 1 : 0;
 		candidates += enough;
@@ -67,7 +67,7 @@ static void add_drawn_row(struct choice *choice, uint32_t row)
 	choice->node[row] = choice->drawn[row] = (uint32_t)picture->nodes_count;
 	picture->nodes[picture->nodes_count++] =
 		(struct rep_path_node){.row = row, .parent = parent, .stands = parent};
-	uint64_t bytes = rep_path_weight(at);
+	uint64_t bytes = at->weight;
 	if (picture->nodes_count == 1 || bytes < picture->min_bytes)
 		picture->min_bytes = bytes;
 }
@@ -80,10 +80,10 @@ static void add_hidden_row(struct choice *choice, uint32_t row)
 	choice->drawn[row] = choice->drawn[at->parent];
 	if (at->parent == 0) {
 		picture->hidden++;
-		picture->hidden_bytes += rep_path_weight(at);
+		picture->hidden_bytes += at->weight;
 	} else if (parent != REP_NOWHERE) {
 		picture->nodes[parent].hidden++;
-		picture->nodes[parent].hidden_bytes += rep_path_weight(at);
+		picture->nodes[parent].hidden_bytes += at->weight;
 	}
 }
 
@@ -246,7 +246,7 @@ static bool choose_from_tree(const struct rep_dot_request *request,
 	if (fine) {
 		memset(choice.node, 0xff, choice.rows * sizeof(*choice.node));
 		memset(choice.drawn, 0xff, choice.rows * sizeof(*choice.drawn));
-		out->total_bytes = rep_path_weight(hg_retention_at(out->tree, 0));
+		out->total_bytes = hg_retention_at(out->tree, 0)->weight;
 		fine = add_rows(&choice, request) && add_crosses(&choice, edges);
 	}
 	free(choice.node);
