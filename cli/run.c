@@ -309,12 +309,12 @@ static enum hg_status sort_profiles(struct cli_run *run)
 	return HG_OK;
 }
 
-/* Rows by anything else than types, of blocks of all types: looking for types takes time. */
+/* Rows by what types say nothing of, of blocks of all types: looking for types takes time. */
 static bool needs_no_types(const struct cli_values *values)
 {
 	enum hg_key key = (enum hg_key)values->by;
 	return values->by != CLI_UNSET && key != HG_BY_TYPE && key != HG_BY_TYPE_LOCATION &&
-	       !values->type;
+	       key != HG_BY_FUNCTION && !values->type;
 }
 
 static void put_option(struct rep_text *words, const char *name, const char *value)

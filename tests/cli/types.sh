@@ -209,6 +209,12 @@ check_places() {
 	check_equal "$name: closures of all functions" \
 		"$(columns blocks <"$work/out" | awk '{ n += $1 } END { print n }')" \
 		"$("$hg" objects --format csv "${typed[@]}" | columns tag | grep -c '^247$')"
+	mkdir -p "$work/beside"
+	cp "$core" "$work/beside/core.zst"
+	zstd -dqf "${core%.core.zst}.prof.zst" -o "$work/beside/exe.prof"
+	mv "$work/out" "$work/named"
+	run top --by function --format csv "$work/beside/core.zst"
+	check_same "$name: lines of functions with a profile that lies beside it" "$work/out" "$work/named"
 	refuses "$name: two tables" 2 types --clashes --places "${typed[@]}"
 }
 
