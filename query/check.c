@@ -1,10 +1,10 @@
 /* Whether a series keeps its limits; without any, whether a path of it grows at every step. */
+#include "query/retention/path_text.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"
 #include "base/grow.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +21,7 @@ struct checker {
 /* Of the path itself, or of one that it hangs below. */
 static bool matches_path(const char *glob, const char *path)
 {
-	char below[4096];
-	if (fnmatch(glob, path, 0) == 0)
-		return true;
-	int length = snprintf(below, sizeof(below), "%s / *", glob);
-	return length > 0 && (size_t)length < sizeof(below) && fnmatch(below, path, 0) == 0;
+	return query_glob_matches(glob, path, strlen(path)) || query_glob_matches_above(glob, path);
 }
 
 static const struct hg_suppression *find_suppression(struct checker *c, const char *path)
@@ -119,27 +115,13 @@ static enum hg_status check_totals(struct checker *c)
 }
 
 /* Of paths below one another the uppermost one that matches. */
-static bool is_below_match(const char *glob, const char *path)
-{
-	char above[4096];
-	for (const char *at = path; (at = strstr(at, " / ")); at++) {
-		size_t length = (size_t)(at - path);
-		if (length >= sizeof(above))
-			return false;
-		memcpy(above, path, length);
-		above[length] = '\0';
-		if (fnmatch(glob, above, 0) == 0)
-			return true;
-	}
-	return false;
-}
-
 static enum hg_status check_path(struct checker *c, const struct hg_path_limit *limit)
 {
 	for (size_t i = 0; i < hg_series_count(c->series); i++) {
 		const struct hg_series_row *row = hg_series_at(c->series, i);
-		if (row->last.weight <= limit->bytes || fnmatch(limit->path, row->name, 0) != 0 ||
-			is_below_match(limit->path, row->name))
+		if (row->last.weight <= limit->bytes ||
+			!query_glob_matches(limit->path, row->name, strlen(row->name)) ||
+			query_glob_matches_above(limit->path, row->name))
 			continue;
 		struct hg_check_row found = row_of_path(HG_CHECK_PATH, row);
 		snprintf(found.limit, sizeof(found.limit), "%llu bytes",

@@ -7,6 +7,7 @@
 #include "report/paths.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SHARERS_TOLD = 3 };
 
@@ -38,14 +39,17 @@ static void put_sharers(struct rep_text *text, const struct hg_retention *tree, 
 static void put_command(struct rep_text *text, const struct rep_context *context,
 	const struct hg_retention *tree, size_t row)
 {
+	struct rep_text shown = {0};
 	size_t length = hg_retention_pattern(tree, row, NULL, 0);
 	char *pattern = length ? malloc(length + 1) : NULL;
 	if (!pattern)
 		return;
 	hg_retention_pattern(tree, row, pattern, length + 1);
 	rep_text_put(text, "heapgraph tree --from ");
-	rep_text_escape_shell(text, pattern);
+	rep_text_mask(&shown, pattern, strlen(pattern), '.');
+	rep_text_escape_shell(text, rep_text_string(&shown));
 	rep_text_put(text, context->words ? context->words : " SNAPSHOT");
+	rep_text_release(&shown);
 	free(pattern);
 }
 

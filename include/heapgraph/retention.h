@@ -51,11 +51,15 @@ HG_API const struct hg_retention_row *hg_retention_at(
 	const struct hg_retention *retention, size_t row);
 
 /*
- * The names from the root on, joined by " / "; a name that holds that stands in quotation marks.
- * "all roots" for row 0.
+ * The names from the root on, joined by " / ".  A name that holds that, ends with " /" or begins
+ * with a quotation mark stands in quotation marks, and those in it are doubled.  "all roots" for
+ * row 0.
  */
 HG_API size_t hg_retention_path(
 	const struct hg_retention *retention, size_t row, char *buffer, size_t size);
+
+/* Bytes of the first name of a path, as it stands there; " / " follows, or the end. */
+HG_API size_t hg_path_first_name(const char *path);
 
 /*
  * Where the blocks of a row are made: "file:line"s joined by ";".  First lines of the program's own

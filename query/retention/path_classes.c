@@ -244,10 +244,3 @@ enum hg_status query_path_class_of_root(
 	BASE_TRY(intern_root(classes, root, out));
 	return base_map_set(&classes->by_key, key, *out, &classes->snapshot->session->error);
 }
-
-size_t query_path_name(const char *name, char *buffer, size_t size)
-{
-	const char *quote = strstr(name, QUERY_PATH_JOINT) ? "\"" : "";
-	int length = snprintf(buffer, size, "%s%s%s", quote, name, quote);
-	return length < 0 ? 0 : (size_t)length;
-}

@@ -10,12 +10,10 @@
 #ifndef QUERY_RETENTION_PATH_CLASSES_H
 #define QUERY_RETENTION_PATH_CLASSES_H
 
+#include "query/retention/path_text.h"
 #include "query/shared/query.h"
 
 #include "base/pool.h"
-
-/* Between the names of a path. */
-#define QUERY_PATH_JOINT " / "
 
 /* What was looked up last, by some bits of a hash of the key: neighbours in the heap are alike. */
 enum { QUERY_RECENT = 512 };
@@ -83,10 +81,6 @@ enum hg_status query_path_class_of_root(
  */
 size_t query_root_class_name(const struct hg_snapshot *snapshot, hg_node root, bool in_series,
 	char *buffer, size_t size);
-
-/* A name as it stands in a path: in quotation marks if it holds what joins names.  As snprintf().
- */
-size_t query_path_name(const char *name, char *buffer, size_t size);
 
 /* One for what has no other, by name. */
 enum hg_status query_path_class_named(

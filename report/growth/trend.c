@@ -136,14 +136,13 @@ static void prose_path(struct rep_emitter *emitter, const char *path)
 	struct rep_text name = {0}, escaped = {0};
 	unsigned depth = 0;
 	while (*path) {
-		bool quoted = *path == '"';
-		const char *end = quoted ? strstr(path + 1, "\" / ") : strstr(path, " / ");
-		size_t length = end ? (size_t)(end - path) + quoted : strlen(path);
+		size_t length = hg_path_first_name(path);
 		rep_text_clear(&name);
 		rep_text_add(&name, path, length);
 		rep_prose(emitter, REP_PLAIN, "      %*s%s\n", (int)(2 * depth++), "",
 			rep_escaped(&escaped, rep_text_string(&name)));
-		path += end ? length + strlen(" / ") : length;
+		path += length;
+		path += *path ? strlen(" / ") : 0;
 	}
 	rep_text_release(&name);
 	rep_text_release(&escaped);

@@ -322,7 +322,7 @@ static void set_path_tooltip(struct path_drawing *drawing, Agnode_t *drawn, size
 	struct rep_text path = {0}, shown = {0};
 	rep_path_name(&path, drawing->picture->tree, row);
 	show_name(&shown, rep_text_string(&path), TOOLTIP_COLUMNS);
-	rep_text_escape_dot(&drawing->base.text, rep_text_string(&shown), shown.length);
+	rep_text_escape_tooltip(&drawing->base.text, rep_text_string(&shown), shown.length);
 	rep_set_text(&drawing->base, drawn, "tooltip");
 	rep_text_release(&path);
 	rep_text_release(&shown);

@@ -185,6 +185,30 @@ void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length
 	}
 }
 
+void rep_text_escape_tooltip(struct rep_text *text, const char *bytes, size_t length)
+{
+	struct rep_text label = {0};
+	rep_text_escape_dot(&label, bytes, length);
+	/* Graphviz takes the escapes out of tooltips twice. */
+	for (size_t i = 0; i < label.length; i++)
+		rep_text_add(text, label.bytes[i] == '\\' ? "\\\\" : label.bytes + i,
+			label.bytes[i] == '\\' ? 2 : 1);
+	text->failed |= label.failed;
+	rep_text_release(&label);
+}
+
+void rep_text_mask(struct rep_text *text, const char *bytes, size_t length, char mask)
+{
+	while (length) {
+		bool shown;
+		size_t size = split_character(bytes, length, &shown);
+		for (size_t i = 0; i < size; i++)
+			rep_text_add(text, shown ? bytes + i : &mask, 1);
+		bytes += size;
+		length -= size;
+	}
+}
+
 /* Ideographs, kana, hangul, full-width forms and pictures: two columns on every terminal. */
 static bool is_wide(uint32_t character)
 {

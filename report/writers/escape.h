@@ -24,6 +24,11 @@ void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t lengt
 
 /* A part of a Graphviz label that shall be drawn as it is; the caller's own "\n" stays outside. */
 void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length);
+/* The same of a tooltip. */
+void rep_text_escape_tooltip(struct rep_text *text, const char *bytes, size_t length);
+
+/* With 'mask' for each byte that a terminal would not show as it is. */
+void rep_text_mask(struct rep_text *text, const char *bytes, size_t length, char mask);
 
 /* Columns that UTF-8 text takes on a terminal: one for a character, two for a wide one. */
 size_t rep_text_width(const char *bytes, size_t length);

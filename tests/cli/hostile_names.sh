@@ -1,0 +1,6 @@
+#!/bin/bash
+# Names with control bytes, quotes, markup, formulas, no UTF-8 or what joins paths, as types, fields, globals,
+# sources, programs, files, patterns and reasons: every output is read back by a parser that is not ours.
+. tests/cli/lib.sh
+
+tests/cli/hostile_names.py "$hg" "$work"
