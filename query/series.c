@@ -523,7 +523,8 @@ static enum hg_status find_growth(struct hg_series *series)
 			passing += growth_of(&row->shown.first, &row->shown.last);
 	}
 	int64_t lasting = growth - passing;
-	if (share_growth(series, lasting, true) > growth / 2)
+	int64_t most = share_growth(series, lasting, true);
+	if (most > 0 && most > growth / 2)
 		return share_of_holders(series, lasting);
 	share_growth(series, growth, false);
 	return share_of_holders(series, growth);

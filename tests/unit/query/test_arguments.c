@@ -240,6 +240,7 @@ static void texts_without_a_place(void **state)
 		COUNTED(hg_retention_pattern(tree, i, buffer, size));
 	}
 	hg_retention_close(tree);
+	assert_int_equal(hg_path_first_name(NULL), 0);
 	hg_version(NULL, 64);
 	assert_int_equal(hg_identify(session, CORE, NULL, 64), HG_OK);
 }

@@ -1,0 +1,825 @@
+/*
+ * Growth over series of small heaps at random, against the rule as docs/outputs.md says it, stated
+ * here anew over lists of blocks; limits of a check, and the dates of suppressions.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "heapgraph.h"
+#include "tests/unit/dump.h"
+
+#include <inttypes.h>
+
+enum {
+	SITES = 9,
+	MOST_WORDS = 40,
+	MOST_BLOCKS = 3000,
+	MOST_MOMENTS = 6,
+	MOST_ROWS = 100,
+	MOST_PATH = 400,
+	TOLD_WORDS = 16 /* sizes above are one class */
+};
+
+static const uint64_t base = 0x7f0000000000;
+
+/* Numbers that are the same on every machine. */
+static uint64_t state;
+static unsigned draw(unsigned below)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(state >> 33) % below;
+}
+
+/* What holds blocks of a site: another site, a root, a frame, or two roots, so that neither does.
+ */
+enum { FROM_ROOT = -1, FROM_STACK = -2, FROM_TWO = -3 };
+
+struct site {
+	int parent; /* number, or as above */
+	unsigned tag, words;
+	unsigned counts[MOST_MOMENTS];
+};
+
+struct heap_block {
+	unsigned site;
+	struct heap_block *parent; /* NULL: of the site's root */
+	uint64_t address, fields[MOST_WORDS];
+	unsigned used;
+	unsigned row;
+};
+
+struct heap {
+	struct heap_block blocks[MOST_BLOCKS];
+	unsigned count;
+	uint64_t end;
+};
+
+/* A path, and what it has in each snapshot. */
+struct truth_row {
+	char path[MOST_PATH];
+	int above; /* -1: all roots */
+	bool passes;
+	uint64_t blocks[MOST_MOMENTS], bytes[MOST_MOMENTS], retained[MOST_MOMENTS];
+	bool grows;
+	int64_t share;
+};
+
+struct truth {
+	struct truth_row rows[MOST_ROWS];
+	unsigned count, moments;
+};
+
+struct world {
+	struct site sites[SITES];
+	struct heap *heap;
+	struct truth truth;
+	char folder[40];
+	struct hg_session *session;
+};
+
+static void invent_counts(unsigned counts[MOST_MOMENTS])
+{
+	unsigned kind = draw(5), now = draw(40), step = 1 + draw(25);
+	for (unsigned i = 0; i < MOST_MOMENTS; i++) {
+		counts[i] = now;
+		if (kind <= 1)
+			now += step;
+		else if (kind == 2)
+			now = now > step ? now - step : 0;
+		else if (kind == 3)
+			now = draw(60);
+	}
+}
+
+static void invent_sites(struct world *w)
+{
+	static const unsigned sizes[] = {2, 3, 8, 16, 16, 30, MOST_WORDS, MOST_WORDS};
+	for (int i = 0; i < SITES; i++) {
+		struct site *site = &w->sites[i];
+		site->parent = i < 2 || draw(4) == 0 ? -1 - (int)draw(3) : (int)draw((unsigned)i);
+		site->tag = draw(3);
+		site->words = sizes[draw(sizeof(sizes) / sizeof(*sizes))];
+		invent_counts(site->counts);
+	}
+}
+
+/* A block of that site with room for one more pointer, or NULL. */
+static struct heap_block *some_parent(struct heap *heap, int site)
+{
+	unsigned from = draw(heap->count + 1);
+	for (unsigned i = 0; i < heap->count; i++) {
+		struct heap_block *b = &heap->blocks[(from + i) % heap->count];
+		if ((int)b->site == site && b->used < MOST_WORDS)
+			return b;
+	}
+	return NULL;
+}
+
+static void make_heap(struct world *w, unsigned moment)
+{
+	struct heap *heap = w->heap;
+	heap->count = 0;
+	heap->end = base;
+	for (unsigned i = 0; i < SITES; i++) {
+		const struct site *site = &w->sites[i];
+		for (unsigned n = 0; n < site->counts[moment] && heap->count < MOST_BLOCKS; n++) {
+			struct heap_block *parent = NULL;
+			if (site->parent >= 0 && !(parent = some_parent(heap, site->parent)))
+				break;
+			struct heap_block *b = &heap->blocks[heap->count++];
+			*b = (struct heap_block){
+				.site = i, .parent = parent, .address = heap->end + 8};
+			heap->end += 8 * (1 + (uint64_t)site->words);
+			/* What is no room for pointers counts as used. */
+			b->used = MOST_WORDS - site->words;
+			if (parent)
+				parent->fields[parent->used++ -
+					       (MOST_WORDS - w->sites[parent->site].words)] =
+					b->address;
+		}
+	}
+}
+
+static void write_heap(struct world *w, unsigned moment)
+{
+	struct dump d = {0};
+	struct heap *heap = w->heap;
+	uint64_t stack[MOST_BLOCKS], others[2 * MOST_BLOCKS];
+	size_t stacks = 0, other = 0;
+	dump_start(&d, "series");
+	dump_chunk(&d, base, base + 8 * (uint64_t)MOST_BLOCKS * (MOST_WORDS + 1));
+	for (unsigned i = 0; i < heap->count; i++) {
+		const struct heap_block *b = &heap->blocks[i];
+		const struct site *site = &w->sites[b->site];
+		dump_block(&d, b->address, site->tag, site->words, 0);
+		for (unsigned f = 0; f < site->words; f++)
+			dump_word(&d, b->fields[f] ? b->fields[f] : 1);
+		if (site->parent == FROM_STACK)
+			stack[stacks++] = b->address;
+		for (int n = 0; n < (site->parent == FROM_ROOT         ? 1
+					    : site->parent == FROM_TWO ? 2
+								       : 0);
+			n++)
+			others[other++] = b->address;
+	}
+	dump_roots(&d, 0, stack, stacks, others, other);
+	snprintf(d.path, sizeof(d.path), "%s/heap.dump.7.%u", w->folder, moment);
+	dump_write(&d);
+	d.path[0] = '\0';
+	dump_release(&d);
+}
+
+/* The truth */
+
+static unsigned find_row(struct truth *t, int above, const char *path, bool passes)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (strcmp(t->rows[i].path, path) == 0)
+			return i;
+	assert_true(t->count < MOST_ROWS);
+	struct truth_row *row = &t->rows[t->count];
+	*row = (struct truth_row){.above = above, .passes = passes};
+	snprintf(row->path, sizeof(row->path), "%s", path);
+	return t->count++;
+}
+
+static unsigned row_of_root(struct truth *t, int root)
+{
+	return find_row(
+		t, -1, root == FROM_STACK ? "stack entry" : "other root", root == FROM_STACK);
+}
+
+static unsigned row_of_block(struct world *w, const struct heap_block *b)
+{
+	const struct site *site = &w->sites[b->site];
+	struct truth *t = &w->truth;
+	char name[60], path[MOST_PATH];
+	int above = -1;
+	if (site->words > TOLD_WORDS)
+		snprintf(name, sizeof(name), "tag %u, more than 16 words", site->tag);
+	else
+		snprintf(name, sizeof(name), "tag %u, %u words", site->tag, site->words);
+	if (b->parent)
+		above = (int)b->parent->row;
+	else if (site->parent == FROM_TWO)
+		row_of_root(t, FROM_ROOT); /* which retains nothing of it */
+	else
+		above = (int)row_of_root(t, site->parent);
+	/* A class that stands on the path already is that row. */
+	for (int at = above; at >= 0; at = t->rows[at].above) {
+		const char *joint = NULL, *last = t->rows[at].path;
+		while ((joint = strstr(last, " / ")))
+			last = joint + 3;
+		if (strcmp(last, name) == 0)
+			return (unsigned)at;
+	}
+	if (above >= 0)
+		snprintf(path, sizeof(path), "%.300s / %s", t->rows[above].path, name);
+	else
+		snprintf(path, sizeof(path), "%s", name);
+	return find_row(t, above, path, above >= 0 && t->rows[above].passes);
+}
+
+static void count_heap(struct world *w, unsigned moment)
+{
+	struct truth *t = &w->truth;
+	for (unsigned i = 0; i < w->heap->count; i++) {
+		struct heap_block *b = &w->heap->blocks[i];
+		uint64_t bytes = 8 * (1 + (uint64_t)w->sites[b->site].words);
+		b->row = row_of_block(w, b);
+		t->rows[b->row].blocks[moment]++;
+		t->rows[b->row].bytes[moment] += bytes;
+		for (int at = (int)b->row; at >= 0; at = t->rows[at].above)
+			t->rows[at].retained[moment] += bytes;
+	}
+}
+
+static int64_t delta(const struct truth *t, const uint64_t numbers[MOST_MOMENTS])
+{
+	return (int64_t)numbers[t->moments - 1] - (int64_t)numbers[0];
+}
+
+static bool rises(const struct truth *t, const struct truth_row *row)
+{
+	for (unsigned i = 1; i < t->moments; i++)
+		if (row->blocks[i] <= row->blocks[i - 1])
+			return false;
+	return true;
+}
+
+/* Marks what grows if all growth is this much, and returns the most of one row. */
+static int64_t mark(struct truth *t, int64_t growth, bool without_frames)
+{
+	int64_t most = 0;
+	for (unsigned i = 0; i < t->count; i++) {
+		struct truth_row *row = &t->rows[i];
+		int64_t own = delta(t, row->retained);
+		row->grows = t->moments >= 3 && rises(t, row) &&
+			     !(row->above >= 0 && rises(t, &t->rows[row->above])) && own >= 4096 &&
+			     growth > 0 && own * 100 >= growth && !(without_frames && row->passes);
+		if (row->grows && own > most)
+			most = own;
+	}
+	return most;
+}
+
+static bool is_below(const struct truth *t, unsigned row, unsigned above)
+{
+	for (int at = t->rows[row].above; at >= 0; at = t->rows[at].above)
+		if (at == (int)above)
+			return true;
+	return false;
+}
+
+static unsigned growing_below(const struct truth *t, unsigned above)
+{
+	unsigned count = 0;
+	for (unsigned i = 0; i < t->count; i++)
+		count += t->rows[i].grows && is_below(t, i, above);
+	return count;
+}
+
+static void judge(struct truth *t)
+{
+	int64_t all = 0, frames = 0;
+	for (unsigned i = 0; i < t->count; i++) {
+		all += delta(t, t->rows[i].bytes);
+		frames += t->rows[i].passes ? delta(t, t->rows[i].bytes) : 0;
+	}
+	int64_t growth = all - frames;
+	int64_t most = mark(t, growth, true);
+	if (most == 0 || 2 * most <= all) {
+		growth = all;
+		mark(t, growth, false);
+	}
+	for (unsigned i = 0; i < t->count; i++) {
+		int64_t own = delta(t, t->rows[i].retained);
+		for (int at = t->rows[i].above; t->rows[i].grows && at >= 0;
+			at = t->rows[at].above) {
+			if (growing_below(t, (unsigned)at) > 1)
+				break;
+			own += delta(t, t->rows[at].bytes);
+		}
+		t->rows[i].share = growth ? own * 10000 / growth : 0;
+	}
+}
+
+static void invent_series(struct world *w, unsigned seed, unsigned moments)
+{
+	state = seed;
+	w->truth.count = 0;
+	w->truth.moments = moments;
+	invent_sites(w);
+	for (unsigned i = 0; i < moments; i++) {
+		make_heap(w, i);
+		write_heap(w, i);
+		count_heap(w, i);
+	}
+	judge(&w->truth);
+}
+
+/* What heapgraph says */
+
+static enum hg_status add_moment(struct world *w, struct hg_series *series, unsigned number)
+{
+	char path[64];
+	struct hg_snapshot *snapshot;
+	snprintf(path, sizeof(path), "%s/heap.dump.7.%u", w->folder, number);
+	struct hg_input input = {.size = sizeof(input), .path = path};
+	assert_int_equal(hg_snapshot_open(w->session, &input, &snapshot), HG_OK);
+	assert_int_equal(hg_snapshot_analyse(snapshot), HG_OK);
+	enum hg_status status = hg_series_add(series, snapshot);
+	hg_snapshot_close(snapshot);
+	return status;
+}
+
+/* The series of these snapshots, in the order in which they are named. */
+static struct hg_series *series_of(struct world *w, const struct hg_series_options *options,
+	const unsigned *order, unsigned count)
+{
+	struct hg_series *series;
+	assert_int_equal(hg_series_open(w->session, options, &series), HG_OK);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(add_moment(w, series, order[i]), HG_OK);
+	assert_int_equal(hg_series_finish(series), HG_OK);
+	return series;
+}
+
+static void shuffle(unsigned *order, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		order[i] = i;
+	for (unsigned i = count; i > 1; i--) {
+		unsigned other = draw(i), kept = order[i - 1];
+		order[i - 1] = order[other];
+		order[other] = kept;
+	}
+}
+
+static bool has_changed(const struct truth *t, const struct truth_row *row)
+{
+	for (unsigned i = 1; i < t->moments; i++)
+		if (row->blocks[i] != row->blocks[0] || row->bytes[i] != row->bytes[0] ||
+			row->retained[i] != row->retained[0])
+			return true;
+	return false;
+}
+
+static const struct truth_row *truth_of(const struct truth *t, const char *path)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (strcmp(t->rows[i].path, path) == 0)
+			return &t->rows[i];
+	fail_msg("there is no path %s", path);
+	return NULL;
+}
+
+static void compare_row(const struct world *w, const struct hg_series *series, size_t number)
+{
+	const struct hg_series_row *row = hg_series_at(series, number);
+	const struct truth_row *true_row = truth_of(&w->truth, row->name);
+	struct hg_measure points[MOST_MOMENTS];
+	assert_true(hg_series_points(series, number, points));
+	for (unsigned i = 0; i < w->truth.moments; i++) {
+		assert_int_equal(points[i].blocks, true_row->blocks[i]);
+		assert_int_equal(points[i].bytes, true_row->bytes[i]);
+		assert_int_equal(points[i].retained_bytes, true_row->retained[i]);
+	}
+	if (row->grows != true_row->grows || row->growth_share != true_row->share)
+		fail_msg("%s: grows %d, share %" PRId64 ", not %d, %" PRId64, row->name, row->grows,
+			row->growth_share, true_row->grows, true_row->share);
+	assert_int_equal(row->changed, has_changed(&w->truth, true_row));
+}
+
+/* What grows first, then what changed most, then by name. */
+static void check_order(const struct hg_series *series)
+{
+	for (size_t i = 1; i < hg_series_count(series); i++) {
+		const struct hg_series_row *x = hg_series_at(series, i - 1),
+					   *y = hg_series_at(series, i);
+		int64_t left = (int64_t)(x->last.retained_bytes - x->first.retained_bytes);
+		int64_t right = (int64_t)(y->last.retained_bytes - y->first.retained_bytes);
+		left = left < 0 ? -left : left;
+		right = right < 0 ? -right : right;
+		assert_true(x->grows >= y->grows);
+		if (x->grows == y->grows)
+			assert_true(
+				left > right || (left == right && strcmp(x->name, y->name) < 0));
+	}
+}
+
+static void compare_series(const struct world *w, const struct hg_series *series, bool unchanged)
+{
+	size_t wanted = 0;
+	for (unsigned i = 0; i < w->truth.count; i++)
+		wanted += unchanged || has_changed(&w->truth, &w->truth.rows[i]);
+	assert_int_equal(hg_series_count(series), wanted);
+	for (size_t i = 0; i < wanted; i++)
+		compare_row(w, series, i);
+	check_order(series);
+}
+
+static unsigned rounds(void)
+{
+	return is_thorough() ? 1000 : 120;
+}
+
+static void what_grows(void **data)
+{
+	struct world *w = *data;
+	unsigned growing = 0, frames = 0;
+	for (unsigned seed = 1; seed <= rounds(); seed++) {
+		unsigned order[MOST_MOMENTS], moments = 2 + seed % (MOST_MOMENTS - 1);
+		invent_series(w, seed, moments);
+		shuffle(order, moments);
+		bool is_sorted = false;
+		for (unsigned i = 0; i < moments; i++)
+			is_sorted |= order[i] != i;
+		const struct hg_series_options options = {
+			.size = sizeof(options), .unchanged = seed % 2};
+		struct hg_series *series = series_of(w, &options, order, moments);
+		assert_int_equal(hg_series_moments(series), moments);
+		assert_int_equal(hg_series_is_sorted(series), is_sorted);
+		for (unsigned i = 0; i < moments; i++)
+			assert_int_equal(hg_series_moment_at(series, i)->index, i);
+		compare_series(w, series, options.unchanged);
+		for (size_t i = 0; i < hg_series_count(series); i++) {
+			growing += hg_series_at(series, i)->grows;
+			frames += hg_series_at(series, i)->grows &&
+				  strncmp(hg_series_at(series, i)->name, "stack", 5) == 0;
+		}
+		hg_series_close(series);
+	}
+	/* The series are no empty ones. */
+	assert_true(growing > rounds() / 4);
+	assert_true(frames > 0 && frames < growing / 2);
+}
+
+/* In the order given, whatever the numbers are: as if they had been made so. */
+static void order_that_is_kept(void **data)
+{
+	struct world *w = *data;
+	for (unsigned seed = 1; seed <= rounds() / 3; seed++) {
+		unsigned order[MOST_MOMENTS];
+		invent_series(w, seed, 4);
+		shuffle(order, 4);
+		for (unsigned i = 0; i < w->truth.count; i++) {
+			struct truth_row *row = &w->truth.rows[i], old = *row;
+			for (unsigned m = 0; m < 4; m++) {
+				row->blocks[m] = old.blocks[order[m]];
+				row->bytes[m] = old.bytes[order[m]];
+				row->retained[m] = old.retained[order[m]];
+			}
+		}
+		judge(&w->truth);
+		const struct hg_series_options options = {
+			.size = sizeof(options), .keep_order = true};
+		struct hg_series *series = series_of(w, &options, order, 4);
+		assert_false(hg_series_is_sorted(series));
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(hg_series_moment_at(series, i)->index, order[i]);
+		compare_series(w, series, false);
+		hg_series_close(series);
+	}
+}
+
+static void there_and_back(void **data)
+{
+	struct world *w = *data;
+	const struct hg_series_options options = {.size = sizeof(options), .keep_order = true};
+	for (unsigned seed = 1; seed <= rounds() / 3; seed++) {
+		static const unsigned forth[] = {0, 1}, back[] = {1, 0}, same[] = {1, 1};
+		invent_series(w, seed, 2);
+		struct hg_series *there = series_of(w, &options, forth, 2);
+		struct hg_series *again = series_of(w, &options, back, 2);
+		struct hg_series *nothing = series_of(w, &options, same, 2);
+		assert_int_equal(hg_series_count(nothing), 0);
+		assert_int_equal(hg_series_count(there), hg_series_count(again));
+		for (size_t i = 0; i < hg_series_count(there); i++) {
+			const struct hg_series_row *x = hg_series_at(there, i);
+			const struct hg_series_row *y = hg_series_at(again, i);
+			assert_string_equal(x->name, y->name);
+			assert_memory_equal(&x->first, &y->last, sizeof(x->first));
+			assert_memory_equal(&x->last, &y->first, sizeof(x->first));
+			/* Both are of a growth of the other sign. */
+			assert_int_equal(x->growth_share, y->growth_share);
+		}
+		hg_series_close(there);
+		hg_series_close(again);
+		hg_series_close(nothing);
+	}
+}
+
+static void classes_by_tag(void **data)
+{
+	struct world *w = *data;
+	const unsigned order[] = {0, 1, 2};
+	const struct hg_series_options options = {
+		.size = sizeof(options), .by_key = true, .key = HG_BY_TAG, .unchanged = true};
+	for (unsigned seed = 1; seed <= rounds() / 3; seed++) {
+		uint64_t blocks[3][3] = {{0}}, bytes[3][3] = {{0}};
+		invent_series(w, seed, 3);
+		for (unsigned m = 0; m < 3; m++) {
+			state = seed + m;
+			make_heap(w, m);
+			for (unsigned i = 0; i < w->heap->count; i++) {
+				const struct site *site = &w->sites[w->heap->blocks[i].site];
+				blocks[site->tag][m]++;
+				bytes[site->tag][m] += 8 * (1 + (uint64_t)site->words);
+			}
+			write_heap(w, m);
+		}
+		struct hg_series *series = series_of(w, &options, order, 3);
+		for (size_t i = 0; i < hg_series_count(series); i++) {
+			const struct hg_series_row *row = hg_series_at(series, i);
+			unsigned tag = (unsigned)(row->name[0] - '0');
+			struct hg_measure points[3];
+			assert_true(
+				tag < 3 && !row->name[1] && hg_series_points(series, i, points));
+			bool all_up = true;
+			for (unsigned m = 0; m < 3; m++) {
+				assert_int_equal(points[m].blocks, blocks[tag][m]);
+				assert_int_equal(points[m].bytes, bytes[tag][m]);
+				all_up &= m == 0 || blocks[tag][m] > blocks[tag][m - 1];
+			}
+			assert_true(all_up || !row->grows);
+		}
+		hg_series_close(series);
+	}
+}
+
+static void what_does_not_go_together(void **data)
+{
+	struct world *w = *data;
+	struct hg_series *series;
+	const struct hg_series_options options = {.size = sizeof(options), .distinct = true};
+	invent_series(w, 1, 2);
+	assert_int_equal(hg_series_open(w->session, &options, &series), HG_OK);
+	assert_int_equal(add_moment(w, series, 0), HG_OK);
+	assert_int_equal(add_moment(w, series, 1), HG_OK);
+	assert_int_equal(add_moment(w, series, 0), HG_ERROR_INPUT);
+	assert_non_null(strstr(hg_session_error(w->session)->message, "the same file"));
+	hg_series_close(series);
+	/* A series of nothing, and of one. */
+	assert_int_equal(hg_series_open(w->session, NULL, &series), HG_OK);
+	assert_int_equal(hg_series_finish(series), HG_OK);
+	assert_int_equal(hg_series_count(series), 0);
+	hg_series_close(series);
+	series = series_of(w, NULL, (const unsigned[]){0}, 1);
+	assert_int_equal(hg_series_count(series), 0);
+	hg_series_close(series);
+}
+
+/* Checks */
+
+static size_t failures_of(struct hg_series *series, struct hg_check_options options)
+{
+	struct hg_check *check;
+	options.size = sizeof(options);
+	assert_int_equal(hg_check_series(series, &options, &check), HG_OK);
+	size_t failures = check->failures;
+	assert_true(failures <= check->count);
+	hg_check_release(&check);
+	return failures;
+}
+
+static const struct hg_check_options no_limits = {
+	.growth_bytes = HG_UNKNOWN, .growth_parts = HG_UNKNOWN, .total_bytes = HG_UNKNOWN};
+
+static void totals_to_the_byte(void **data)
+{
+	struct world *w = *data;
+	const struct hg_series_options all = {
+		.size = sizeof(all), .keep_order = true, .unchanged = true};
+	for (unsigned seed = 1; seed <= rounds() / 3; seed++) {
+		uint64_t before = 0, after = 0;
+		invent_series(w, seed, 3);
+		for (unsigned i = 0; i < w->truth.count; i++) {
+			before += w->truth.rows[i].bytes[1];
+			after += w->truth.rows[i].bytes[2];
+		}
+		struct hg_series *series = series_of(w, &all, (const unsigned[]){0, 1, 2}, 3);
+		struct hg_check_options o = no_limits;
+		o.total_bytes = after;
+		assert_int_equal(failures_of(series, o), 0);
+		o.total_bytes = after ? after - 1 : 0;
+		assert_int_equal(failures_of(series, o), after > 0);
+		o = no_limits;
+		uint64_t growth = after > before ? after - before : 0;
+		o.growth_bytes = growth;
+		assert_int_equal(failures_of(series, o), 0);
+		o.growth_bytes = growth ? growth - 1 : 0;
+		assert_int_equal(failures_of(series, o), growth > 0);
+		o = no_limits;
+		/* The largest limit in millionths that is exceeded, and the next one. */
+		for (uint64_t parts = 0; parts <= 2000000; parts += 99999) {
+			o.growth_parts = parts;
+			assert_int_equal(failures_of(series, o), growth * 1000000 > before * parts);
+		}
+		hg_series_close(series);
+	}
+}
+
+/* Of paths that match, those below another one that does say nothing. */
+static bool fails_for(const struct truth *t, unsigned row, const char *end, uint64_t limit)
+{
+	const char *path = t->rows[row].path;
+	size_t length = strlen(path), tail = strlen(end);
+	for (int at = t->rows[row].above; at >= 0; at = t->rows[at].above) {
+		const char *above = t->rows[at].path;
+		size_t size = strlen(above);
+		if (size >= tail && strcmp(above + size - tail, end) == 0)
+			return false;
+	}
+	return length >= tail && strcmp(path + length - tail, end) == 0 &&
+	       t->rows[row].retained[1] > limit;
+}
+
+static void paths_to_the_byte(void **data)
+{
+	struct world *w = *data;
+	static const char *const ends[] = {
+		"words", "16 words", "tag 1, 16 words", "root", "2 words", ""};
+	const struct hg_series_options all = {
+		.size = sizeof(all), .keep_order = true, .unchanged = true};
+	for (unsigned seed = 1; seed <= rounds() / 3; seed++) {
+		invent_series(w, seed, 2);
+		struct hg_series *series = series_of(w, &all, (const unsigned[]){0, 1}, 2);
+		for (unsigned i = 0; i < w->truth.count; i++) {
+			char glob[32] = "*";
+			const char *end = ends[i % 6];
+			strcat(glob, end);
+			for (unsigned less = 0; less < 2; less++) {
+				uint64_t bytes = w->truth.rows[i].retained[1] - less;
+				struct hg_path_limit limit = {glob, bytes};
+				struct hg_check_options o = no_limits;
+				size_t wanted = 0;
+				if (w->truth.rows[i].retained[1] == 0)
+					continue;
+				for (unsigned j = 0; j < w->truth.count; j++)
+					wanted += fails_for(&w->truth, j, end, bytes);
+				o.paths = &limit;
+				o.path_count = 1;
+				assert_int_equal(failures_of(series, o), wanted);
+			}
+		}
+		hg_series_close(series);
+	}
+}
+
+static void globs(void **data)
+{
+	struct world *w = *data;
+	static const struct {
+		const char *glob;
+		bool matches; /* "other root / tag 0, 2 words" */
+	} cases[] = {{"other root / tag 0, 2 words", true}, {"other root / tag 0, 2 word", false},
+		{"other root / tag 0, 2 wordss", false}, {"*", true}, {"**", true}, {"***s", true},
+		{"*t", true}, {"* / tag ?, ? words", true}, {"?ther root / *", true}, {"?", false},
+		{"", false}, {"* / * / *", false}, {"other root", true}, {"other", false},
+		{"other*w*w*", false}, {"o*t*r*t*0*2*s", true}, {"[o]ther root / *", false},
+		{"\\other root / *", false}, {"*[!x]", false},
+		{"*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b", false}};
+	memset(w->sites, 0, sizeof(w->sites));
+	w->sites[0] = (struct site){.parent = FROM_ROOT, .words = 2, .counts = {1, 2}};
+	for (unsigned m = 0; m < 2; m++) {
+		make_heap(w, m);
+		write_heap(w, m);
+	}
+	const struct hg_series_options all = {
+		.size = sizeof(all), .keep_order = true, .unchanged = true};
+	struct hg_series *series = series_of(w, &all, (const unsigned[]){0, 1}, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct hg_path_limit limit = {cases[i].glob, 0};
+		struct hg_suppression known = {cases[i].glob, "known", 100};
+		struct hg_path_limit every = {"* / *", 0};
+		struct hg_check_options o = no_limits;
+		o.paths = &limit;
+		o.path_count = 1;
+		if ((failures_of(series, o) > 0) != cases[i].matches)
+			fail_msg("glob '%s'", cases[i].glob);
+		o.paths = &every;
+		o.suppressions = &known;
+		o.suppression_count = 1;
+		o.now = 100;
+		if ((failures_of(series, o) == 0) != cases[i].matches)
+			fail_msg("suppression '%s'", cases[i].glob);
+		o.now = 101; /* a second late */
+		assert_int_equal(failures_of(series, o), 1);
+	}
+	hg_series_close(series);
+}
+
+static void what_fails_without_limits(void **data)
+{
+	struct world *w = *data;
+	const struct hg_series_options all = {
+		.size = sizeof(all), .keep_order = true, .unchanged = true};
+	for (unsigned seed = 1; seed <= rounds(); seed++) {
+		struct hg_check *check;
+		size_t wanted = 0;
+		invent_series(w, seed, 3);
+		struct hg_series *series = series_of(w, &all, (const unsigned[]){0, 1, 2}, 3);
+		for (unsigned i = 0; i < w->truth.count; i++)
+			wanted += w->truth.rows[i].grows && w->truth.rows[i].share >= 500;
+		/* One that nothing needs, and one that all below the root need. */
+		const struct hg_suppression known[] = {
+			{"nothing", "none", 5}, {"other root", "known", 5}};
+		struct hg_check_options o = no_limits;
+		o.size = sizeof(o);
+		assert_int_equal(failures_of(series, o), wanted);
+		o.suppressions = known;
+		o.suppression_count = 2;
+		o.now = 5;
+		assert_int_equal(hg_check_series(series, &o, &check), HG_OK);
+		assert_int_equal(check->count, wanted);
+		for (size_t i = 0; i < check->count; i++) {
+			bool is_known = strncmp(check->rows[i]->path, "other root / ", 13) == 0;
+			assert_int_equal(check->rows[i]->suppressed != NULL, is_known);
+			assert_true(i >= check->failures || !is_known);
+		}
+		assert_int_equal(check->unused, 1 + (check->failures == check->count));
+		hg_check_release(&check);
+		hg_series_close(series);
+	}
+}
+
+static void dates(void **data)
+{
+	struct world *w = *data;
+	/* Seconds as 'date -u -d "DAY 23:59:59" +%s' says. */
+	static const struct {
+		const char *day;
+		uint64_t until; /* 0: there is no such day */
+	} cases[] = {{"1970-01-01", 86399}, {"2024-02-29", 1709251199}, {"2026-02-29", 0},
+		{"2026-02-30", 0}, {"2100-02-28", 4107542399}, {"2100-02-29", 0},
+		{"2026-11-23", 1795478399}, {"2026-11-31", 0}, {"2026-13-01", 0}, {"2026-00-10", 0},
+		{"2026-01-00", 0}, {"1969-12-31", 0}, {"9999-12-31", UINT64_C(253402300799)},
+		{"99999-01-01", 0}, {"2026-1-1", 0}, {"-026-01-01", 0}, {"2026-11-2", 0}, {"", 0},
+		{"tomorrow", 0}};
+	char path[64];
+	snprintf(path, sizeof(path), "%s/known", w->folder);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct hg_suppressions *known;
+		FILE *file = fopen(path, "w");
+		assert_non_null(file);
+		fprintf(file, "# a comment\n\na until b / * until %s:  why: so \r\n", cases[i].day);
+		assert_int_equal(fclose(file), 0);
+		enum hg_status status = hg_suppressions_read(w->session, path, &known);
+		assert_int_equal(status, cases[i].until ? HG_OK : HG_ERROR_INPUT);
+		if (status != HG_OK) {
+			assert_null(known);
+			assert_non_null(strstr(hg_session_error(w->session)->message, "line 3 "));
+			continue;
+		}
+		assert_int_equal(known->count, 1);
+		assert_string_equal(known->rows[0].path, "a until b / *");
+		assert_string_equal(known->rows[0].reason, "why: so");
+		assert_int_equal(known->rows[0].until, cases[i].until);
+		hg_suppressions_release(&known);
+	}
+	unlink(path);
+}
+
+static int begin(void **data)
+{
+	static struct world w;
+	w.heap = calloc(1, sizeof(*w.heap));
+	snprintf(w.folder, sizeof(w.folder), "/tmp/heapgraph-test.XXXXXX");
+	*data = &w;
+	return w.heap && mkdtemp(w.folder) && hg_session_open(NULL, &w.session) == HG_OK ? 0 : -1;
+}
+
+static int end(void **data)
+{
+	struct world *w = *data;
+	for (unsigned i = 0; i < MOST_MOMENTS; i++) {
+		char path[64];
+		snprintf(path, sizeof(path), "%s/heap.dump.7.%u", w->folder, i);
+		unlink(path);
+	}
+	rmdir(w->folder);
+	hg_session_close(w->session);
+	free(w->heap);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_grows),
+		cmocka_unit_test(order_that_is_kept),
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(classes_by_tag),
+		cmocka_unit_test(what_does_not_go_together),
+		cmocka_unit_test(totals_to_the_byte),
+		cmocka_unit_test(paths_to_the_byte),
+		cmocka_unit_test(globs),
+		cmocka_unit_test(what_fails_without_limits),
+		cmocka_unit_test(dates),
+	};
+	return cmocka_run_group_tests_name("series", tests, begin, end);
+}
