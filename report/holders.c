@@ -139,7 +139,7 @@ static void prose_holder(struct rep_context *context, const struct hg_retention 
 	const struct hg_retention_row *row = hg_retention_at(tree, holder->row);
 	const struct hg_retention_row *top = hg_retention_at(tree, 0);
 	bool is_many = hg_retention_at(tree, holder->accumulation)->blocks > 1;
-	struct rep_text line = {0};
+	struct rep_text line = {0}, root = {0};
 	rep_text_size(&line, row->weight);
 	rep_text_put(&line, " (");
 	rep_text_percent(&line, row->weight, top->weight);
@@ -158,14 +158,16 @@ static void prose_holder(struct rep_context *context, const struct hg_retention 
 	prose_text(context, "held by ", &line);
 	prose_parts(context, tree, holder);
 	rep_path_made_at(&line, tree, holder->accumulation);
-	prose_text(context, "made at ", &line);
-	rep_path_defined_at(&line, tree, holder->row);
-	prose_text(context, "defined at ", &line);
+	rep_path_defined_at(&root, tree, holder->row);
+	rep_path_prose_places(
+		context->emitter, "    ", rep_text_string(&line), rep_text_string(&root));
+	rep_text_clear(&line);
 	rep_text_put(&line, advice_for(row, is_many));
 	prose_text(context, "", &line);
 	put_command(&line, context, tree, holder->row);
 	prose_text(context, "$ ", &line);
 	rep_text_release(&line);
+	rep_text_release(&root);
 }
 
 void rep_holders_prose(struct rep_context *context, const struct hg_retention *tree,

@@ -1,7 +1,9 @@
 /* Paths of the retention tree in words. */
 #include "report/paths.h"
 
-#include "report/names.h"
+#include "report/common.h"
+
+#include <string.h>
 
 typedef size_t text_of_row(const struct hg_retention *tree, size_t row, char *buffer, size_t size);
 
@@ -29,6 +31,35 @@ void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, si
 void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row)
 {
 	put_from_tree(text, hg_retention_defined_at, tree, row);
+}
+
+/* The places but for one of them. */
+static void put_other_places(struct rep_text *text, const char *places, const char *but)
+{
+	while (*places) {
+		size_t length = strcspn(places, ";");
+		if (length != strlen(but) || memcmp(places, but, length) != 0) {
+			rep_text_put(text, *rep_text_string(text) ? ";" : "");
+			rep_text_add(text, places, length);
+		}
+		places += length + (places[length] == ';');
+	}
+}
+
+void rep_path_prose_places(struct rep_emitter *emitter, const char *indent, const char *made_at,
+	const char *defined_at)
+{
+	struct rep_text places = {0}, escaped = {0};
+	put_other_places(&places, made_at, defined_at);
+	if (*rep_text_string(&places))
+		rep_prose(emitter, REP_PLAIN, "%smade at %s\n", indent,
+			rep_escaped(&escaped, rep_text_string(&places)));
+	if (*defined_at)
+		rep_prose(emitter, REP_PLAIN, "%sthe root is defined at %s\n", indent,
+			rep_escaped(&escaped, defined_at));
+	emitter->failed |= places.failed || escaped.failed;
+	rep_text_release(&places);
+	rep_text_release(&escaped);
 }
 
 void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row)

@@ -5,6 +5,7 @@
 #ifndef REPORT_PATHS_H
 #define REPORT_PATHS_H
 
+#include "report/writers/emitter.h"
 #include "report/writers/spelling.h"
 
 #include "heapgraph.h"
@@ -15,6 +16,13 @@ void rep_path_name(struct rep_text *text, const struct hg_retention *tree, size_
 /* "cache.ml:12;cache.ml:30", or ""; and of a root. */
 void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
+
+/*
+ * Both for people, a line each behind 'indent': where the blocks of a path are made, without what
+ * the second line says, where its root is defined.
+ */
+void rep_path_prose_places(struct rep_emitter *emitter, const char *indent, const char *made_at,
+	const char *defined_at);
 
 /* ".data", "[]", or "": as hg_retention_field() says. */
 void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row);

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "report/growth/growth.h"
+#include "report/paths.h"
 
 static const struct rep_column columns[] = {
 	{"path", NULL, REP_NAME, 0},
@@ -84,9 +85,7 @@ static void prose_check_row(struct rep_emitter *emitter, const struct hg_check_r
 	rep_prose(emitter, row->suppressed ? REP_DIM : REP_BAD, "  %s  %s\n",
 		row->suppressed ? "        " : "FAIL    ", rep_escaped(&escaped, row->path));
 	rep_prose(emitter, REP_PLAIN, "            %s\n", rep_text_string(&reason));
-	if (*row->made_at)
-		rep_prose(emitter, REP_PLAIN, "            made at %s\n",
-			rep_escaped(&escaped, row->made_at));
+	rep_path_prose_places(emitter, "            ", row->made_at, row->defined_at);
 	rep_text_release(&reason);
 	rep_text_release(&escaped);
 }

@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include "report/growth/growth.h"
+#include "report/paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,12 +169,7 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	else
 		rep_prose(emitter, REP_PLAIN, "      %s%s%s\n", row->kind, *row->kind ? " " : "",
 			rep_escaped(&escaped, row->name));
-	if (*row->made_at)
-		rep_prose(emitter, REP_PLAIN, "    made at %s\n",
-			rep_escaped(&escaped, row->made_at));
-	if (*row->defined_at)
-		rep_prose(emitter, REP_PLAIN, "    the root is defined at %s\n",
-			rep_escaped(&escaped, row->defined_at));
+	rep_path_prose_places(emitter, "    ", row->made_at, row->defined_at);
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
