@@ -226,8 +226,39 @@ static enum hg_status open_session(struct cli_run *run)
 	return HG_OK;
 }
 
+static enum hg_status check_output(struct cli_run *run, const char *option, const char *path)
+{
+	const struct cli_values *values = &run->values;
+	const char *const others[] = {values->executable, values->suppress};
+	bool is_read = false;
+	if (!path)
+		return HG_OK;
+	for (int i = 0; i < run->operand_count; i++)
+		is_read |= cli_same_file(path, run->operands[i]);
+	for (unsigned i = 0; i < values->profiles.count; i++)
+		is_read |= cli_same_file(path, values->profiles.names[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		is_read |= others[i] && cli_same_file(path, others[i]);
+	return is_read ? cli_usage_error(
+				 run, "%s: '%s' is read, and not written over", option, path)
+		       : HG_OK;
+}
+
+/* A slip of the hand must cost no snapshot. */
+static enum hg_status check_outputs(struct cli_run *run)
+{
+	const char *output = run->values.output, *junit = run->values.junit;
+	BASE_TRY(check_output(run, "-o", output));
+	BASE_TRY(check_output(run, "--junit", junit));
+	if (!junit || (output ? strcmp(junit, output) != 0 && !cli_same_file(junit, output)
+			      : strcmp(junit, "-") != 0))
+		return HG_OK;
+	return cli_usage_error(run, "--junit: '%s' is where the other output goes", junit);
+}
+
 enum hg_status cli_begin(struct cli_run *run)
 {
+	BASE_TRY(check_outputs(run));
 	BASE_TRY(cli_sink_open(&run->sink, run->values.output, &run->error));
 	bool is_screen = run->sink.stream == stdout;
 	if (!rep_emitter_init(&run->emitter, run->sink.stream, chosen_writer(run),

@@ -8,19 +8,22 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a signal handler has to remove; a copy, as the original is freed under way. */
-static char unfinished[PATH_MAX];
-static volatile sig_atomic_t has_unfinished;
+/* What a signal handler has to remove; copies, as the originals are freed under way. */
+enum { MOST_UNFINISHED = 2 };
+static char unfinished[MOST_UNFINISHED][PATH_MAX];
+static volatile sig_atomic_t has_unfinished[MOST_UNFINISHED];
 static volatile sig_atomic_t reader_gone;
 
 void cli_sink_remove_now(void)
 {
-	if (has_unfinished)
-		unlink(unfinished);
+	for (int i = 0; i < MOST_UNFINISHED; i++)
+		if (has_unfinished[i])
+			unlink(unfinished[i]);
 }
 
 void cli_standard_files_init(void)
@@ -153,6 +156,26 @@ static enum hg_status follow_sink_links(
 	return output_error(error, path, "cannot be written", ELOOP);
 }
 
+/* To be called while signals are blocked. */
+static void remember_unfinished(const char *path)
+{
+	size_t length = strlen(path);
+	for (int i = 0; i < MOST_UNFINISHED && length && length < PATH_MAX; i++) {
+		if (has_unfinished[i])
+			continue;
+		memcpy(unfinished[i], path, length + 1);
+		has_unfinished[i] = 1;
+		return;
+	}
+}
+
+static void forget_unfinished(const char *path)
+{
+	for (int i = 0; i < MOST_UNFINISHED && path; i++)
+		if (has_unfinished[i] && strcmp(unfinished[i], path) == 0)
+			has_unfinished[i] = 0;
+}
+
 static enum hg_status open_sink_file(
 	struct cli_sink *sink, const char *path, struct hg_error *error)
 {
@@ -162,11 +185,7 @@ static enum hg_status open_sink_file(
 	if (status == HG_OK) {
 		sink->kind = CLI_SINK_FILE;
 		sink->stream = sink->file.stream;
-		size_t length = strlen(sink->file.temporary);
-		if (length && length < sizeof(unfinished)) {
-			memcpy(unfinished, sink->file.temporary, length + 1);
-			has_unfinished = 1;
-		}
+		remember_unfinished(sink->file.temporary);
 	}
 	unblock_signals(&before);
 	return status;
@@ -190,6 +209,29 @@ enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_
 	return is_open ? open_sink_device(sink, path, error) : open_sink_file(sink, real, error);
 }
 
+/* Where a file is, or would be made; false if there is no such folder. */
+static bool find_place(const char *path, char place[PATH_MAX])
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	base_file_folder(path, folder, sizeof(folder));
+	if (!realpath(folder, real))
+		return false;
+	int length = snprintf(place, PATH_MAX, "%s/%s", real, base_file_name(path));
+	return length > 0 && length < PATH_MAX;
+}
+
+bool cli_same_file(const char *one, const char *other)
+{
+	char place[PATH_MAX], second[PATH_MAX];
+	struct stat a, b;
+	bool is_there = stat(one, &a) == 0;
+	if (is_there != (stat(other, &b) == 0))
+		return false;
+	if (is_there)
+		return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return find_place(one, place) && find_place(other, second) && strcmp(place, second) == 0;
+}
+
 static enum hg_status commit_stream(struct cli_sink *sink, struct hg_error *error)
 {
 	errno = 0;
@@ -211,8 +253,10 @@ enum hg_status cli_sink_commit(struct cli_sink *sink, struct hg_error *error)
 		return commit_stream(sink, error);
 	sigset_t before;
 	block_signals(&before);
+	char *temporary = sink->file.temporary ? strdup(sink->file.temporary) : NULL;
 	enum hg_status status = base_output_commit(&sink->file, error);
-	has_unfinished = 0;
+	forget_unfinished(temporary);
+	free(temporary);
 	unblock_signals(&before);
 	*sink = (struct cli_sink){.name = sink->name};
 	return status;
@@ -222,11 +266,11 @@ void cli_sink_abandon(struct cli_sink *sink)
 {
 	sigset_t before;
 	block_signals(&before);
+	forget_unfinished(sink->file.temporary);
 	if (sink->kind == CLI_SINK_FILE)
 		base_output_abandon(&sink->file);
 	else if (sink->kind == CLI_SINK_DEVICE)
 		fclose(sink->stream);
-	has_unfinished = 0;
 	unblock_signals(&before);
 	*sink = (struct cli_sink){0};
 }

@@ -33,6 +33,9 @@ void cli_signals_init(void);
 /* 'path' NULL or "-" is standard output.  Fails with HG_ERROR_OUTPUT. */
 enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_error *error);
 
+/* Whether two names are of one file, which may be one that is not there yet; of devices never. */
+bool cli_same_file(const char *one, const char *other);
+
 /* Writes what is left and closes; every failure to write so far is reported here. */
 enum hg_status cli_sink_commit(struct cli_sink *sink, struct hg_error *error);
 

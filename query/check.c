@@ -14,7 +14,9 @@ struct checker {
 	struct hg_check_options options;
 	struct hg_check_row *rows;
 	uint64_t count, capacity;
-	bool *used; /* suppressions */
+	bool *used;        /* suppressions */
+	const char **idle; /* globs of limits that match nothing */
+	size_t idle_count;
 	struct hg_error *error;
 };
 
@@ -117,10 +119,13 @@ static enum hg_status check_totals(struct checker *c)
 /* Of paths below one another the uppermost one that matches. */
 static enum hg_status check_path(struct checker *c, const struct hg_path_limit *limit)
 {
+	bool is_idle = true;
 	for (size_t i = 0; i < hg_series_count(c->series); i++) {
 		const struct hg_series_row *row = hg_series_at(c->series, i);
+		if (!query_glob_matches(limit->path, row->name, strlen(row->name)))
+			continue;
+		is_idle = false;
 		if (row->last.weight <= limit->bytes ||
-			!query_glob_matches(limit->path, row->name, strlen(row->name)) ||
 			query_glob_matches_above(limit->path, row->name))
 			continue;
 		struct hg_check_row found = row_of_path(HG_CHECK_PATH, row);
@@ -128,6 +133,8 @@ static enum hg_status check_path(struct checker *c, const struct hg_path_limit *
 			(unsigned long long)limit->bytes);
 		BASE_TRY(add_check_row(c, &found));
 	}
+	if (is_idle)
+		c->idle[c->idle_count++] = limit->path;
 	return HG_OK;
 }
 
@@ -184,6 +191,7 @@ static enum hg_status keep_check(struct checker *c, struct hg_check *out)
 	if (c->count)
 		qsort(c->rows, c->count, sizeof(*c->rows), compare_check_rows);
 	out->count = c->count;
+	out->idle_count = c->idle_count;
 	for (uint64_t i = 0; i < c->count; i++)
 		out->failures += !c->rows[i].suppressed;
 	for (size_t i = 0; i < c->options.suppression_count; i++)
@@ -193,6 +201,11 @@ static enum hg_status keep_check(struct checker *c, struct hg_check *out)
 
 static enum hg_status run_checker(struct checker *c, struct hg_check *out)
 {
+	c->idle = calloc(c->options.path_count + 1, sizeof(*c->idle));
+	if (!c->idle)
+		return base_no_memory(c->error, c->options.path_count * sizeof(*c->idle));
+	query_keep(out, c->idle);
+	out->idle = c->idle;
 	c->used = calloc(c->options.suppression_count + 1, sizeof(*c->used));
 	if (!c->used)
 		return base_no_memory(c->error, c->options.suppression_count);

@@ -89,8 +89,10 @@ static enum hg_status read_suppression(struct reading *r, char *line, uint64_t n
 
 static enum hg_status read_lines(struct reading *r)
 {
+	static const char mark[] = "\xef\xbb\xbf"; /* that some editors begin UTF-8 with */
 	uint64_t number = 0;
-	for (char *line = r->text, *next; line; line = next) {
+	bool is_marked = strncmp(r->text, mark, strlen(mark)) == 0;
+	for (char *line = r->text + (is_marked ? strlen(mark) : 0), *next; line; line = next) {
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';

@@ -116,6 +116,15 @@ static enum hg_status read_limits(struct cli_run *run, struct limits *limits)
 	return HG_OK;
 }
 
+/* A name that is spelled wrong, or without types, would be a limit that nothing exceeds. */
+static void note_idle(const char *what, const char *name)
+{
+	struct rep_text text = {0};
+	rep_text_printf(&text, "%s '%s'", what, name);
+	cli_print_note("", rep_text_string(&text));
+	rep_text_release(&text);
+}
+
 /* Blocks of the types in the snapshot that is open. */
 static enum hg_status count_types(struct cli_run *run, struct limits *limits)
 {
@@ -126,6 +135,9 @@ static enum hg_status count_types(struct cli_run *run, struct limits *limits)
 		if (status != HG_OK)
 			return cli_library_failed(run, status);
 		limits->types[i].found = top->blocks;
+		if (top->blocks == 0)
+			note_idle("--max-type: no block has a type that matches",
+				limits->types[i].type);
 		hg_top_release(&top);
 	}
 	return HG_OK;
@@ -150,27 +162,27 @@ static enum hg_status add_all(
 	return cli_finish_series(run, request);
 }
 
-static enum hg_status write_junit(struct cli_run *run, const struct hg_check *check)
+static enum hg_status write_junit(
+	struct cli_run *run, const struct hg_check *check, struct cli_sink *sink)
 {
-	struct base_output output;
-	BASE_TRY(base_output_open(&output, run->values.junit, &run->error));
-	enum hg_status status = rep_junit(&run->context, check, output.stream);
-	if (status == HG_OK)
-		return base_output_commit(&output, &run->error);
-	base_output_abandon(&output);
-	return status;
+	BASE_TRY(rep_junit(&run->context, check, sink->stream));
+	return cli_sink_commit(sink, &run->error);
 }
 
-static enum hg_status tell_check(
-	struct cli_run *run, const struct rep_growth_request *request, const struct limits *limits)
+static enum hg_status tell_check(struct cli_run *run, const struct rep_growth_request *request,
+	const struct limits *limits, struct cli_sink *junit)
 {
 	struct hg_check *check;
 	enum hg_status status = hg_check_series(request->series, &limits->options, &check);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
-	rep_check(&run->context, request, check);
+	for (size_t i = 0; i < check->idle_count; i++)
+		note_idle("--max-path: no path matches", check->idle[i]);
+	/* First what can fail, so that nothing is said then. */
 	if (run->values.junit)
-		status = write_junit(run, check);
+		status = write_junit(run, check, junit);
+	if (status == HG_OK)
+		rep_check(&run->context, request, check);
 	if (check->failures) {
 		run->has_exit = true;
 		run->exit = CLI_EXIT_CHECK;
@@ -183,14 +195,19 @@ static enum hg_status run_check(struct cli_run *run)
 {
 	struct rep_growth_request request = {.by_path = true};
 	struct limits limits = {.name_count = 0};
+	struct cli_sink junit = {.stream = NULL};
 	BASE_TRY(cli_begin(run));
+	if (run->values.junit)
+		BASE_TRY(cli_sink_open(&junit, run->values.junit, &run->error));
 	enum hg_status status = read_limits(run, &limits);
 	if (status == HG_OK)
 		status = add_all(run, &request, &limits);
 	if (status == HG_OK)
-		status = tell_check(run, &request, &limits);
+		status = tell_check(run, &request, &limits, &junit);
 	hg_series_close(request.series);
 	release_limits(&limits);
+	if (junit.stream)
+		cli_sink_abandon(&junit);
 	return status;
 }
 

@@ -184,6 +184,9 @@ struct hg_check {
 	struct hg_check_row **rows; /* failures first, then what is suppressed */
 	size_t failures;
 	size_t unused; /* suppressions that no row needs */
+	/* Globs of limits that no path of the last snapshot, or of any before, matches. */
+	size_t idle_count;
+	const char *const *idle;
 };
 
 /*

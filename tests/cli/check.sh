@@ -56,6 +56,20 @@ for line in 'x' 'x until 2026-02-30: no such day' 'x until 2026-02-20:' ' until 
 	check_run "no suppression: '$line'" 3 check --suppress "$work/bad" $cache0 $cache2 $cache5
 	check "no suppression: '$line': names file and line" grep -q '/bad: line 1 ' "$work/err"
 done
+for shape in '\357\273\277%s' '%s\r' '%s\n\n# x\r\n'; do
+	# shellcheck disable=SC2059 # shapes are formats
+	printf "$shape" '(string, Cache.session) Hashtbl.t until 2999-12-31: why' >"$work/marked"
+	run check --suppress "$work/marked" $cache0 $cache2 $cache5
+	check_equal "suppressions as $shape: read" "$status" 0
+done
+{
+	head -c 10000000 /dev/zero | tr '\0' '*'
+	printf 'x until 2999-12-31: long\n'
+	seq -f 'x%.0f* until 2999-12-31: many' 20000
+} >"$work/long"
+run check --suppress "$work/long" $cache0 $cache2 $cache5
+check_equal 'suppressions of 10 MB in a line, and of many lines: exit status' "$status" 1
+check 'suppressions that are not needed: counted' grep -q '20001 suppressions are not needed' "$work/out"
 printf 'a\0b until 2026-02-20: c\n' >"$work/bad"
 check_run 'suppressions that are no text' 3 check --suppress "$work/bad" $cache0 $cache2 $cache5
 check_run 'suppressions that are not there' 3 check --suppress "$work/none" $cache0 $cache2 $cache5
@@ -70,15 +84,52 @@ check_equal 'JUnit: skipped what is suppressed' "$(xmllint --xpath 'string(//ski
 	'bounded, bug 12'
 run check --junit "$work/j.xml" --max-growth 1000% $cache0 $cache2
 check_equal 'JUnit: a case that has passed' "$(xmllint --xpath 'count(//testcase)' "$work/j.xml")" 1
+ln -s /dev/full "$work/full"
+for place in /nonexistent/x "$work" "$work/full"; do
+	refuses "JUnit: $place cannot be written" 5 check --junit $place $cache0 $cache2 $cache5
+done
+check 'JUnit: a link to a device stays one' test -L "$work/full"
+cp $cache0 "$work/heap.dump.8975.0"
+ln -s heap.dump.8975.0 "$work/link"
+for place in heap.dump.8975.0 link known; do
+	for option in --junit -o; do
+		refuses "$option: what is read is not written over: $place" 2 check --suppress "$work/known" \
+			$option "$work/$place" "$work/heap.dump.8975.0" $cache2 $cache5
+	done
+done
+check_same 'it is as it was' "$work/heap.dump.8975.0" $cache0
+rm "$work/link" "$work/heap.dump.8975.0"
+refuses 'JUnit: where the other output goes' 2 check --junit "$work/x" -o "$work/../$(basename "$work")/x" \
+	$cache0 $cache2 $cache5
+refuses 'JUnit: on standard output, as the text' 2 check --junit - $cache0 $cache2 $cache5
+check 'JUnit: nothing is left of what failed' test ! -e "$work/x"
+check_run 'JUnit: on standard output' 1 check --junit - -o "$work/x" $cache0 $cache2 $cache5
+check 'JUnit: on standard output, XML' xmllint --noout "$work/out"
+run check --junit "$work/none.xml" $cache0 $v01/objs-dump/heap.dump.9001.0
+check_equal 'JUnit: nothing of snapshots that cannot be compared' "$status $(ls "$work/none.xml" 2>&1 | wc -l)" '3 1'
+check 'JUnit: nothing is left' test ! -e "$work/none.xml"
+
+# A limit that says nothing of this program is a slip, but may be of a path that is gone.
+run check --max-path 'nosuch=1M' --max-path '*=1G' --max-type 'nosuch=1' --max-type '^Cache.session$=3000' $cache0 $cache5
+check_equal 'limits of what there is not: exit status' "$status" 0
+check_equal 'limits of what there is not: each is said' "$(sed 's/.*: //' "$work/err" | paste -s -d '|')" \
+	"no block has a type that matches 'nosuch'|no path matches 'nosuch'"
 
 # What does not go together, and limits that are none
 check_run 'snapshots of two programs' 3 check $cache0 $v01/objs-dump/heap.dump.9001.0 $cache5
 check 'snapshots of two programs: names both' grep -q "of the program 'objs', the other of 'cache'" "$work/err"
 check_run 'the same file twice' 3 check $cache0 $cache2 $cache0
 check 'the same file twice: says so' grep -q 'it is the same file' "$work/err"
+for limit in '' ' 5%' '5 %' '10 MB'; do
+	refuses "no limit: '$limit'" 2 check --max-growth "$limit" $cache0 $cache5
+done
 core=$fixtures/cores/tiny-5.3.0.core.zst
 check_run 'another layout of headers' 3 check $cache0 "$core" $cache5
-for limit in '--max-growth x' '--max-growth 5%%' '--max-path x' '--max-path =5' '--max-path x=y' '--max-type x' \
+for limit in '--max-growth x' '--max-growth 5%%' '--max-growth -5%' '--max-growth 1e400' '--max-growth NaN' \
+	'--max-growth 99999999999999999999' '--max-growth 18446744073709551615' '--max-growth 16777216T' \
+	'--max-growth 1000001%' '--max-growth .5%' '--max-growth 5.%' '--max-growth %' '--max-growth 0x10' \
+	'--max-growth +5' '--max-growth 10mb' '--max-total -1' '--max-total 5%' '--max-path x=-1' '--max-path x=' \
+	'--max-type x=99999999999999999999' '--max-type x=-1' '--max-path x' '--max-path =5' '--max-path x=y' '--max-type x' \
 	'--max-type x=1M' '--max-type *=1' '--max-total 1Q'; do
 	# shellcheck disable=SC2086 # words
 	check_run "no limit: $limit" 2 check $limit $cache0 $cache2 $cache5
