@@ -163,8 +163,13 @@ static enum hg_status report_types(struct rep_context *context,
 	bool with_rows = !request->places_only;
 	bool with_places = request->places_only || (pattern && !context->emitter->writer->one_part);
 	BASE_TRY(filter_types(context, pattern, types));
-	if (with_places)
+	bool matches = !pattern || (with_rows && types->count > 0);
+	if (with_places || !matches)
 		BASE_TRY(rep_collect_places(context, pattern, &places));
+	if (!matches && places.count == 0) {
+		rep_places_release(&places);
+		return rep_nothing_matches(context, NULL, pattern);
+	}
 	rep_begin(context, "types", NULL);
 	write_types_head(context, totals);
 	if (with_rows)

@@ -201,8 +201,9 @@ check_places() {
 	check_equal "$name: types RE in JSON has the same places" \
 		"$(jq -r '.places[] | "\(.type) \(.place)"' "$work/out" | sort)" \
 		"$(sort <("$hg" types 'Map[.]Make' --places --format csv "${typed[@]}" | columns type place | tr '\t' ' '))"
-	run types 'item list' --places --format csv "${typed[@]}"
-	check_equal "$name: types that are matched by arguments only, if there are no others" "$(wc -l <"$work/out")" 1
+	run types 'item opt' --places --format csv "${typed[@]}"
+	check_equal "$name: types that are matched by arguments, too, if there are no others" \
+		"$(sed -n 2p "$work/out")" 'Tiny.item option,tiny.ml:17,1,1,0,call,0,0'
 	run top --by function --format csv "${typed[@]}"
 	check "$name: closures by function" grep -qE \
 		'^Tiny\.fun tiny\.ml:19,20,640,[0-9]+,exact,,,0,0,tiny\.ml:19$' "$work/out"
@@ -215,6 +216,12 @@ check_places() {
 	mv "$work/out" "$work/named"
 	run top --by function --format csv "$work/beside/core.zst"
 	check_same "$name: lines of functions with a profile that lies beside it" "$work/out" "$work/named"
+	for places in '' --places; do
+		# shellcheck disable=SC2086 # an option or none
+		refuses "$name: types that there are not $places" 2 types Tiny.itme $places "${typed[@]}"
+		check "$name: types that there are not $places: the nearest" grep -q "'Tiny.itme'; the nearest.*Tiny[.]item" \
+			"$work/err"
+	done
 	refuses "$name: two tables" 2 types --clashes --places "${typed[@]}"
 }
 
