@@ -17,7 +17,7 @@ CFLAGS   ?= -O2 -g
 OBJCOPY  ?= objcopy
 PKG      ?= pkg-config
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
-PACKAGES := libzstd libelf libdw capstone $(if $(filter jemalloc,$(ARENA)),jemalloc)
+PACKAGES := libzstd libelf libdw capstone jansson $(if $(filter jemalloc,$(ARENA)),jemalloc)
 DRAWING  := libgvc libcgraph
 
 cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \

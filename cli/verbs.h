@@ -29,6 +29,9 @@ enum hg_status cli_open_series(struct cli_run *run, struct rep_growth_request *r
 	const struct hg_series_options *wanted);
 /* context.snapshot; then, after the last one. */
 enum hg_status cli_add_to_series(struct cli_run *run, const struct rep_growth_request *request);
+/* A baseline instead of it, or of that the last snapshot only. */
+enum hg_status cli_add_baseline(struct cli_run *run, const struct rep_growth_request *request,
+	const char *path, bool only_last);
 enum hg_status cli_finish_series(struct cli_run *run, const struct rep_growth_request *request);
 
 /*

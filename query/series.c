@@ -24,8 +24,9 @@ enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100 };
 
 /* What must be the same of all snapshots, and what tells a file. */
 struct kin {
-	const char *program;
+	const char *program, *source;
 	unsigned word_size, reserved_bits;
+	bool all_roots_alike;
 	dev_t device;
 	ino_t inode;
 };
@@ -87,60 +88,86 @@ void hg_series_close(struct hg_series *series)
 }
 
 static enum hg_status refuse_pair(
-	struct hg_snapshot *snapshot, const struct hg_series_moment *other, const char *what)
+	struct hg_series *series, const struct kin *now, const struct kin *other, const char *what)
 {
-	struct hg_error *error = &snapshot->session->error;
+	struct hg_error *error = series->all.error;
 	enum hg_status status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-		"cannot be compared with %s: %s", other->path, what);
-	base_error_file(error, snapshot->info.path);
+		"cannot be compared with %s: %s", other->source, what);
+	base_error_file(error, now->source);
 	return status;
 }
 
 /* Each is compared with the first one, and by file with all. */
-static enum hg_status check_kin(
-	struct hg_series *series, struct hg_snapshot *snapshot, const struct kin *now)
+static enum hg_status check_kin(struct hg_series *series, const struct kin *now)
 {
 	const struct kin *first = &series->kin[0];
-	const struct hg_series_moment *other = &series->moments[0];
 	char what[512];
 	if (series->all.moment_count == 0)
 		return HG_OK;
 	if (now->word_size != first->word_size)
-		return refuse_pair(snapshot, other, "their words have other sizes");
+		return refuse_pair(series, now, first, "their words have other sizes");
 	if (now->reserved_bits != first->reserved_bits)
-		return refuse_pair(snapshot, other, "their headers have another layout");
+		return refuse_pair(series, now, first, "their headers have another layout");
 	if (!series->options.any_program && *now->program && *first->program &&
 		strcmp(now->program, first->program) != 0) {
 		snprintf(what, sizeof(what), "one is of the program '%s', the other of '%s'",
 			now->program, first->program);
-		return refuse_pair(snapshot, other, what);
+		return refuse_pair(series, now, first, what);
 	}
+	if (now->all_roots_alike != first->all_roots_alike)
+		return refuse_pair(series, now, first,
+			first->all_roots_alike
+				? "that was analysed with --roots all, this was not"
+				: "this was analysed with --roots all, that was not");
 	for (uint32_t i = 0; i < series->all.moment_count; i++)
 		if (now->inode && now->inode == series->kin[i].inode &&
 			now->device == series->kin[i].device && series->options.distinct)
-			return refuse_pair(snapshot, &series->moments[i], "it is the same file");
+			return refuse_pair(series, now, &series->kin[i], "it is the same file");
 	return HG_OK;
 }
 
-static enum hg_status keep_moment(struct hg_series *series, struct hg_snapshot *snapshot,
-	const struct hg_totals *totals, struct kin *kin)
+/* A copy whose strings are the series', without what belongs to the snapshot. */
+static enum hg_status keep_info(
+	struct query_series *all, const struct hg_info *info, const struct hg_info **out)
+{
+	struct hg_info *copy;
+	BASE_TRY(base_pool_alloc(&all->pool, 1, sizeof(*copy), (void **)&copy, all->error));
+	*copy = *info;
+	const char **strings[] = {&copy->path, &copy->title, &copy->partial, &copy->program,
+		&copy->ocaml_version, &copy->trigger, &copy->capture_consistency, &copy->method,
+		&copy->profile, &copy->profile_note, &copy->type_profile, &copy->type_note};
+	for (size_t i = 0; i < sizeof(strings) / sizeof(*strings); i++)
+		BASE_TRY(query_series_keep(all, *strings[i] ? *strings[i] : "", strings[i]));
+	copy->note_count = 0;
+	copy->notes = NULL;
+	copy->root_kinds = 0;
+	copy->roots = NULL;
+	*out = copy;
+	return HG_OK;
+}
+
+static enum hg_status keep_moment(
+	struct hg_series *series, const struct query_addition *addition, struct kin *kin)
 {
 	struct query_series *all = &series->all;
 	struct hg_error *error = all->error;
-	const struct hg_info *info = &snapshot->info;
-	struct hg_series_moment moment = {.pid = info->pid,
+	const struct hg_info *info;
+	BASE_TRY(keep_info(all, addition->info, &info));
+	struct hg_series_moment moment = {.path = info->path,
+		.program = info->program,
+		.partial = info->partial,
+		.pid = info->pid,
 		.index = info->index,
 		.time_ns = info->time_ns,
-		.blocks = totals->blocks,
-		.bytes = totals->bytes,
-		.reachable_blocks = totals->reachable_blocks,
-		.reachable_bytes = totals->reachable_bytes,
-		.offheap_bytes = totals->offheap_bytes == HG_UNKNOWN ? 0 : totals->offheap_bytes,
-		.added = all->moment_count};
-	BASE_TRY(query_series_keep(all, info->path, &moment.path));
-	BASE_TRY(query_series_keep(all, info->program, &moment.program));
-	BASE_TRY(query_series_keep(all, info->partial, &moment.partial));
-	kin->program = base_file_name(moment.program);
+		.blocks = addition->blocks,
+		.bytes = addition->bytes,
+		.reachable_blocks = addition->reachable_blocks,
+		.reachable_bytes = addition->reachable_bytes,
+		.offheap_bytes = addition->offheap_bytes,
+		.added = all->moment_count,
+		.info = info};
+	BASE_TRY(query_series_keep(all, kin->program, &kin->program));
+	BASE_TRY(query_series_keep(all, kin->source, &kin->source));
 	BASE_TRY(base_grow(&series->moments, all->moment_count, &series->moment_capacity,
 		sizeof(*series->moments), error));
 	BASE_TRY(base_grow(&series->kin, all->moment_count, &series->kin_capacity,
@@ -149,6 +176,20 @@ static enum hg_status keep_moment(struct hg_series *series, struct hg_snapshot *
 	series->kin[all->moment_count] = *kin;
 	all->moment_count++;
 	return HG_OK;
+}
+
+enum hg_status query_series_begin_moment(
+	struct hg_series *series, const struct query_addition *addition)
+{
+	struct kin kin = {.program = addition->program,
+		.source = addition->source,
+		.word_size = addition->info->word_size,
+		.reserved_bits = addition->info->reserved_bits,
+		.all_roots_alike = addition->info->all_roots_alike,
+		.device = addition->device,
+		.inode = addition->inode};
+	BASE_TRY(check_kin(series, &kin));
+	return keep_moment(series, addition, &kin);
 }
 
 static struct hg_measure measure_of_node(const struct query_retention_node *node)
@@ -160,21 +201,21 @@ static struct hg_measure measure_of_node(const struct query_retention_node *node
 		.retained_offheap_bytes = node->retained_offheap};
 }
 
-/* Where it is made, as the latest snapshot says in which it is not as in the first. */
+/* Lines of what did not change are nobody's question, and take time. */
+static bool wants_lines(const struct hg_series *series, const struct query_series_row *row)
+{
+	return series->options.describe || query_series_has_changed(row);
+}
+
 static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot *snapshot,
 	const struct query_retention *tree, uint32_t node, struct query_series_row *row)
 {
-	char text[QUERY_LONGEST_MADE_AT];
-	bool changed = row->point_count > 1 || (row->point_count && row->points[0].moment);
-	if (!changed)
+	char made_at[QUERY_LONGEST_MADE_AT], defined_at[QUERY_LONGEST_MADE_AT];
+	if (!wants_lines(series, row))
 		return HG_OK;
-	query_made_at(snapshot, tree, node, text, sizeof(text));
-	if (strcmp(text, row->shown.made_at) != 0)
-		BASE_TRY(query_series_keep(&series->all, text, &row->shown.made_at));
-	query_defined_at(snapshot, tree, node, text, sizeof(text));
-	if (strcmp(text, row->shown.defined_at) != 0)
-		BASE_TRY(query_series_keep(&series->all, text, &row->shown.defined_at));
-	return HG_OK;
+	query_made_at(snapshot, tree, node, made_at, sizeof(made_at));
+	query_defined_at(snapshot, tree, node, defined_at, sizeof(defined_at));
+	return query_series_describe(&series->all, row, made_at, defined_at);
 }
 
 static bool kind_passes(const struct hg_snapshot *snapshot, enum hg_root_kind kind)
@@ -247,8 +288,7 @@ static enum hg_status describe_class(struct hg_series *series, struct hg_snapsho
 {
 	enum { MOST_PLACES = 3 };
 	char text[QUERY_LONGEST_MADE_AT] = "";
-	bool changed = row->point_count > 1 || (row->point_count && row->points[0].moment);
-	if (!changed)
+	if (!wants_lines(series, row))
 		return HG_OK;
 	if (series->options.key == HG_BY_TYPE)
 		hg_made_at(snapshot, id, HG_MADE_ANYWHERE, MOST_PLACES, text, sizeof(text));
@@ -257,56 +297,76 @@ static enum hg_status describe_class(struct hg_series *series, struct hg_snapsho
 			snapshot, hg_function_closure(snapshot, id), text, sizeof(text), NULL);
 	else if (series->options.key == HG_BY_ROOT)
 		hg_defined_at(snapshot, id, text, sizeof(text));
-	if (strcmp(text, row->shown.made_at) != 0)
-		BASE_TRY(query_series_keep(&series->all, text, &row->shown.made_at));
+	return query_series_describe(&series->all, row, text, "");
+}
+
+enum { LONGEST_CLASS = 1 << 16 }; /* of call stacks */
+
+/* 'names' has room for two of them. */
+static enum hg_status add_class(struct hg_series *series, struct hg_snapshot *snapshot,
+	const struct hg_class *class, char *names, uint32_t *row)
+{
+	char *name = names + LONGEST_CLASS;
+	struct hg_measure measure = {.blocks = class->blocks,
+		.bytes = class->bytes,
+		.retained_bytes = class->retained_bytes,
+		.offheap_bytes = class->offheap_bytes,
+		.retained_offheap_bytes = class->retained_offheap_bytes};
+	name_class(snapshot, series->options.key, class->id, names, name, LONGEST_CLASS);
+	BASE_TRY(query_series_find(&series->all, QUERY_NO_ROW, names, name, row));
+	return query_series_add(&series->all, *row, &measure);
+}
+
+static enum hg_status add_top(struct hg_series *series, struct hg_snapshot *snapshot,
+	const struct hg_top *top, uint32_t *row_of)
+{
+	char *names;
+	enum hg_status status = query_alloc(snapshot, 2, LONGEST_CLASS, (void **)&names);
+	BASE_TRY(status);
+	for (size_t i = 0; i < top->count && status == HG_OK; i++)
+		status = add_class(series, snapshot, top->rows[i], names, &row_of[i]);
+	free(names);
+	BASE_TRY(status);
+	BASE_TRY(query_series_end_moment(&series->all));
+	for (size_t i = 0; i < top->count; i++)
+		BASE_TRY(describe_class(
+			series, snapshot, top->rows[i]->id, &series->all.rows[row_of[i]]));
 	return HG_OK;
 }
 
 static enum hg_status add_classes(struct hg_series *series, struct hg_snapshot *snapshot)
 {
-	struct query_series *all = &series->all;
-	enum { LONGEST = 1 << 16 }; /* of call stacks */
-	static const size_t size = LONGEST;
-	enum hg_key key = series->options.key;
 	struct hg_top *top;
-	char *names;
-	BASE_TRY(hg_list_top(snapshot, key, NULL, &top));
-	enum hg_status status = query_alloc(snapshot, 2, size, (void **)&names);
-	for (size_t i = 0; i < top->count && status == HG_OK; i++) {
-		const struct hg_class *class = top->rows[i];
-		struct hg_measure measure = {.blocks = class->blocks,
-			.bytes = class->bytes,
-			.retained_bytes = class->retained_bytes,
-			.offheap_bytes = class->offheap_bytes,
-			.retained_offheap_bytes = class->retained_offheap_bytes};
-		uint32_t row;
-		name_class(snapshot, key, class->id, names, names + size, size);
-		status = query_series_find(all, QUERY_NO_ROW, names, names + size, &row);
-		if (status == HG_OK)
-			status = query_series_add(all, row, &measure);
-		if (status == HG_OK)
-			status = describe_class(series, snapshot, class->id, &all->rows[row]);
+	uint32_t *row_of;
+	BASE_TRY(hg_list_top(snapshot, series->options.key, NULL, &top));
+	enum hg_status status =
+		query_alloc(snapshot, top->count + 1, sizeof(*row_of), (void **)&row_of);
+	if (status == HG_OK) {
+		status = add_top(series, snapshot, top, row_of);
+		free(row_of);
 	}
-	if (status == HG_OK)
-		free(names);
 	hg_top_release(&top);
-	return status == HG_OK ? query_series_end_moment(all) : status;
+	return status;
 }
 
 static enum hg_status add_snapshot(struct hg_series *series, struct hg_snapshot *snapshot)
 {
 	const struct hg_totals *totals;
 	struct stat about = {0};
-	struct kin kin = {.program = base_file_name(snapshot->info.program),
-		.word_size = snapshot->info.word_size,
-		.reserved_bits = snapshot->info.reserved_bits};
-	if (stat(snapshot->info.path, &about) == 0) {
-		kin.device = about.st_dev;
-		kin.inode = about.st_ino;
-	}
-	BASE_TRY(check_kin(series, snapshot, &kin));
 	BASE_TRY(hg_count_totals(snapshot, &totals));
-	BASE_TRY(keep_moment(series, snapshot, totals, &kin));
+	struct query_addition addition = {.info = &snapshot->info,
+		.program = base_file_name(snapshot->info.program),
+		.source = snapshot->info.path,
+		.blocks = totals->blocks,
+		.bytes = totals->bytes,
+		.reachable_blocks = totals->reachable_blocks,
+		.reachable_bytes = totals->reachable_bytes,
+		.offheap_bytes = totals->offheap_bytes == HG_UNKNOWN ? 0 : totals->offheap_bytes};
+	if (stat(snapshot->info.path, &about) == 0) {
+		addition.device = about.st_dev;
+		addition.inode = about.st_ino;
+	}
+	BASE_TRY(query_series_begin_moment(series, &addition));
 	return series->options.by_key ? add_classes(series, snapshot) : add_tree(series, snapshot);
 }
 
@@ -374,6 +434,7 @@ static void measure_row(struct hg_series *series, uint32_t number, struct hg_mea
 	struct hg_series_row *row = &series->all.rows[number].shown;
 	uint32_t count = series->all.moment_count;
 	read_points(series, number, points);
+	row->number = number;
 	row->first = points[0];
 	row->last = points[count - 1];
 	row->steps_up = 0;
@@ -671,4 +732,39 @@ bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_me
 struct hg_error *query_series_error(const struct hg_series *series)
 {
 	return &series->session->error;
+}
+
+struct query_series *query_series_rows(struct hg_series *series)
+{
+	return &series->all;
+}
+
+const struct hg_series_options *query_series_options(const struct hg_series *series)
+{
+	return &series->options;
+}
+
+struct hg_session *query_series_session(const struct hg_series *series)
+{
+	return series->is_finished ? NULL : series->session;
+}
+
+size_t hg_series_links(const struct hg_series *series)
+{
+	return series && series->is_finished ? series->all.row_count : 0;
+}
+
+bool hg_series_link_at(const struct hg_series *series, uint32_t number, struct hg_series_link *out)
+{
+	if (!out || number >= hg_series_links(series))
+		return false;
+	const struct query_series_row *row = &series->all.rows[number];
+	*out = (struct hg_series_link){.parent = row->parent,
+		.name = row->own_name,
+		.is_root = row->is_root,
+		.passes = row->passes,
+		.made_at = row->made_at,
+		.defined_at = row->defined_at,
+		.row = &row->shown};
+	return true;
 }

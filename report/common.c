@@ -160,22 +160,25 @@ static void write_snapshot_section(
 	rep_section_end(emitter);
 }
 
-void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older)
+void rep_begin(struct rep_context *context, const char *verb)
 {
 	const struct hg_info *info = hg_snapshot_info(context->snapshot);
 	rep_document_begin(context->emitter, verb);
-	if (!older) {
-		write_partial(context->emitter, info, false);
-		write_snapshot_section(context->emitter, "snapshot", info);
-		return;
-	}
-	const struct hg_info *old_info = hg_snapshot_info(older);
+	write_partial(context->emitter, info, false);
+	write_snapshot_section(context->emitter, "snapshot", info);
+}
+
+void rep_begin_pair(struct rep_context *context, const char *verb, const struct hg_info *older,
+	const struct hg_info *newer)
+{
+	struct rep_emitter *emitter = context->emitter;
+	rep_document_begin(emitter, verb);
 	/* One member 'partial', whichever of the two it is. */
-	if (!context->emitter->writer->tells_all || !*info->partial)
-		write_partial(context->emitter, old_info, true);
-	write_partial(context->emitter, info, true);
-	write_snapshot_section(context->emitter, "old_snapshot", old_info);
-	write_snapshot_section(context->emitter, "new_snapshot", info);
+	if (!emitter->writer->tells_all || !*newer->partial)
+		write_partial(emitter, older, true);
+	write_partial(emitter, newer, true);
+	write_snapshot_section(emitter, "old_snapshot", older);
+	write_snapshot_section(emitter, "new_snapshot", newer);
 }
 
 const char *rep_key_plural(enum hg_key key)

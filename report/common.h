@@ -12,11 +12,11 @@
 enum hg_status rep_library_failed(struct rep_context *context, enum hg_status status);
 enum hg_status rep_no_memory(struct rep_context *context);
 
-/*
- * Begins a document: its frame, what the snapshot is (JSON), and that it is partial if it is.  Of
- * two snapshots 'older' is the first, else NULL.
- */
-void rep_begin(struct rep_context *context, const char *verb, struct hg_snapshot *older);
+/* Begins a document: its frame, what the snapshot is (JSON), and that it is partial if it is. */
+void rep_begin(struct rep_context *context, const char *verb);
+/* The same of two snapshots. */
+void rep_begin_pair(struct rep_context *context, const char *verb, const struct hg_info *older,
+	const struct hg_info *newer);
 
 /* The members of a JSON object, or values of a section, that say what a snapshot is. */
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info);

@@ -44,7 +44,7 @@ static void write_edges(struct edges_writer *writer, struct hg_edges *edges, uin
 	struct rep_emitter *emitter = writer->context->emitter;
 	const struct hg_edge *edge;
 	uint64_t shown = 0, hidden = 0;
-	rep_begin(writer->context, "edges", NULL);
+	rep_begin(writer->context, "edges");
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
 	for (; !rep_emitter_broken(emitter) && (edge = hg_edges_next(edges)); shown++) {
 		if (!limit || shown < limit)

@@ -244,7 +244,7 @@ enum hg_status rep_holders(struct rep_context *context, uint64_t limit)
 	struct hg_holders *holders = NULL;
 	enum hg_status status = ask_holders(context, &tree, &holders);
 	if (status == HG_OK && holders) {
-		rep_begin(context, "holders", NULL);
+		rep_begin(context, "holders");
 		rep_value_number(
 			context->emitter, "threshold", NULL, REP_BYTES, holders->threshold);
 		if (context->emitter->writer->for_people)

@@ -182,7 +182,7 @@ enum hg_status rep_info(struct rep_context *context)
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct hg_info info = *hg_snapshot_info(context->snapshot);
-	rep_begin(context, "info", NULL);
+	rep_begin(context, "info");
 	rep_section_begin(emitter, "file", NULL);
 	file_lines(emitter, &info);
 	rep_section_end(emitter);

@@ -493,7 +493,7 @@ static void write_object(struct rep_context *context, const struct answer *answe
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_object *object = answer->object;
-	rep_begin(context, "object", NULL);
+	rep_begin(context, "object");
 	emitter->has_contents |= !emitter->redact;
 	if (emitter->writer->tells_all) {
 		write_block_values(context, answer);

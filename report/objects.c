@@ -201,7 +201,7 @@ static void write_objects(struct objects_writer *writer, struct hg_objects *obje
 	const struct order *order, uint64_t limit)
 {
 	struct rep_emitter *emitter = writer->context->emitter;
-	rep_begin(writer->context, "objects", NULL);
+	rep_begin(writer->context, "objects");
 	rep_table_begin(emitter, "rows", writer->columns, COLUMNS);
 	uint64_t shown =
 		order ? write_sorted(writer, order) : write_in_order(writer, objects, limit);

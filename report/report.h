@@ -148,9 +148,8 @@ struct rep_growth_request {
 	uint64_t limit;     /* rows; 0: all */
 };
 
-/* Of two snapshots, both still open; context->snapshot is the newer one. */
-enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
-	const struct rep_growth_request *request);
+/* Of a series of two. */
+enum hg_status rep_diff(struct rep_context *context, const struct rep_growth_request *request);
 
 /* Growth over all of them. */
 enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_request *request);

@@ -218,7 +218,7 @@ enum hg_status rep_retained(
 		hg_compare_sets(context->snapshot, request->sets, request->count, &sets);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	rep_begin(context, "retained", NULL);
+	rep_begin(context, "retained");
 	if (context->emitter->writer->for_people) {
 		write_set_lines(context, request->patterns, sets);
 		write_holder_lines(context,

@@ -168,7 +168,7 @@ static void write_roots(struct rep_context *context, const struct roots_answer *
 	size_t count = answer->slots->count;
 	size_t shown = limit && limit < count ? (size_t)limit : count;
 	bool any_shared = false;
-	rep_begin(context, "roots", NULL);
+	rep_begin(context, "roots");
 	write_roots_head(context, answer, type);
 	rep_table_begin(emitter, "rows", columns, fill_roots_columns(answer, columns));
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++) {

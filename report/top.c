@@ -179,7 +179,7 @@ enum hg_status rep_top(struct rep_context *context, const struct rep_top_request
 		status = rep_no_memory(context);
 	} else {
 		size_t shown = limit && limit < top->count ? (size_t)limit : top->count;
-		rep_begin(context, "top", NULL);
+		rep_begin(context, "top");
 		write_top_headline(context, top, request->type, totals);
 		write_top_hint(context, top->key, totals);
 		write_top_values(context->emitter, top, totals);

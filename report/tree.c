@@ -263,7 +263,7 @@ static void write_cross_edges(
 static void write_tree_document(
 	struct rep_context *context, const struct shown_tree *t, const struct hg_cross_edges *edges)
 {
-	rep_begin(context, "tree", NULL);
+	rep_begin(context, "tree");
 	rep_value_string(context->emitter, "by", NULL, REP_WORD, "path");
 	write_shown_tree(context, t);
 	if (edges)

@@ -269,7 +269,7 @@ static void write_tree(struct rep_context *context, const struct pruned *pruned)
 	struct rep_emitter *emitter = context->emitter;
 	bool text = emitter->writer->for_people;
 	size_t last = 0;
-	rep_begin(context, "tree", NULL);
+	rep_begin(context, "tree");
 	rep_value_string(context->emitter, "by", NULL, REP_WORD, "block");
 	rep_table_begin(emitter, "rows", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < pruned->tree->count && !rep_emitter_broken(emitter); i++) {

@@ -138,7 +138,7 @@ enum hg_status rep_clashes(struct rep_context *context, uint64_t limit)
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
 	size_t shown = limit && limit < clashes->count ? (size_t)limit : clashes->count;
-	rep_begin(context, "types", NULL);
+	rep_begin(context, "types");
 	write_types_head(context, totals);
 	rep_table_begin(emitter, "clashes", clash_columns,
 		sizeof(clash_columns) / sizeof(clash_columns[0]));
@@ -170,7 +170,7 @@ static enum hg_status report_types(struct rep_context *context,
 		rep_places_release(&places);
 		return rep_nothing_matches(context, NULL, pattern);
 	}
-	rep_begin(context, "types", NULL);
+	rep_begin(context, "types");
 	write_types_head(context, totals);
 	if (with_rows)
 		write_type_rows(context, types, totals, request->limit);

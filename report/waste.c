@@ -233,7 +233,7 @@ enum hg_status rep_waste(struct rep_context *context, uint64_t limit)
 		status = hg_list_waste(context->snapshot, &waste);
 	if (status != HG_OK)
 		return rep_library_failed(context, status);
-	rep_begin(context, "waste", NULL);
+	rep_begin(context, "waste");
 	write_waste_sums(context, waste, totals);
 	write_all_waste(context, waste, limit);
 	rep_document_end(context->emitter);

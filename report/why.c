@@ -380,7 +380,7 @@ static bool keep_path_rows(struct answer *answer, uint64_t limit)
 
 static void write_why(struct rep_context *context, const struct answer *answer)
 {
-	rep_begin(context, "why", NULL);
+	rep_begin(context, "why");
 	write_selection_text(context->emitter, answer);
 	write_selection(context->emitter, answer);
 	write_steps(context, answer);
@@ -434,7 +434,7 @@ static void write_referrers(struct rep_context *context, const struct answer *an
 {
 	struct rep_emitter *emitter = context->emitter;
 	size_t shown = limit && limit < referrers->count ? (size_t)limit : referrers->count;
-	rep_begin(context, "why", NULL);
+	rep_begin(context, "why");
 	write_selection_text(emitter, answer);
 	write_selection(emitter, answer);
 	rep_headline(emitter, "Who points to them; 'dominate': and alone keeps so many alive");

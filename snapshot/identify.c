@@ -224,6 +224,7 @@ static const struct magic {
 	MAGIC(0, "Caml1999z", "OCaml native library (.cmxa of flambda)", describe_version),
 	MAGIC(0, "hgprof 1", "heapgraph type table (hgprof 1)", NULL),
 	MAGIC(0, "JOB \"", "heap profile for hp2ps (.hp)", NULL),
+	MAGIC(0, "{\n  \"schema_version\":", "JSON that heapgraph wrote", NULL),
 	MAGIC(0, "{\"snapshot\":", "V8 heap snapshot (JSON)", NULL),
 	MAGIC(0, "JAVA PROFILE 1.0", "Java heap dump (HPROF)", NULL),
 	MAGIC(0, "\x1f\x8b", "gzip-compressed data", NULL),

@@ -143,6 +143,17 @@ static enum hg_status count_types(struct cli_run *run, struct limits *limits)
 	return HG_OK;
 }
 
+/* A baseline tells of paths only. */
+static enum hg_status add_base(struct cli_run *run, const struct rep_growth_request *request,
+	const struct limits *limits, int number)
+{
+	if (limits->options.type_count && number == run->operand_count - 1)
+		return cli_usage_error(run,
+			"--max-type: '%s' is a baseline, which does not tell types of blocks",
+			run->operands[number]);
+	return cli_add_baseline(run, request, run->operands[number], false);
+}
+
 static enum hg_status add_all(
 	struct cli_run *run, struct rep_growth_request *request, struct limits *limits)
 {
@@ -153,6 +164,10 @@ static enum hg_status add_all(
 	BASE_TRY(cli_open_series(run, request, &options));
 	for (int i = 0; i < count; i++) {
 		cli_progress_item(&run->progress, run->operands[i], i + 1, count);
+		if (hg_is_baseline(run->session, run->operands[i])) {
+			BASE_TRY(add_base(run, request, limits, i));
+			continue;
+		}
 		BASE_TRY(cli_open(run, run->operands[i], true));
 		BASE_TRY(cli_add_to_series(run, request));
 		if (i == count - 1)
@@ -241,6 +256,8 @@ const struct cli_verb cli_verb_check = {
 		"every step, while those of what holds them do not, with 5 % of the growth or "
 		"more; it takes three snapshots.  With limits only these count; several bases "
 		"are a warm-up, and growth is measured from the last of them.\n\n"
+		"A BASE can be a baseline, the JSON of trend, which stands for all snapshots that "
+		"it was made of: these hold contents and need not be kept.\n\n"
 		"Ends with 1 if anything fails, with 3 if the snapshots cannot be compared, as "
 		"those of different programs.",
 	.tables = tables,

@@ -71,6 +71,34 @@ enum hg_status cli_add_to_series(struct cli_run *run, const struct rep_growth_re
 	return status == HG_OK ? HG_OK : cli_library_failed(run, status);
 }
 
+/* That it is partial is said where the report has no place for it, as of snapshots. */
+static void say_partial_baseline(struct cli_run *run, const char *path, const char *partial)
+{
+	struct rep_text reason = {0};
+	run->partial |= *partial != '\0';
+	if (*partial && run->emitter.writer->one_part) {
+		rep_text_printf(&reason,
+			"PARTIAL: the file of one of its snapshots ends in the middle of %s",
+			partial);
+		cli_print_note(path, rep_text_string(&reason));
+	}
+	rep_text_release(&reason);
+}
+
+enum hg_status cli_add_baseline(struct cli_run *run, const struct rep_growth_request *request,
+	const char *path, bool only_last)
+{
+	const struct hg_baseline_options options = {
+		.size = sizeof(options), .partial = run->values.partial, .only_last = only_last};
+	const char *partial;
+	enum hg_status status = hg_series_read(request->series, path, &options, &partial);
+	cli_progress_end(&run->progress);
+	if (status != HG_OK)
+		return cli_library_failed(run, status);
+	say_partial_baseline(run, path, partial);
+	return HG_OK;
+}
+
 enum hg_status cli_finish_series(struct cli_run *run, const struct rep_growth_request *request)
 {
 	enum hg_status status = hg_series_finish(request->series);

@@ -10,18 +10,24 @@ static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_growth_re
 		.keep_order = run->values.keep_order || hp,
 		.distinct = !hp,
 		.unchanged = run->emitter.writer->tells_all,
+		.describe = run->emitter.writer->tells_all,
 	};
+	if (!hp)
+		BASE_TRY(cli_open_series(run, request, &options));
 	for (int i = 0; i < count; i++) {
 		cli_progress_item(&run->progress, paths[i], i + 1, count);
+		if (!hp && hg_is_baseline(run->session, paths[i])) {
+			BASE_TRY(cli_add_baseline(run, request, paths[i], false));
+			continue;
+		}
 		BASE_TRY(cli_open(run, paths[i], true));
 		/* The historical grammar: what is followed depends on what the first one has. */
 		if (hp && !request->series) {
 			run->values.by = cli_key(run, NULL);
 			request->by_path = false;
 			request->key = (enum hg_key)run->values.by;
-		}
-		if (!request->series)
 			BASE_TRY(cli_open_series(run, request, &options));
+		}
 		BASE_TRY(cli_add_to_series(run, request));
 		if (hp)
 			BASE_TRY(rep_hp_add(hp, &run->context));
@@ -69,7 +75,9 @@ const struct cli_verb cli_verb_trend = {
 		"type, location, ..., with --by).  A path whose blocks grow at every step, while "
 		"those that hold it do not, is most likely a leak; it is told first, with the "
 		"lines that make its blocks.  It takes three snapshots to tell, best of moments "
-		"when the program has the same to do.",
+		"when the program has the same to do.\n\n"
+		"What it writes as JSON is a baseline: -o base.json; check, diff and trend take it "
+		"in place of the snapshots that it was made of, one or several.",
 	.tables = tables,
 	.run = run_trend,
 };

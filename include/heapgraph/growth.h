@@ -43,6 +43,7 @@ struct hg_series_options {
 	bool any_program; /* do not refuse snapshots of a program of another name */
 	bool distinct;    /* refuse the same file twice */
 	bool unchanged;   /* rows are also what never changed */
+	bool describe;    /* say of all rows where they are made: baselines do */
 };
 
 /* The session tells of failures, but of those of hg_series_add() that of the snapshot. */
@@ -55,6 +56,28 @@ HG_API void hg_series_close(struct hg_series *series);
  * another program, header or size of words.  A series to which that was not added cannot go on.
  */
 HG_API enum hg_status hg_series_add(struct hg_series *series, struct hg_snapshot *snapshot);
+
+/*
+ * A baseline is what 'heapgraph trend --format json' writes: a series without its snapshots, to be
+ * compared with others later.  Whether a file is one its first bytes tell; false of what cannot be
+ * read.
+ */
+HG_API bool hg_is_baseline(struct hg_session *session, const char *path);
+
+struct hg_baseline_options {
+	size_t size;
+	bool partial;   /* accept snapshots that were cut short */
+	bool only_last; /* of its snapshots, no other is added */
+};
+
+/*
+ * Adds the snapshots of a baseline, in their order, as if they were added themselves.
+ * HG_ERROR_INPUT also if it has other rows than the series; a series to which it was not added
+ * cannot go on.  If 'partial' is not NULL it is set to what the first of them that was cut short
+ * says of that, "" if none was; valid as long as the series.
+ */
+HG_API enum hg_status hg_series_read(struct hg_series *series, const char *path,
+	const struct hg_baseline_options *options, const char **partial);
 
 struct hg_measure {
 	uint64_t blocks, bytes, retained_bytes;
@@ -85,6 +108,7 @@ struct hg_series_row {
 	struct hg_measure first, last;
 	int64_t growth_share; /* of the growth of all rows in retained bytes, in and outside of the
 				 heap: ten-thousandths; 0 if there was none */
+	uint32_t number;      /* for hg_series_link_at() */
 };
 #define HG_LEAST_GROWTH 4096
 
@@ -94,6 +118,8 @@ struct hg_series_moment {
 	uint64_t pid, index, time_ns; /* HG_UNKNOWN */
 	uint64_t blocks, bytes, reachable_blocks, reachable_bytes, offheap_bytes;
 	uint32_t added; /* as which, from 0 */
+	/* Of the snapshot, but for its notes and slots of roots; valid as long as the series. */
+	const struct hg_info *info;
 };
 
 /* Sorts the snapshots and finds what grew; after it nothing can be added. */
@@ -110,6 +136,23 @@ HG_API size_t hg_series_count(const struct hg_series *series);
 HG_API const struct hg_series_row *hg_series_at(const struct hg_series *series, size_t row);
 /* What a row was in each snapshot: as many as there are moments; zeros where it had no blocks. */
 HG_API bool hg_series_points(const struct hg_series *series, size_t row, struct hg_measure *points);
+/*
+ * How rows hang together: of each of them, shown or not, by number; parents come before their
+ * children.  False past the end.
+ */
+struct hg_series_link {
+	uint32_t parent;  /* of a path; UINT32_MAX: none */
+	const char *name; /* of a path its last name, as it is and not as it stands in paths */
+	bool is_root;     /* that is the name of a root */
+	bool passes;      /* the path begins with a root that passes: a stack slot, a local root */
+	/* As those of rows, in the last snapshot that has it, whether it changed or not; "" unless
+	 * that was asked for. */
+	const char *made_at, *defined_at;
+	const struct hg_series_row *row;
+};
+HG_API size_t hg_series_links(const struct hg_series *series);
+HG_API bool hg_series_link_at(
+	const struct hg_series *series, uint32_t number, struct hg_series_link *out);
 /* What the roots retain in a snapshot, without the records of Gc.Memprof itself. */
 HG_API bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_measure *out);
 

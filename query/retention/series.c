@@ -52,6 +52,8 @@ enum hg_status query_series_find(struct query_series *series, uint32_t parent, c
 	struct query_series_row *row = &series->rows[series->row_count];
 	*row = (struct query_series_row){.parent = parent,
 		.next = QUERY_NO_ROW,
+		.made_at = "",
+		.defined_at = "",
 		.shown = {.kind = "", .name = "", .made_at = "", .defined_at = ""}};
 	BASE_TRY(query_series_keep(series, name, &row->own_name));
 	BASE_TRY(query_series_keep(series, kind, &row->shown.kind));
@@ -73,6 +75,19 @@ static void add_measure(struct hg_measure *to, const struct hg_measure *from)
 	to->retained_offheap_bytes += from->retained_offheap_bytes;
 }
 
+/* From one point on: most rows never have another one. */
+static enum hg_status grow_points(struct query_series_row *row, struct hg_error *error)
+{
+	if (row->point_capacity || row->points)
+		return base_grow(&row->points, row->point_count, &row->point_capacity,
+			sizeof(*row->points), error);
+	row->points = malloc(sizeof(*row->points));
+	if (!row->points)
+		return base_no_memory(error, sizeof(*row->points));
+	row->point_capacity = 1;
+	return HG_OK;
+}
+
 /* A new point of the addition that is going on, unless the last one is that. */
 static enum hg_status begin_point(struct query_series *series, struct query_series_row *row)
 {
@@ -80,8 +95,7 @@ static enum hg_status begin_point(struct query_series *series, struct query_seri
 	base_assert(series->moment_count > 0);
 	if (row->point_count && row->points[row->point_count - 1].moment == moment)
 		return HG_OK;
-	BASE_TRY(base_grow(&row->points, row->point_count, &row->point_capacity,
-		sizeof(*row->points), series->error));
+	BASE_TRY(grow_points(row, series->error));
 	row->points[row->point_count++] = (struct query_point){.moment = moment};
 	return HG_OK;
 }
@@ -117,6 +131,25 @@ enum hg_status query_series_end_moment(struct query_series *series)
 		if (!is_met && row->point_count)
 			BASE_TRY(begin_point(series, row));
 		drop_repeated(row);
+	}
+	return HG_OK;
+}
+
+bool query_series_has_changed(const struct query_series_row *row)
+{
+	return row->point_count > 1 || (row->point_count && row->points[0].moment);
+}
+
+enum hg_status query_series_describe(struct query_series *series, struct query_series_row *row,
+	const char *made_at, const char *defined_at)
+{
+	if (strcmp(made_at, row->made_at) != 0)
+		BASE_TRY(query_series_keep(series, made_at, &row->made_at));
+	if (strcmp(defined_at, row->defined_at) != 0)
+		BASE_TRY(query_series_keep(series, defined_at, &row->defined_at));
+	if (query_series_has_changed(row)) {
+		row->shown.made_at = row->made_at;
+		row->shown.defined_at = row->defined_at;
 	}
 	return HG_OK;
 }

@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/pool.h"
 
+#include <sys/types.h>
+
 #define QUERY_NO_ROW UINT32_MAX
 
 /* What a row has from one addition on. */
@@ -20,11 +22,13 @@ struct query_point {
 
 struct query_series_row {
 	struct hg_series_row shown;
-	const char *own_name;       /* of a path: its last name */
-	uint32_t parent;            /* QUERY_NO_ROW: none */
-	bool is_root;               /* of a path: its last name is of a root */
-	bool passes;                /* of a path: its first name is of a root that passes */
-	uint32_t next;              /* of the same hash */
+	const char *own_name; /* of a path: its last name */
+	uint32_t parent;      /* QUERY_NO_ROW: none */
+	bool is_root;         /* of a path: its last name is of a root */
+	bool passes;          /* of a path: its first name is of a root that passes */
+	uint32_t next;        /* of the same hash */
+	const char *made_at,
+		*defined_at;        /* also if it did not change: hg_series_options.describe */
 	struct query_point *points; /* where the numbers are others than before; from malloc */
 	uint32_t point_count;
 	uint64_t point_capacity;
@@ -40,6 +44,27 @@ struct query_series {
 	uint32_t moment_count; /* additions */
 };
 
+/* A snapshot that is about to be added. */
+struct query_addition {
+	const struct hg_info *info;
+	const char *program; /* what is compared; the name of info->program without its folder */
+	const char *source;  /* the file that is read */
+	dev_t device;        /* that file; inode 0: not known, or told already */
+	ino_t inode;
+	uint64_t blocks, bytes, reachable_blocks, reachable_bytes, offheap_bytes;
+};
+
+/*
+ * Checks that it goes with those before, and keeps what is told of it.  What it has is added to the
+ * rows then, and query_series_end_moment() called.  Failures are told in error of the rows.
+ */
+enum hg_status query_series_begin_moment(
+	struct hg_series *series, const struct query_addition *addition);
+struct query_series *query_series_rows(struct hg_series *series);
+const struct hg_series_options *query_series_options(const struct hg_series *series);
+/* The session that a series is of; NULL if nothing can be added any more. */
+struct hg_session *query_series_session(const struct hg_series *series);
+
 /* The row of this name below a parent, a new one if there is none. */
 enum hg_status query_series_find(struct query_series *series, uint32_t parent, const char *kind,
 	const char *name, uint32_t *out);
@@ -50,6 +75,15 @@ enum hg_status query_series_add(
 
 /* Rows that nothing was added to since the last addition have nothing any more. */
 enum hg_status query_series_end_moment(struct query_series *series);
+
+/* Whether a row has changed so far, after the end of a moment. */
+bool query_series_has_changed(const struct query_series_row *row);
+/*
+ * Where a row is made that the addition which has ended has: shown if it has changed so far, which
+ * is as the latest snapshot says in which it is not as in the first.
+ */
+enum hg_status query_series_describe(struct query_series *series, struct query_series_row *row,
+	const char *made_at, const char *defined_at);
 
 /* What a row has in each addition. */
 void query_series_expand(

@@ -8,8 +8,7 @@
 
 struct comparison {
 	const struct rep_growth_request *request;
-	struct hg_snapshot *old_snapshot;
-	const struct hg_totals *old_totals, *new_totals;
+	const struct hg_series_moment *from, *to;
 	size_t *rows; /* in the order shown */
 	size_t shown, all;
 };
@@ -95,15 +94,13 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 
 static void write_diff_head(struct rep_context *context, const struct comparison *c)
 {
-	const struct hg_totals *from = c->old_totals, *to = c->new_totals;
+	const struct hg_series_moment *from = c->from, *to = c->to;
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text old_name = {0}, new_name = {0};
-	const struct hg_info *old_info = hg_snapshot_info(c->old_snapshot);
-	const struct hg_info *new_info = hg_snapshot_info(context->snapshot);
 	rep_value_string(emitter, "by", NULL, REP_WORD, rep_growth_key(c->request));
 	rep_prose(emitter, REP_BOLD, "%s -> %s\n",
-		rep_escaped(&old_name, rep_base_name(old_info->path)),
-		rep_escaped(&new_name, rep_base_name(new_info->path)));
+		rep_escaped(&old_name, rep_base_name(from->path)),
+		rep_escaped(&new_name, rep_base_name(to->path)));
 	total_line(emitter, "all blocks", from->blocks, to->blocks, from->bytes, to->bytes);
 	total_line(emitter, "reachable", from->reachable_blocks, to->reachable_blocks,
 		from->reachable_bytes, to->reachable_bytes);
@@ -119,7 +116,7 @@ static void write_diff_head(struct rep_context *context, const struct comparison
 
 static void write_diff(struct rep_context *context, const struct comparison *c)
 {
-	rep_begin(context, "diff", c->old_snapshot);
+	rep_begin_pair(context, "diff", c->from->info, c->to->info);
 	write_diff_head(context, c);
 	write_diff_rows(context, c);
 	rep_more_rows(context->emitter, c->all - c->shown,
@@ -127,15 +124,11 @@ static void write_diff(struct rep_context *context, const struct comparison *c)
 	rep_document_end(context->emitter);
 }
 
-enum hg_status rep_diff(struct rep_context *context, struct hg_snapshot *old_snapshot,
-	const struct rep_growth_request *request)
+enum hg_status rep_diff(struct rep_context *context, const struct rep_growth_request *request)
 {
-	struct comparison c = {.request = request, .old_snapshot = old_snapshot};
-	enum hg_status status = hg_count_totals(old_snapshot, &c.old_totals);
-	if (status == HG_OK)
-		status = hg_count_totals(context->snapshot, &c.new_totals);
-	if (status != HG_OK)
-		return rep_library_failed(context, status);
+	struct comparison c = {.request = request,
+		.from = hg_series_moment_at(request->series, 0),
+		.to = hg_series_moment_at(request->series, 1)};
 	BASE_TRY(rep_growth_rows(context, request, &c.rows, &c.shown, &c.all));
 	write_diff(context, &c);
 	free(c.rows);

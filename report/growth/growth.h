@@ -21,6 +21,14 @@ unsigned rep_growth_columns(const struct rep_growth_request *request, struct rep
 void rep_growth_key_cells(struct rep_emitter *emitter, const struct rep_growth_request *request,
 	const struct hg_series_row *row);
 
+/*
+ * What makes a trend a baseline (query/baseline.c reads it): whether 'shown' rows are all there
+ * are, and which program it is of; then, if they are all, how they hang together.  For formats that
+ * tell all.
+ */
+void rep_baseline_values(struct rep_emitter *emitter, const struct hg_series *series, size_t shown);
+void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *series, size_t shown);
+
 /* Ten-thousandths, which may be negative. */
 void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share);
 /* "97.3 %" of the growth; nothing if there was none. */

@@ -43,6 +43,27 @@ static void draw_curve(struct rep_text *text, const struct trend *t)
 	}
 }
 
+/* What a snapshot is, as other verbs say of theirs in a section (rep_snapshot_values()). */
+static void write_source(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	rep_cell_string(emitter, hg_format_name(info->format));
+	rep_cell_string(emitter, info->title);
+	rep_cell_string(emitter, info->program);
+	rep_cell_string(emitter, info->trigger);
+	rep_cell_string(emitter, info->ocaml_version);
+	rep_cell_bool(emitter, info->native);
+	rep_cell_known(emitter, info->reserved_bits);
+	rep_cell_known(emitter, info->word_size);
+	rep_cell_known(emitter, info->file_bytes);
+	rep_cell_string(emitter, info->profile);
+	rep_cell_string(emitter, info->profile_note);
+	rep_cell_string(emitter, info->type_profile);
+	rep_cell_string(emitter, info->type_note);
+	rep_cell_string(emitter, rep_roots_word(info->all_roots_alike));
+	rep_cell_string(emitter, info->partial);
+	rep_cell_known(emitter, info->partial_offset);
+}
+
 static void write_moments(struct rep_emitter *emitter, const struct trend *t)
 {
 	static const struct rep_column columns[] = {
@@ -56,6 +77,22 @@ static void write_moments(struct rep_emitter *emitter, const struct trend *t)
 		{"reachable_blocks", "reachable", REP_COUNT, 0},
 		{"reachable_bytes", "bytes", REP_BYTES, 0},
 		{"offheap_bytes", NULL, REP_BYTES, 0},
+		{"format", NULL, REP_WORD, 0},
+		{"title", NULL, REP_WORD, 0},
+		{"program", NULL, REP_PATH, 0},
+		{"trigger", NULL, REP_NAME, 0},
+		{"ocaml_version", NULL, REP_WORD, 0},
+		{"native", NULL, REP_WORD, 0},
+		{"reserved_bits", NULL, REP_NUMBER, 0},
+		{"word_size", NULL, REP_NUMBER, 0},
+		{"file_bytes", NULL, REP_BYTES, 0},
+		{"location_source", NULL, REP_PATH, 0},
+		{"location_note", NULL, REP_WORD, 0},
+		{"type_source", NULL, REP_PATH, 0},
+		{"type_note", NULL, REP_WORD, 0},
+		{"roots", NULL, REP_WORD, 0},
+		{"partial", NULL, REP_WORD, 0},
+		{"partial_offset", NULL, REP_NUMBER, 0},
 	};
 	if (emitter->writer->one_part)
 		return;
@@ -72,6 +109,7 @@ static void write_moments(struct rep_emitter *emitter, const struct trend *t)
 		rep_cell_number(emitter, moment->reachable_blocks);
 		rep_cell_number(emitter, moment->reachable_bytes);
 		rep_cell_number(emitter, moment->offheap_bytes);
+		write_source(emitter, moment->info);
 		rep_row_end(emitter);
 	}
 	rep_table_end(emitter);
@@ -288,6 +326,7 @@ static void write_point(struct rep_emitter *emitter, const struct trend *t,
 	rep_growth_share_cell(emitter, row->growth_share);
 	rep_cell_string(emitter, row->made_at);
 	rep_cell_string(emitter, row->defined_at);
+	rep_cell_number(emitter, row->number);
 	rep_row_end(emitter);
 }
 
@@ -304,6 +343,7 @@ static void write_points(struct rep_emitter *emitter, const struct trend *t)
 		{"growth_share", NULL, REP_CHANGE_COUNT, 0},
 		{"made_at", NULL, REP_NAME, 0},
 		{"defined_at", NULL, REP_NAME, REP_NOT_CSV},
+		{"row", NULL, REP_NUMBER, REP_NOT_CSV},
 	};
 	struct rep_column columns[REP_MAX_COLUMNS] = {{"index", NULL, REP_NUMBER, 0}};
 	static const struct hg_measure nothing;
@@ -334,6 +374,7 @@ static void write_trend_head(struct rep_emitter *emitter, const struct trend *t)
 	if (first)
 		rep_value_string(emitter, "partial", NULL, REP_WORD, first);
 	rep_value_string(emitter, "by", NULL, REP_WORD, rep_growth_key(t->request));
+	rep_baseline_values(emitter, t->series, t->shown);
 	if (hg_series_is_sorted(t->series))
 		rep_prose(emitter, REP_PLAIN,
 			"Sorted by time: they were given in another order "
@@ -354,6 +395,7 @@ static void write_trend(struct rep_context *context, const struct trend *t)
 		write_curves(emitter, t);
 	} else {
 		write_points(emitter, t);
+		rep_baseline_names(emitter, t->series, t->shown);
 	}
 	rep_document_end(emitter);
 }

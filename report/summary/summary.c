@@ -111,7 +111,7 @@ enum hg_status rep_summary(struct rep_context *context, const struct rep_summary
 		return write_outside(context);
 	enum hg_status status = ask_summary(context, &summary);
 	if (status == HG_OK) {
-		rep_begin(context, "summary", NULL);
+		rep_begin(context, "summary");
 		if (emitter->writer->one_part) {
 			write_sections(emitter, &summary);
 			rep_summary_values(emitter, &summary);

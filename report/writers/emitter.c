@@ -150,6 +150,11 @@ void rep_cell_number(struct rep_emitter *emitter, uint64_t number)
 	put_cell(emitter, &(struct rep_value){.type = REP_VALUE_NUMBER, .number = number});
 }
 
+void rep_cell_bool(struct rep_emitter *emitter, bool value)
+{
+	put_cell(emitter, &(struct rep_value){.type = REP_VALUE_BOOL, .is_true = value});
+}
+
 void rep_cell_change(struct rep_emitter *emitter, uint64_t from, uint64_t to)
 {
 	put_cell(emitter, &(struct rep_value){.type = REP_VALUE_CHANGE, .change = {from, to}});

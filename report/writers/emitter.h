@@ -89,6 +89,7 @@ void rep_cell_string(struct rep_emitter *emitter, const char *string);
 /* One string for programs and another for people. */
 void rep_cell_labelled(struct rep_emitter *emitter, const char *string, const char *label);
 void rep_cell_number(struct rep_emitter *emitter, uint64_t number);
+void rep_cell_bool(struct rep_emitter *emitter, bool value);
 void rep_cell_change(struct rep_emitter *emitter, uint64_t from, uint64_t to);
 void rep_cell_share(struct rep_emitter *emitter, uint64_t part, uint64_t whole);
 void rep_cell_none(struct rep_emitter *emitter); /* blank, empty, null */

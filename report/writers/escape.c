@@ -166,6 +166,23 @@ void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t lengt
 	}
 }
 
+void rep_text_escape_exact(struct rep_text *text, const char *bytes, size_t length)
+{
+	while (skip_plain(text, &bytes, &length)) {
+		uint32_t character;
+		size_t size = read_character((const uint8_t *)bytes, length, &character);
+		if (size == 0)
+			add_hex_bytes(text, "\\", bytes, 1);
+		else if (character == '\\')
+			rep_text_put(text, "\\\\");
+		else
+			rep_text_add(text, bytes, size);
+		size = size ? size : 1;
+		bytes += size;
+		length -= size;
+	}
+}
+
 void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length)
 {
 	while (skip_plain(text, &bytes, &length)) {

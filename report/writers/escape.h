@@ -22,6 +22,12 @@ void rep_text_escape_xml(struct rep_text *text, const char *bytes, size_t length
 /* The inside of a JSON string; bytes that are not UTF-8 become U+FFFD. */
 void rep_text_escape_json(struct rep_text *text, const char *bytes, size_t length);
 
+/*
+ * What can be turned back into the same bytes, though JSON has no bytes that are not UTF-8: these
+ * as \xHH, and \ doubled.
+ */
+void rep_text_escape_exact(struct rep_text *text, const char *bytes, size_t length);
+
 /* A part of a Graphviz label that shall be drawn as it is; the caller's own "\n" stays outside. */
 void rep_text_escape_dot(struct rep_text *text, const char *bytes, size_t length);
 /* The same of a tooltip. */

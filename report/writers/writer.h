@@ -42,7 +42,7 @@ struct rep_column {
 	unsigned flags;
 };
 
-enum { REP_MAX_COLUMNS = 24 };
+enum { REP_MAX_COLUMNS = 32 };
 
 enum rep_style { REP_PLAIN, REP_BOLD, REP_DIM, REP_GOOD, REP_BAD, REP_BAR };
 

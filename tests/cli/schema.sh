@@ -51,6 +51,11 @@ for key in path location tag module root type type,location callstack function; 
 	written diff diff --by $key $cache0 $cache2
 	written trend trend --by $key $cache0 $cache2
 done
+"$hg" trend -o "$work/base.json" $cache0 $cache2
+written trend trend "$work/base.json"
+written trend trend --limit 5 "$work/base.json" $cache5
+written diff diff "$work/base.json" $cache5
+written check check "$work/base.json" $cache5
 written holders holders $cache5
 written check check $cache0 $cache2 $cache5
 written check check --max-growth 1000% $cache0 $cache2

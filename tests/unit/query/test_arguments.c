@@ -368,6 +368,8 @@ static void functions_that_there_are_not(void **state)
 static void series_that_there_are_not(void **state)
 {
 	struct hg_series *series;
+	struct hg_series_link link;
+	const char *partial;
 	struct hg_measure first = {.blocks = 1}, last, points[2];
 	(void)state;
 	assert_int_equal(hg_series_open(NULL, NULL, &series), HG_ERROR_USAGE);
@@ -387,8 +389,18 @@ static void series_that_there_are_not(void **state)
 	assert_false(hg_series_points(NULL, 0, points));
 	assert_false(hg_series_is_sorted(NULL));
 	assert_false(hg_series_total(NULL, 0, &first));
+	assert_int_equal(hg_series_links(NULL), 0);
+	assert_false(hg_series_link_at(NULL, 0, &link));
+	assert_int_equal(hg_series_read(NULL, "x", NULL, &partial), HG_ERROR_USAGE);
+	assert_string_equal(partial, "");
+	assert_false(hg_is_baseline(NULL, "x"));
+	assert_false(hg_is_baseline(session, NULL));
+	assert_false(hg_is_baseline(session, "."));
+	assert_false(hg_is_baseline(session, "no such file"));
 	assert_int_equal(hg_series_open(session, NULL, &series), HG_OK);
 	assert_int_equal(hg_series_add(series, NULL), HG_ERROR_USAGE);
+	assert_usage(hg_series_read(series, NULL, NULL, NULL));
+	assert_false(hg_series_link_at(series, 0, &link));
 	assert_int_equal(hg_series_add(series, snapshot), HG_OK);
 	/* Before the end there is nothing. */
 	assert_int_equal(hg_series_moments(series) + hg_series_count(series), 0);
@@ -397,6 +409,12 @@ static void series_that_there_are_not(void **state)
 	assert_usage(hg_series_add(series, snapshot));
 	assert_int_equal(hg_series_moments(series), 1);
 	assert_null(hg_series_moment_at(series, 1));
+	assert_int_equal(hg_series_read(series, "x", NULL, NULL), HG_ERROR_USAGE);
+	assert_true(hg_series_links(series) > 0);
+	assert_true(hg_series_link_at(series, 0, &link));
+	assert_int_equal(link.parent, UINT32_MAX);
+	assert_false(hg_series_link_at(series, 0, NULL));
+	assert_false(hg_series_link_at(series, (uint32_t)hg_series_links(series), &link));
 	assert_int_equal(hg_series_count(series), 0);
 	assert_false(hg_series_points(series, 0, points));
 	assert_false(hg_series_total(series, 0, NULL));
