@@ -384,6 +384,8 @@ static void check_some_objects(struct context *c)
 	}
 }
 
+#include "tests/fuzz/answers_retention.h"
+
 static void check_answers(struct context *c)
 {
 	c->root = hg_virtual_root(c->snapshot);
@@ -402,6 +404,11 @@ static void check_answers(struct context *c)
 	check_nearest(c, "loc:a.ml:1");
 	check_picture(c);
 	check_suspects(c);
+	check_retention(c);
+	check_sets(c);
+	check_waste(c);
+	check_edges(c);
+	check_growth(c);
 	check_some_objects(c);
 }
 
