@@ -390,6 +390,24 @@ def junit(label, verb, arguments, names):
     ok(f"{label}: {verb} as JUnit XML", None if wanted == hostile else differ(wanted, hostile))
 
 
+def endless():
+    """Names of 64 KB: some are cut, but nothing breaks."""
+    make_core("endless", "4.13.1", [b"L" * 65536, "漢".encode() * 20000, b"x / " * 16384 + b"x", b"<" * 65536,
+                                    b"\x1b" * 65536, b'"' * 65536])
+    core = os.path.abspath(f"{FIXTURES}/cores/tiny-4.13.1.core.zst")
+    rest = ["--prof", "endless/exe.prof", core]
+    for verb in "tree", "holders", "summary", "top --by function", "why --referrers type:.", "retained type:.", "waste":
+        outs = [run(verb.split() + ["--format", form] + rest) for form in TABLES]
+        bad = [d.stderr for d in outs if d.returncode] or harmless(outs[2].stdout)
+        rows = list(csv.reader(io.StringIO(raw(outs[0].stdout), newline=""), strict=True))
+        if any(len(row) != len(rows[0]) for row in rows):
+            bad = bad or "rows of other lengths"
+        json.loads(outs[1].stdout.decode("utf-8", "strict"))
+        ok(f"64 KB: {verb}", bad or None)
+    done = run(["dot", "--min", "0"] + rest)
+    check_dot("64 KB: dot", done.stdout, done.stdout, None)
+
+
 def files(label, words):
     """Names of files, reasons of suppressions and patterns are the user's own, but not always typed by him."""
     for i, word in enumerate(w.replace(b"/", b"|")[:200] for w in words):
@@ -433,3 +451,4 @@ for label, words in SETS.items():
             cores(f"{label}, {version}", words, version)
     dumps(label, words)
     files(label, words)
+endless()
