@@ -52,6 +52,7 @@ static struct hg_check_row row_of_path(enum hg_check_kind kind, const struct hg_
 		.path = row->name,
 		.made_at = row->made_at,
 		.defined_at = row->defined_at,
+		.held_by = row->held_by,
 		.first = row->first,
 		.last = row->last,
 		.growth_share = row->growth_share};
@@ -92,6 +93,7 @@ static enum hg_status check_totals(struct checker *c)
 	struct hg_check_row row = {.path = "all roots",
 		.made_at = "",
 		.defined_at = "",
+		.held_by = "",
 		.first = before,
 		.last = last,
 		.kind = HG_CHECK_GROWTH,
@@ -144,6 +146,7 @@ static enum hg_status check_type(struct checker *c, const struct hg_type_limit *
 		.path = limit->type,
 		.made_at = "",
 		.defined_at = "",
+		.held_by = "",
 		.last = {.blocks = limit->found}};
 	if (limit->found <= limit->most)
 		return HG_OK;

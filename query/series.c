@@ -6,6 +6,7 @@
  * parent does not grow so, as what hangs on growing blocks grows with them.  (Shark's heap growth,
  * square/leakcanary: docs/heap-growth.md, keeps what grows at each step of a repeated scenario.)
  */
+#include "query/retention/held_by.h"
 #include "query/retention/made_at.h"
 #include "query/shared/result.h"
 #include "query/retention/tree.h"
@@ -218,11 +219,6 @@ static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot 
 	return query_series_describe(&series->all, row, made_at, defined_at);
 }
 
-static bool kind_passes(const struct hg_snapshot *snapshot, enum hg_root_kind kind)
-{
-	return (kind == HG_ROOT_STACK || kind == HG_ROOT_LOCAL) && !snapshot->snap.all_roots_alike;
-}
-
 static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *snapshot,
 	const struct query_retention *tree, uint32_t *row_of)
 {
@@ -237,15 +233,28 @@ static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *sn
 		row->shown.is_memprof = query_retention_is_memprof(tree, i);
 		const struct query_path_class *class = &tree->classes.all[tree->nodes[i].class];
 		row->is_root = i && class->is_root;
-		row->passes = row->shown.depth > 1
-				      ? all->rows[parent].passes
-				      : row->is_root && kind_passes(snapshot, class->kind);
+		row->passes = row->shown.depth > 1 ? all->rows[parent].passes
+						   : i && query_path_class_passes(snapshot, class);
 		BASE_TRY(query_series_add(all, row_of[i], &measure));
 	}
 	BASE_TRY(query_series_end_moment(all));
 	for (uint32_t i = 1; i < tree->count; i++)
 		BASE_TRY(describe_row(series, snapshot, tree, i, &all->rows[row_of[i]]));
 	return HG_OK;
+}
+
+struct held_rows {
+	struct hg_series *series;
+	const uint32_t *row_of;
+};
+
+static enum hg_status keep_held_by(void *data, uint32_t node, const char *holders)
+{
+	const struct held_rows *held = data;
+	struct query_series *all = &held->series->all;
+	struct hg_series_row *row = &all->rows[held->row_of[node]].shown;
+	return strcmp(holders, row->held_by) == 0 ? HG_OK
+						  : query_series_keep(all, holders, &row->held_by);
 }
 
 static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *snapshot)
@@ -258,6 +267,10 @@ static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *sna
 		query_alloc(snapshot, tree.count, sizeof(*row_of), (void **)&row_of);
 	if (status == HG_OK) {
 		status = add_paths(series, snapshot, &tree, row_of);
+		struct held_rows held = {series, row_of};
+		/* What is in the first one only does not grow. */
+		if (status == HG_OK && series->all.moment_count > 1)
+			status = query_held_by(snapshot, &tree, keep_held_by, &held);
 		free(row_of);
 	}
 	query_retention_close(&tree);
@@ -668,6 +681,9 @@ static enum hg_status finish_series(struct hg_series *series)
 	}
 	sort_moments(series);
 	for (uint32_t i = 0; i < series->all.row_count && count; i++) {
+		if (series->all.rows[i].shown.depth > 1)
+			series->all.rows[i].shown.held_by =
+				series->all.rows[series->all.rows[i].parent].shown.held_by;
 		measure_row(series, i, points);
 		sum_row(series, i, points);
 	}

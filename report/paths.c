@@ -46,20 +46,28 @@ static void put_other_places(struct rep_text *text, const char *places, const ch
 	}
 }
 
-void rep_path_prose_places(struct rep_emitter *emitter, const char *indent, const char *made_at,
-	const char *defined_at)
+/* A line, if there is something to say. */
+static void prose_place(
+	struct rep_emitter *emitter, const char *indent, const char *what, const char *place)
 {
-	struct rep_text places = {0}, escaped = {0};
-	put_other_places(&places, made_at, defined_at);
-	if (*rep_text_string(&places))
-		rep_prose(emitter, REP_PLAIN, "%smade at %s\n", indent,
-			rep_escaped(&escaped, rep_text_string(&places)));
-	if (*defined_at)
-		rep_prose(emitter, REP_PLAIN, "%sthe root is defined at %s\n", indent,
-			rep_escaped(&escaped, defined_at));
-	emitter->failed |= places.failed || escaped.failed;
-	rep_text_release(&places);
+	struct rep_text escaped = {0};
+	if (*place)
+		rep_prose(emitter, REP_PLAIN, "%s%s %s\n", indent, what,
+			rep_escaped(&escaped, place));
+	emitter->failed |= escaped.failed;
 	rep_text_release(&escaped);
+}
+
+void rep_path_prose_places(
+	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places)
+{
+	struct rep_text made_at = {0};
+	put_other_places(&made_at, places->made_at, places->defined_at);
+	prose_place(emitter, indent, "held by", places->held_by);
+	prose_place(emitter, indent, "made at", rep_text_string(&made_at));
+	prose_place(emitter, indent, "the root is defined at", places->defined_at);
+	emitter->failed |= made_at.failed;
+	rep_text_release(&made_at);
 }
 
 void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row)

@@ -18,11 +18,14 @@ void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, si
 void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 
 /*
- * Both for people, a line each behind 'indent': where the blocks of a path are made, without what
- * the second line says, where its root is defined.
+ * For people, of a path in a series, a line each behind 'indent': what holds it if it has no root,
+ * where its blocks are made, and where its root is defined, which the line before leaves out.
  */
-void rep_path_prose_places(struct rep_emitter *emitter, const char *indent, const char *made_at,
-	const char *defined_at);
+struct rep_path_places {
+	const char *held_by, *made_at, *defined_at; /* "" */
+};
+void rep_path_prose_places(
+	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places);
 
 /* ".data", "[]", or "": as hg_retention_field() says. */
 void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row);

@@ -95,6 +95,10 @@ struct hg_series_row {
 	const char *made_at;    /* "cache.ml:12;cache.ml:30", as hg_retention_made_at() in the last
 				   snapshot where it differs from the first; "" */
 	const char *defined_at; /* of the root of a path; "" */
+	const char *held_by;    /* of a path that begins with no root, and with what retains a
+				   hundredth of all: what holds that in the last snapshot but
+				   the first, "global Cache.by_name;global Cache.by_age;2 more";
+				   else "" */
 	uint32_t depth;         /* of a path; else 0 */
 	bool is_memprof;        /* records of Gc.Memprof itself, which are no growth */
 	bool changed;           /* between any two of the snapshots */
@@ -215,7 +219,7 @@ enum hg_check_kind {
 struct hg_check_row {
 	enum hg_check_kind kind;
 	const char *path; /* "all roots" of the growth and the total, "type:RE" of a type */
-	const char *made_at, *defined_at; /* of a path; "" */
+	const char *made_at, *defined_at, *held_by; /* of a path; "" */
 	struct hg_measure first, last;
 	int64_t growth_share;
 	const struct hg_suppression *suppressed; /* NULL: it is a failure */

@@ -82,6 +82,14 @@ enum hg_status query_path_class_of_root(
 size_t query_root_class_name(const struct hg_snapshot *snapshot, hg_node root, bool in_series,
 	char *buffer, size_t size);
 
+/* Whether it is one of roots that pass: they hold only what no lasting root does. */
+static inline bool query_path_class_passes(
+	const struct hg_snapshot *snapshot, const struct query_path_class *class)
+{
+	return class->is_root && !snapshot->snap.all_roots_alike &&
+	       (class->kind == HG_ROOT_STACK || class->kind == HG_ROOT_LOCAL);
+}
+
 /* One for what has no other, by name. */
 enum hg_status query_path_class_named(
 	struct query_path_classes *classes, const char *name, uint32_t *out);

@@ -54,7 +54,7 @@ enum hg_status query_series_find(struct query_series *series, uint32_t parent, c
 		.next = QUERY_NO_ROW,
 		.made_at = "",
 		.defined_at = "",
-		.shown = {.kind = "", .name = "", .made_at = "", .defined_at = ""}};
+		.shown = {.kind = "", .name = "", .made_at = "", .defined_at = "", .held_by = ""}};
 	BASE_TRY(query_series_keep(series, name, &row->own_name));
 	BASE_TRY(query_series_keep(series, kind, &row->shown.kind));
 	row->shown.name = row->own_name;

@@ -4,6 +4,8 @@
 #include "report/growth/growth.h"
 #include "report/paths.h"
 
+enum { HALF_OF_GROWTH = 5000 }; /* ten-thousandths */
+
 static const struct rep_column columns[] = {
 	{"path", NULL, REP_NAME, 0},
 	{"blocks_first", NULL, REP_COUNT, 0},
@@ -14,6 +16,7 @@ static const struct rep_column columns[] = {
 	{"made_at", NULL, REP_NAME, 0},
 	{"defined_at", NULL, REP_NAME, 0},
 	{"limit", NULL, REP_WORD, 0},
+	{"held_by", NULL, REP_NAME, REP_NOT_CSV},
 };
 
 static void put_growth(struct rep_text *text, const struct hg_check_row *row)
@@ -61,6 +64,7 @@ static void write_check_row(struct rep_emitter *emitter, const struct hg_check_r
 	rep_cell_string(emitter, row->made_at);
 	rep_cell_string(emitter, row->defined_at);
 	rep_cell_string(emitter, row->limit);
+	rep_cell_string(emitter, row->held_by);
 	rep_row_end(emitter);
 }
 
@@ -75,7 +79,38 @@ static void write_check_rows(struct rep_emitter *emitter, const struct hg_check 
 	rep_table_end(emitter);
 }
 
-static void prose_check_row(struct rep_emitter *emitter, const struct hg_check_row *row)
+/* The path nearest to the roots that gathers half of the growth or more in blocks of its own; or
+ * NULL. */
+static const struct hg_series_row *find_most_growth(const struct hg_series *series)
+{
+	const struct hg_series_row *most = NULL;
+	for (size_t i = 0; i < hg_series_count(series); i++) {
+		const struct hg_series_row *row = hg_series_at(series, i);
+		if (row->growth_share >= HALF_OF_GROWTH && row->last.blocks > row->first.blocks &&
+			!row->is_memprof && (!most || row->depth < most->depth))
+			most = row;
+	}
+	return most;
+}
+
+static void prose_most_growth(struct rep_emitter *emitter, const struct hg_series *series)
+{
+	const struct hg_series_row *most = find_most_growth(series);
+	struct rep_text share = {0}, escaped = {0};
+	if (!most)
+		return;
+	rep_growth_share(&share, most->growth_share);
+	rep_prose(emitter, REP_PLAIN, "            %s of the growth: %s\n", rep_text_string(&share),
+		rep_escaped(&escaped, most->name));
+	rep_path_prose_places(emitter, "            ",
+		&(struct rep_path_places){most->held_by, most->made_at, most->defined_at});
+	emitter->failed |= share.failed || escaped.failed;
+	rep_text_release(&share);
+	rep_text_release(&escaped);
+}
+
+static void prose_check_row(
+	struct rep_emitter *emitter, const struct hg_series *series, const struct hg_check_row *row)
 {
 	struct rep_text reason = {0}, escaped = {0};
 	rep_check_reason(&reason, row);
@@ -85,7 +120,10 @@ static void prose_check_row(struct rep_emitter *emitter, const struct hg_check_r
 	rep_prose(emitter, row->suppressed ? REP_DIM : REP_BAD, "  %s  %s\n",
 		row->suppressed ? "        " : "FAIL    ", rep_escaped(&escaped, row->path));
 	rep_prose(emitter, REP_PLAIN, "            %s\n", rep_text_string(&reason));
-	rep_path_prose_places(emitter, "            ", row->made_at, row->defined_at);
+	rep_path_prose_places(emitter, "            ",
+		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at});
+	if (row->kind == HG_CHECK_GROWTH)
+		prose_most_growth(emitter, series);
 	rep_text_release(&reason);
 	rep_text_release(&escaped);
 }
@@ -95,7 +133,7 @@ static void prose_check(struct rep_emitter *emitter, const struct rep_growth_req
 {
 	size_t moments = hg_series_moments(request->series);
 	for (size_t i = 0; i < check->count; i++)
-		prose_check_row(emitter, check->rows[i]);
+		prose_check_row(emitter, request->series, check->rows[i]);
 	if (check->failures == 0)
 		rep_prose(emitter, REP_GOOD, "  OK        %zu snapshots keep to their limits\n",
 			moments);

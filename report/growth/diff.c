@@ -32,6 +32,7 @@ static unsigned fill_columns(const struct rep_growth_request *request, struct re
 		{"growth_share", NULL, REP_CHANGE_COUNT, 0},
 		{"made_at", NULL, REP_NAME, 0},
 		{"defined_at", NULL, REP_NAME, REP_NOT_CSV},
+		{"held_by", NULL, REP_NAME, REP_NOT_CSV},
 	};
 	unsigned count = rep_growth_columns(request, columns);
 	memcpy(columns + count, measures, sizeof(measures));
@@ -59,6 +60,7 @@ static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_
 	rep_growth_share_cell(emitter, row->growth_share);
 	rep_cell_string(emitter, row->made_at);
 	rep_cell_string(emitter, row->defined_at);
+	rep_cell_string(emitter, row->held_by);
 	rep_row_end(emitter);
 }
 

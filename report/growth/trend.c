@@ -207,7 +207,8 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	else
 		rep_prose(emitter, REP_PLAIN, "      %s%s%s\n", row->kind, *row->kind ? " " : "",
 			rep_escaped(&escaped, row->name));
-	rep_path_prose_places(emitter, "    ", row->made_at, row->defined_at);
+	rep_path_prose_places(emitter, "    ",
+		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at});
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
@@ -327,6 +328,7 @@ static void write_point(struct rep_emitter *emitter, const struct trend *t,
 	rep_cell_string(emitter, row->made_at);
 	rep_cell_string(emitter, row->defined_at);
 	rep_cell_number(emitter, row->number);
+	rep_cell_string(emitter, row->held_by);
 	rep_row_end(emitter);
 }
 
@@ -344,6 +346,7 @@ static void write_points(struct rep_emitter *emitter, const struct trend *t)
 		{"made_at", NULL, REP_NAME, 0},
 		{"defined_at", NULL, REP_NAME, REP_NOT_CSV},
 		{"row", NULL, REP_NUMBER, REP_NOT_CSV},
+		{"held_by", NULL, REP_NAME, REP_NOT_CSV},
 	};
 	struct rep_column columns[REP_MAX_COLUMNS] = {{"index", NULL, REP_NUMBER, 0}};
 	static const struct hg_measure nothing;

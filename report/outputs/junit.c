@@ -38,6 +38,8 @@ static void write_case(FILE *stream, const struct hg_check_row *row)
 		put_attribute(stream, "message", rep_text_string(&reason));
 		fputs(">", stream);
 		put_text(stream, "", row->path);
+		if (*row->held_by)
+			put_text(stream, "\nheld by ", row->held_by);
 		if (*row->made_at)
 			put_text(stream, "\nmade at ", row->made_at);
 		fputs("</failure>\n", stream);

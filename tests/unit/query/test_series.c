@@ -377,6 +377,25 @@ static const struct truth_row *truth_of(const struct truth *t, const char *path)
 	return NULL;
 }
 
+/* What begins with no root is held by slots of one name, which is told of a hundredth or more. */
+static void compare_holders(const struct truth *t, const struct truth_row *row, const char *held_by)
+{
+	unsigned large = 0;
+	const struct truth_row *top = row;
+	while (top->above >= 0)
+		top = &t->rows[top->above];
+	for (unsigned i = 0; i < t->moments; i++) {
+		uint64_t all = 0;
+		for (unsigned k = 0; k < t->count; k++)
+			all += t->rows[k].above < 0 ? t->rows[k].retained[i] : 0;
+		large += top->retained[i] && top->retained[i] >= all / 100;
+	}
+	if (strncmp(top->path, "tag ", 4) != 0 || large == 0)
+		assert_string_equal(held_by, "");
+	else if (large > 1 || *held_by)
+		assert_string_equal(held_by, "other root");
+}
+
 static void compare_row(const struct world *w, const struct hg_series *series, size_t number)
 {
 	const struct hg_series_row *row = hg_series_at(series, number);
@@ -392,6 +411,7 @@ static void compare_row(const struct world *w, const struct hg_series *series, s
 		fail_msg("%s: grows %d, share %" PRId64 ", not %d, %" PRId64, row->name, row->grows,
 			row->growth_share, true_row->grows, true_row->share);
 	assert_int_equal(row->changed, has_changed(&w->truth, true_row));
+	compare_holders(&w->truth, true_row, row->held_by);
 }
 
 /* What grows first, then what changed most, then by name. */
