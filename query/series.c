@@ -315,6 +315,12 @@ static enum hg_status describe_class(struct hg_series *series, struct hg_snapsho
 
 enum { LONGEST_CLASS = 1 << 16 }; /* of call stacks */
 
+static bool is_root_inside(struct hg_snapshot *snapshot, hg_node root)
+{
+	struct hg_block block = *hg_describe_block(snapshot, root);
+	return block.idom != HG_NO_NODE && block.idom != hg_virtual_root(snapshot);
+}
+
 /* 'names' has room for two of them. */
 static enum hg_status add_class(struct hg_series *series, struct hg_snapshot *snapshot,
 	const struct hg_class *class, char *names, uint32_t *row)
@@ -327,6 +333,8 @@ static enum hg_status add_class(struct hg_series *series, struct hg_snapshot *sn
 		.retained_offheap_bytes = class->retained_offheap_bytes};
 	name_class(snapshot, series->options.key, class->id, names, name, LONGEST_CLASS);
 	BASE_TRY(query_series_find(&series->all, QUERY_NO_ROW, names, name, row));
+	if (series->options.key == HG_BY_ROOT)
+		series->all.rows[*row].shown.is_inside |= is_root_inside(snapshot, class->id);
 	return query_series_add(&series->all, *row, &measure);
 }
 

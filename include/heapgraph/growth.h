@@ -113,6 +113,8 @@ struct hg_series_row {
 	int64_t growth_share; /* of the growth of all rows in retained bytes, in and outside of the
 				 heap: ten-thousandths; 0 if there was none */
 	uint32_t number;      /* for hg_series_link_at() */
+	bool is_inside; /* of a root: what it retains something else does, too, as of the stack of a
+			   suspended fiber what holds the fiber; not known of baselines */
 };
 #define HG_LEAST_GROWTH 4096
 
