@@ -304,16 +304,22 @@ static void say_types(const struct cli_run *run, const struct hg_info *info)
 		print_source(info, "types", info->type_profile, info->type_note);
 }
 
+void cli_say_partial(const struct hg_info *info)
+{
+	struct rep_text reason = {0};
+	if (!*info->partial)
+		return;
+	rep_text_put(&reason, "PARTIAL: ");
+	rep_partial_reason(&reason, info);
+	cli_print_note(info->path, rep_text_string(&reason));
+	rep_text_release(&reason);
+}
+
 /* What a user has to know about a snapshot and does not find in the report itself. */
 static void say_about_sources(struct cli_run *run, const struct hg_info *info)
 {
-	if (*info->partial && chosen_writer(run)->one_part) {
-		struct rep_text reason = {0};
-		rep_text_put(&reason, "PARTIAL: ");
-		rep_partial_reason(&reason, info);
-		cli_print_note(info->path, rep_text_string(&reason));
-		rep_text_release(&reason);
-	}
+	if (chosen_writer(run)->one_part)
+		cli_say_partial(info);
 	say_types(run, info);
 	if (run->verb->tells & CLI_TELLS_LOCATIONS || names_locations(run) || !cli_for_people(run))
 		return;

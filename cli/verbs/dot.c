@@ -8,19 +8,6 @@
 /* DOT is written by ourselves, all others are drawn. */
 static const char *const picture_extensions[] = {"dot", "svg", "png", "pdf", NULL};
 
-/* A picture is not a table: that it is partial stands in its title, and is said here, too. */
-static void say_partial_picture(struct cli_run *run)
-{
-	struct rep_text reason = {0};
-	if (!run->partial)
-		return;
-	struct hg_info info = *hg_snapshot_info(run->context.snapshot);
-	rep_text_put(&reason, "PARTIAL: ");
-	rep_partial_reason(&reason, &info);
-	cli_print_note(info.path, rep_text_string(&reason));
-	rep_text_release(&reason);
-}
-
 static enum hg_status run_dot(struct cli_run *run)
 {
 	const struct cli_values *values = &run->values;
@@ -41,7 +28,9 @@ static enum hg_status run_dot(struct cli_run *run)
 	BASE_TRY(cli_begin_with_snapshot(run));
 	if (values->blocks)
 		BASE_TRY(cli_from_node(run, &blocks.from));
-	say_partial_picture(run);
+	/* It stands in the title of the picture, and is said here, too. */
+	struct hg_info info = *hg_snapshot_info(run->context.snapshot);
+	cli_say_partial(&info);
 	return values->blocks ? rep_dot_blocks(&run->context, &blocks, run->sink.stream)
 			      : rep_dot(&run->context, &request, run->sink.stream);
 }

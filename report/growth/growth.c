@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+enum { NS_PER_SECOND = 1000000000, HOUR = 3600 };
+
 const char *rep_growth_key(const struct rep_growth_request *request)
 {
 	return request->by_path ? "path" : hg_key_name(request->key);
@@ -137,4 +139,59 @@ void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share)
 {
 	uint64_t size = share < 0 ? -(uint64_t)share : (uint64_t)share;
 	rep_cell_change(emitter, share < 0 ? size : 0, share < 0 ? 0 : size);
+}
+
+uint64_t rep_growth_period(const struct hg_series *series)
+{
+	size_t count = hg_series_moments(series);
+	if (count == 0)
+		return 0;
+	uint64_t first = hg_series_moment_at(series, 0)->time_ns;
+	uint64_t last = hg_series_moment_at(series, count - 1)->time_ns;
+	return first == HG_UNKNOWN || last == HG_UNKNOWN || last < first ? 0 : last - first;
+}
+
+void rep_growth_change(struct rep_text *text, uint64_t from, uint64_t to)
+{
+	rep_text_put(text, to < from ? "-" : "+");
+	rep_text_size(text, rep_difference(from, to));
+}
+
+void rep_growth_rate(struct rep_text *text, uint64_t elapsed_ns, uint64_t from, uint64_t to)
+{
+	__extension__ unsigned __int128 change = rep_difference(from, to);
+	if (elapsed_ns == 0)
+		return;
+	uint64_t rate = (uint64_t)(change * HOUR * NS_PER_SECOND / elapsed_ns);
+	rep_text_put(text, to < from ? ", -" : ", +");
+	rep_text_size(text, rate);
+	rep_text_put(text, " per hour");
+}
+
+static void put_elapsed(struct rep_text *text, uint64_t elapsed_ns)
+{
+	uint64_t seconds = elapsed_ns / NS_PER_SECOND;
+	if (seconds < 2)
+		rep_text_printf(text, "%llu ms", (unsigned long long)(elapsed_ns / 1000000));
+	else if (seconds >= 2 * HOUR)
+		rep_text_printf(text, "%llu h", (unsigned long long)(seconds / HOUR));
+	else if (seconds >= 120)
+		rep_text_printf(text, "%llu min", (unsigned long long)(seconds / 60));
+	else
+		rep_text_printf(text, "%llu s", (unsigned long long)seconds);
+}
+
+void rep_growth_line(
+	struct rep_text *text, const char *what, uint64_t elapsed_ns, uint64_t from, uint64_t to)
+{
+	rep_text_size(text, from);
+	rep_text_put(text, " -> ");
+	rep_text_size(text, to);
+	rep_text_printf(text, " %s: ", what);
+	rep_growth_change(text, from, to);
+	if (elapsed_ns) {
+		rep_text_put(text, " in ");
+		put_elapsed(text, elapsed_ns);
+	}
+	rep_growth_rate(text, elapsed_ns, from, to);
 }

@@ -34,4 +34,14 @@ void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share);
 /* "97.3 %" of the growth; nothing if there was none. */
 void rep_growth_share(struct rep_text *text, int64_t share);
 
+/* From the first snapshot to the last; 0: not known. */
+uint64_t rep_growth_period(const struct hg_series *series);
+/* "+9.4 MB", "-16 B" */
+void rep_growth_change(struct rep_text *text, uint64_t from, uint64_t to);
+/* ", +1.2 GB per hour"; nothing if the period is not known. */
+void rep_growth_rate(struct rep_text *text, uint64_t elapsed_ns, uint64_t from, uint64_t to);
+/* "4.0 MB -> 13.4 MB held by roots: +9.4 MB in 28 s, +1.2 GB per hour" */
+void rep_growth_line(
+	struct rep_text *text, const char *what, uint64_t elapsed_ns, uint64_t from, uint64_t to);
+
 #endif

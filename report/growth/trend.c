@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_COLUMNS = 32, LEAKS_TOLD = 5, NS_PER_SECOND = 1000000000, HOUR = 3600 };
+enum { CURVE_COLUMNS = 32, LEAKS_TOLD = 5 };
 
 /* What is written, and room for what one row was in each snapshot. */
 struct trend {
@@ -115,38 +115,6 @@ static void write_moments(struct rep_emitter *emitter, const struct trend *t)
 	rep_table_end(emitter);
 }
 
-/* "+9.4 MB", "-16 B" */
-static void put_change(struct rep_text *text, uint64_t from, uint64_t to)
-{
-	rep_text_put(text, to < from ? "-" : "+");
-	rep_text_size(text, rep_difference(from, to));
-}
-
-/* ", +1.2 GB per hour", if the times of the snapshots are known. */
-static void put_rate(struct rep_text *text, const struct trend *t, uint64_t from, uint64_t to)
-{
-	__extension__ unsigned __int128 change = rep_difference(from, to);
-	if (t->elapsed_ns == 0)
-		return;
-	uint64_t rate = (uint64_t)(change * HOUR * NS_PER_SECOND / t->elapsed_ns);
-	rep_text_put(text, to < from ? ", -" : ", +");
-	rep_text_size(text, rate);
-	rep_text_put(text, " per hour");
-}
-
-static void put_elapsed(struct rep_text *text, uint64_t elapsed_ns)
-{
-	uint64_t seconds = elapsed_ns / NS_PER_SECOND;
-	if (seconds < 2)
-		rep_text_printf(text, "%llu ms", (unsigned long long)(elapsed_ns / 1000000));
-	else if (seconds >= 2 * HOUR)
-		rep_text_printf(text, "%llu h", (unsigned long long)(seconds / HOUR));
-	else if (seconds >= 120)
-		rep_text_printf(text, "%llu min", (unsigned long long)(seconds / 60));
-	else
-		rep_text_printf(text, "%llu s", (unsigned long long)seconds);
-}
-
 /* One line on all of it: how much, in what time. */
 static void prose_growth(struct rep_emitter *emitter, const struct trend *t)
 {
@@ -154,17 +122,7 @@ static void prose_growth(struct rep_emitter *emitter, const struct trend *t)
 	struct rep_text line = {0};
 	hg_series_total(t->series, 0, &first);
 	hg_series_total(t->series, t->moments - 1, &last);
-	uint64_t from = first.weight, to = last.weight;
-	rep_text_size(&line, from);
-	rep_text_put(&line, " -> ");
-	rep_text_size(&line, to);
-	rep_text_put(&line, " held by roots: ");
-	put_change(&line, from, to);
-	if (t->elapsed_ns) {
-		rep_text_put(&line, " in ");
-		put_elapsed(&line, t->elapsed_ns);
-	}
-	put_rate(&line, t, from, to);
+	rep_growth_line(&line, "held by roots", t->elapsed_ns, first.weight, last.weight);
 	rep_prose(emitter, REP_PLAIN, "\n%s\n", rep_text_string(&line));
 	rep_text_release(&line);
 }
@@ -192,11 +150,11 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	const struct hg_series_row *row = hg_series_at(t->series, number);
 	uint64_t from = row->first.weight, to = row->last.weight;
 	struct rep_text line = {0}, escaped = {0};
-	put_change(&line, from, to);
+	rep_growth_change(&line, from, to);
 	rep_text_put(&line, " (");
 	rep_growth_share(&line, row->growth_share);
 	rep_text_put(&line, " of the growth");
-	put_rate(&line, t, from, to);
+	rep_growth_rate(&line, t->elapsed_ns, from, to);
 	rep_text_put(&line, "): ");
 	rep_text_count(&line, row->first.blocks);
 	rep_text_put(&line, " -> ");
@@ -403,22 +361,12 @@ static void write_trend(struct rep_context *context, const struct trend *t)
 	rep_document_end(emitter);
 }
 
-static uint64_t elapsed_time(const struct hg_series *series)
-{
-	size_t count = hg_series_moments(series);
-	if (count == 0)
-		return 0;
-	uint64_t first = hg_series_moment_at(series, 0)->time_ns;
-	uint64_t last = hg_series_moment_at(series, count - 1)->time_ns;
-	return first == HG_UNKNOWN || last == HG_UNKNOWN || last < first ? 0 : last - first;
-}
-
 enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_request *request)
 {
 	struct trend t = {.request = request,
 		.series = request->series,
 		.moments = hg_series_moments(request->series),
-		.elapsed_ns = elapsed_time(request->series)};
+		.elapsed_ns = rep_growth_period(request->series)};
 	BASE_TRY(rep_growth_rows(context, request, &t.rows, &t.shown, &t.all));
 	t.points = calloc(t.moments + 1, sizeof(*t.points));
 	enum hg_status status = HG_OK;

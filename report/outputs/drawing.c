@@ -84,7 +84,9 @@ static enum hg_status render(
 	GVC_t *graphviz = gvContext();
 	if (!graphviz)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
-	if (gvLayout(graphviz, drawing->graph, "dot")) {
+	/* What _background draws needs the latter: with the former Graphviz 2.43 ends by a signal.
+	 */
+	if (gvLayout(graphviz, drawing->graph, drawing->is_placed ? "nop2" : "dot")) {
 		gvFreeContext(graphviz);
 		return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
 			"Graphviz cannot lay out the picture");

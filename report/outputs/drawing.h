@@ -13,6 +13,7 @@
 struct rep_drawing {
 	Agraph_t *graph;
 	struct rep_text text; /* the value being built */
+	bool is_placed;       /* nodes have their places already: attribute pos */
 };
 
 struct rep_drawing_default {

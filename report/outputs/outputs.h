@@ -17,6 +17,13 @@ enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
 enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
 void rep_hp_release(struct rep_hp *hp);
 
+/*
+ * A series of snapshots as stacked areas over time ("svg", "png" or "pdf"): what grows, then what
+ * is largest, and the rest.  Its rows are also those that never changed.
+ */
+enum hg_status rep_trend_chart(struct rep_context *context,
+	const struct rep_growth_request *request, const char *picture, FILE *stream);
+
 /* The outcome of check as JUnit XML: a test case for each row, or one that has passed. */
 enum hg_status rep_junit(struct rep_context *context, const struct hg_check *check, FILE *stream);
 

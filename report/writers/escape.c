@@ -26,15 +26,18 @@ static size_t read_character(const uint8_t *bytes, size_t length, uint32_t *char
 	return size;
 }
 
-/* Characters that a terminal would obey, hide or use to turn the text around. */
+/*
+ * Characters that a terminal would obey, hide or use to turn the text around, and those that XML
+ * has not: Graphviz writes them into SVG as they are.
+ */
 static bool deceives(uint32_t character)
 {
 	return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0xad ||
 	       (character >= 0x200b && character <= 0x200f) ||
 	       (character >= 0x2028 && character <= 0x202e) ||
 	       (character >= 0x2060 && character <= 0x206f) || character == 0xfeff ||
-	       (character >= 0xfff9 && character <= 0xfffb) ||
-	       (character >= 0xe0000 && character <= 0xe0fff);
+	       (character >= 0xfff9 && character <= 0xfffb) || character == 0xfffe ||
+	       character == 0xffff || (character >= 0xe0000 && character <= 0xe0fff);
 }
 
 /*

@@ -26,7 +26,7 @@ SETS = {
     "controls and separators": [CONTROLS, b"a\r\nb,\"c\"\";\t'd'", b"\\n\\N\\\"]}\\", b",", b"\n", b'"'],
     "terminals": [b"\x1b]0;x\x07\x1b[31m\x9b2J", "\u009b31m\u202egnp.\u2066x\u200b\ufeff\U000e0041".encode(),
                   b"\r\x1b[2Kok", b"\x08\x08\x08", "\u2028\u2029\u00ad".encode(), b"\x1bc"],
-    "markup": [b"<b>&amp;]]>", b"<![CDATA[<!--", b"&#0;&lt;&bogus;", b"\"/><x y='", b"--><?x ?>", b"]]>"],
+    "markup": [b"<b>&amp;]]>", b"<![CDATA[<!--", b"&#0;&lt;&bogus;", b"\"/><x y='", b"--><?x ?>", b"]]>\xef\xbf\xbe\xef\xbf\xbf"],
     "no UTF-8": [b"\xff\xfe\xc3", b"\xc0\xaf\xe0\x80\xaf", b"\xed\xa0\x80\xed\xb0\x80", b"\xf4\x90\x80\x80\xf8",
                  b"\xe2\x82", b"\x80"],
     "paths": [b"a / b", b'x" / "y', b'"quoted" and', b"ends /", b"/ begins", b" / "],
@@ -59,7 +59,7 @@ def as_xml(data):
 
 
 DECEIVES = [(0, 0x1f), (0x7f, 0x9f), (0xad, 0xad), (0x200b, 0x200f), (0x2028, 0x202e), (0x2060, 0x206f),
-            (0xfeff, 0xfeff), (0xfff9, 0xfffb), (0xe0000, 0xe0fff)]
+            (0xfeff, 0xfeff), (0xfff9, 0xfffb), (0xfffe, 0xffff), (0xe0000, 0xe0fff)]
 
 
 def as_text(data):
@@ -231,6 +231,26 @@ def check_tooltips(name, plain, hostile, names):
     return ok(name, f"{ends[0]!r} is left" if ends else None)
 
 
+def check_chart(name, plain, hostile, spell):
+    """The strings of a chart, by the rule of text; of long ones the middle is missing."""
+    def strings(out):
+        return [e.text for e in xml.etree.ElementTree.fromstring(out).iter("{http://www.w3.org/2000/svg}text")]
+    wanted = sorted(spell(t, as_text) for t in strings(plain))
+    got = sorted(strings(hostile))
+    if not any(TOKEN.search(t) for t in strings(plain)):
+        return ok(name, "no name of those stands in it")
+    if len(wanted) != len(got):
+        return ok(name, f"{len(wanted)} and {len(got)} strings")
+    for text in wanted:
+        found = next((g for g in got if g == text), None) or next(
+            (g for g in got if "..." in g and any(text.startswith(g[:i]) and text.endswith(g[i + 3:])
+                                                  for i in range(len(g)) if g[i:i + 3] == "...")), None)
+        if found is None:
+            return ok(name, f"{text[:200]!r} is missing")
+        got.remove(found)
+    ok(name)
+
+
 def zstd(path):
     return subprocess.run(["zstd", "-dqc", path], stdout=subprocess.PIPE, check=True).stdout
 
@@ -337,6 +357,8 @@ def cores(label, words, version):
         check_tooltips(f"{label}: tooltips of SVG", svg[0], svg[1], names)
     except xml.etree.ElementTree.ParseError as e:
         ok(f"{label}: tooltips of SVG", e)
+    for options in [], ["--by", "type"], ["--by", "root"]:
+        chart(label, options, rest, names)
     held = json.loads(run(["holders", "--format", "json"] + [a.replace("@", "odd") for a in rest]).stdout)
     for row in held["rows"]:
         command = shlex.split(row["command"])
@@ -370,6 +392,19 @@ def dumps(label, words):
     for verb in "check", "check --max-path *=1":
         compare(label, verb, rest + series, ["plain", "odd"], names, TABLES)
         junit(label, verb, rest + series, names)
+    chart(label, [], rest + series, names)
+
+
+def chart(label, options, arguments, names):
+    svg = []
+    for folder in "plain", "odd":
+        done = run(["trend", "-o", f"{folder}/chart.svg"] + options + [a.replace("@", folder) for a in arguments])
+        svg.append(open(f"{WORK}/{folder}/chart.svg", "rb").read() if done.returncode == 0 else done.stderr)
+    name = f"{label}: chart of a series {' '.join(options)}"
+    try:
+        check_chart(name, svg[0], svg[1], names.plain if options else names.path)
+    except xml.etree.ElementTree.ParseError as e:
+        ok(name, e)
 
 
 def junit(label, verb, arguments, names):

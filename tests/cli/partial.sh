@@ -30,6 +30,10 @@ check 'diff with a partial one: says so' jq -e '[.. | .partial? // empty] | leng
 run dot --partial -o "$work/x.svg" "$cut_dump"
 check_equal 'dot --partial -o x.svg: exit status' "$status" 4
 check 'dot --partial -o x.svg: the picture says so' grep -q 'PARTIAL\|partial' "$work/x.svg"
+run trend --partial -o "$work/y.svg" "$cut_dump" $cache2
+check_equal 'trend --partial -o x.svg: exit status' "$status" 4
+check 'trend --partial -o x.svg: the chart says so' grep -q '>PARTIAL: heap.dump.8975.0: ' "$work/y.svg"
+check 'trend --partial -o x.svg: stderr says so' grep -q 'PARTIAL' "$work/err"
 
 # What is read is the beginning of the whole.
 "$hg" objects --format csv $cache0 | columns address tag words bytes >"$work/whole"

@@ -123,3 +123,59 @@ dot -Tjson -o "$work/picture.json" "$work/out"
 check 'odd names: it shows the tree' tests/cli/pictures.py "$work/picture.json" "$work/tree.json" 0 36
 check 'odd names: drawn as they are' jq -e '[.edges[].label // ""] | any(contains("\"];}&amp;lt;"))' \
 	"$work/picture.json"
+
+# Charts of series: against the same series as JSON.
+series=("$cache0" "$cache2" "$cache5")
+# charts NAME OPTION... SNAPSHOT...
+charts() {
+	local name=$1
+	shift
+	rm -f "$work/chart.svg"
+	check_run "$name" 0 trend -o "$work/chart.svg" "$@"
+	check_run "$name: JSON" 0 trend --format json "$@"
+	check "$name: it shows the series" tests/cli/chart.py "$work/chart.svg" "$work/out"
+}
+for by in path type location type,location root function tag module; do
+	charts "trend --by $by -o x.svg" --by "$by" "${series[@]}"
+	for dump in "$fixtures"/cores/*.core.zst; do
+		prof=${dump%.core.zst}.prof.zst
+		from=("$dump")
+		[ ! -e "$prof" ] || from=(--prof "$prof" "$dump")
+		charts "trend --by $by -o x.svg ${dump##*/}" --by "$by" "${from[@]}"
+	done
+done
+run trend -o "$work/chart.svg" "${series[@]}"
+check 'chart: what grows, where it is made' grep -q '>grows at every step: .*; made at cache.ml:30;' "$work/chart.svg"
+check 'chart: one path grows' grep -q '>1 path grows at every step, most likely a leak' "$work/chart.svg"
+charts 'chart of two' $cache0 $cache5
+check 'chart of two: it takes three' grep -q 'it takes three snapshots to tell<' "$work/chart.svg"
+mkdir "$work/series"
+cp $v01/cache-dump/cache.prof "$work/series"
+cp "$(plain $cache0)" "$work/series/heap.dump.8975.7"
+charts 'chart of what does not grow' $cache0 "$work/series/heap.dump.8975.7"
+charts 'chart --keep-order' --keep-order $cache5 $cache0 $cache2
+many=()
+for i in $(seq 10 49); do
+	dump=$cache0
+	[ $((i % 3)) -ne 0 ] || dump=$cache2
+	cp "$(plain "$dump")" "$work/series/heap.dump.8975.$i"
+	many+=("$work/series/heap.dump.8975.$i")
+done
+charts 'chart of forty' "${many[@]}"
+for threads in 1 3; do
+	"$hg" trend --threads $threads -o "$work/threads.$threads.svg" "${series[@]}"
+done
+check_same 'the same chart with three threads' "$work/threads.1.svg" "$work/threads.3.svg"
+check_run 'trend --limit 2 -o x.svg' 0 trend --limit 2 -o "$work/x.svg" "${series[@]}"
+check_equal 'trend --limit 2 -o x.svg: two names and the rest' \
+	"$(grep -c '<text.* x="58".*Courier.*font-size="9.75"' "$work/x.svg")" 3
+check_run 'trend -o x.png' 0 trend -o "$work/x.png" "${series[@]}"
+check_equal 'chart as PNG: as wide as a screen' "$(od -An -tu1 -j16 -N4 "$work/x.png")" '   0   0   5   0'
+check_run 'trend -o x.pdf' 0 trend -o "$work/x.pdf" "${series[@]}"
+check 'chart as PDF has its magic' begins_with "$work/x.pdf" '%PDF-'
+check_run 'trend --format json -o x.svg' 0 trend --format json -o "$work/x.svg" "${series[@]}"
+check 'trend --format json -o x.svg: --format goes before the name' jq -e .rows "$work/x.svg"
+refuses 'trend -o x.dot' 2 trend -o "$work/x.dot" "${series[@]}"
+refuses 'trend -o x.svg in no folder' 5 trend -o "$work/none/x.svg" "${series[@]}"
+refuses 'trend --type ( -o x.svg' 2 trend --type '(' -o "$work/none.svg" "${series[@]}"
+check 'trend --type ( -o x.svg: no file' test ! -e "$work/none.svg"
