@@ -389,6 +389,7 @@ def dumps(label, words):
         compare(label, f"trend --by {by}", rest + series, ["plain", "odd"], names, TABLES)
     for verb in "tree", "holders", "top --by location", "tree --blocks":
         compare(label, verb, rest + series[2:], ["plain", "odd"], names, TABLES)
+    baseline(label, ["--prof", "odd/x.prof"], [path.replace("@", "odd") for path in series])
     for verb in "check", "check --max-path *=1":
         compare(label, verb, rest + series, ["plain", "odd"], names, TABLES)
         junit(label, verb, rest + series, names)
@@ -405,6 +406,19 @@ def chart(label, options, arguments, names):
         check_chart(name, svg[0], svg[1], names.plain if options else names.path)
     except xml.etree.ElementTree.ParseError as e:
         ok(name, e)
+
+
+def baseline(label, arguments, series):
+    """The JSON of trend in place of the snapshots it was made of: names of any bytes are the same names."""
+    options = ["--no-host-files"] + arguments
+    done = run(["trend", "--format", "json", "-o", "odd/base.json"] + options + series[:2])
+    ok(f"{label}: a baseline is written", None if done.returncode == 0 else done.stderr)
+    for verb in "check", "diff", "trend", "check --max-path *=1":
+        first = series[1:2] if verb == "diff" else series[:2]
+        there = run(verb.split() + ["--format", "csv"] + options + first + series[2:])
+        again = run(verb.split() + ["--format", "csv"] + options + ["odd/base.json"] + series[2:])
+        ok(f"{label}: {verb} of a baseline", None if there.stdout == again.stdout and there.stdout.count(b"\n") > 1 and
+           there.returncode == again.returncode else f"{there.returncode} {again.returncode} {again.stderr[:200]}")
 
 
 def junit(label, verb, arguments, names):
