@@ -101,7 +101,7 @@ static enum hg_status refuse_pair(
 /* Each is compared with the first one, and by file with all. */
 static enum hg_status check_kin(struct hg_series *series, const struct kin *now)
 {
-	const struct kin *first = &series->kin[0];
+	const struct kin *first = series->kin;
 	char what[512];
 	if (series->all.moment_count == 0)
 		return HG_OK;
