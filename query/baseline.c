@@ -53,7 +53,7 @@ struct reading {
 	struct name {
 		uint32_t parent, row;      /* in the file; in the series */
 		uint64_t sum, sum_offheap; /* of the moment that is checked: of its children */
-		const char *made_at, *defined_at;
+		const char *made_at, *defined_at, *held_by;
 	} * names;
 	uint64_t name_count, name_capacity;
 	uint64_t path_bytes; /* of all paths, which are spelled out later */
@@ -265,6 +265,7 @@ static enum hg_status read_flags(
 	BASE_TRY(query_field_number(f, "memprof", 1, &is_memprof));
 	BASE_TRY(query_field_exact(f, "made_at", &name->made_at));
 	BASE_TRY(query_field_exact(f, "defined_at", &name->defined_at));
+	BASE_TRY(query_field_exact(f, "held_by", &name->held_by));
 	row->is_root = is_root;
 	row->passes = passes;
 	row->shown.is_memprof = is_memprof;
@@ -486,6 +487,8 @@ static enum hg_status add_moment(
 		const struct name *name = &r->names[r->points[i].name];
 		BASE_TRY(query_series_describe(
 			r->all, &r->all->rows[name->row], name->made_at, name->defined_at));
+		if (*name->held_by)
+			BASE_TRY(query_series_hold(r->all, name->row, name->held_by));
 	}
 	return HG_OK;
 }

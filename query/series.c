@@ -251,10 +251,7 @@ struct held_rows {
 static enum hg_status keep_held_by(void *data, uint32_t node, const char *holders)
 {
 	const struct held_rows *held = data;
-	struct query_series *all = &held->series->all;
-	struct hg_series_row *row = &all->rows[held->row_of[node]].shown;
-	return strcmp(holders, row->held_by) == 0 ? HG_OK
-						  : query_series_keep(all, holders, &row->held_by);
+	return query_series_hold(&held->series->all, held->row_of[node], holders);
 }
 
 static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *snapshot)
@@ -268,8 +265,7 @@ static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *sna
 	if (status == HG_OK) {
 		status = add_paths(series, snapshot, &tree, row_of);
 		struct held_rows held = {series, row_of};
-		/* What is in the first one only does not grow. */
-		if (status == HG_OK && series->all.moment_count > 1)
+		if (status == HG_OK)
 			status = query_held_by(snapshot, &tree, keep_held_by, &held);
 		free(row_of);
 	}

@@ -96,9 +96,9 @@ struct hg_series_row {
 				   snapshot where it differs from the first; "" */
 	const char *defined_at; /* of the root of a path; "" */
 	const char *held_by;    /* of a path that begins with no root, and with what retains a
-				   hundredth of all: what holds that in the last snapshot but
-				   the first, "global Cache.by_name;global Cache.by_age;2 more";
-				   else "" */
+				   hundredth of all: what holds that in the last snapshot in
+				   which it does, "global Cache.by_name;global Cache.by_age;2
+				   more"; else "" */
 	uint32_t depth;         /* of a path; else 0 */
 	bool is_memprof;        /* records of Gc.Memprof itself, which are no growth */
 	bool changed;           /* between any two of the snapshots */

@@ -140,6 +140,12 @@ bool query_series_has_changed(const struct query_series_row *row)
 	return row->point_count > 1 || (row->point_count && row->points[0].moment);
 }
 
+enum hg_status query_series_hold(struct query_series *series, uint32_t row, const char *holders)
+{
+	const char **held_by = &series->rows[row].shown.held_by;
+	return strcmp(holders, *held_by) == 0 ? HG_OK : query_series_keep(series, holders, held_by);
+}
+
 enum hg_status query_series_describe(struct query_series *series, struct query_series_row *row,
 	const char *made_at, const char *defined_at)
 {

@@ -73,6 +73,9 @@ enum hg_status query_series_find(struct query_series *series, uint32_t parent, c
 enum hg_status query_series_add(
 	struct query_series *series, uint32_t row, const struct hg_measure *measure);
 
+/* What holds a row of depth 1: what is below it is held so, too, once the series is finished. */
+enum hg_status query_series_hold(struct query_series *series, uint32_t row, const char *holders);
+
 /* Rows that nothing was added to since the last addition have nothing any more. */
 enum hg_status query_series_end_moment(struct query_series *series);
 

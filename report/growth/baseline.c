@@ -37,6 +37,7 @@ static void write_link(
 	rep_cell_number(emitter, link->row->is_memprof);
 	rep_cell_string(emitter, exact(&text, link->made_at));
 	rep_cell_string(emitter, exact(&text, link->defined_at));
+	rep_cell_string(emitter, exact(&text, link->row->held_by));
 	rep_row_end(emitter);
 	emitter->failed |= text.failed;
 	rep_text_release(&text);
@@ -54,6 +55,7 @@ void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *ser
 		{"memprof", NULL, REP_NUMBER, 0},
 		{"made_at", NULL, REP_NAME, 0},
 		{"defined_at", NULL, REP_NAME, 0},
+		{"held_by", NULL, REP_NAME, 0},
 	};
 	struct hg_series_link link;
 	if (!emitter->writer->tells_all || shown < hg_series_count(series))

@@ -380,7 +380,7 @@ static const struct truth_row *truth_of(const struct truth *t, const char *path)
 /* What begins with no root is held by slots of one name, which is told of a hundredth or more. */
 static void compare_holders(const struct truth *t, const struct truth_row *row, const char *held_by)
 {
-	unsigned large = 0;
+	bool large = false;
 	const struct truth_row *top = row;
 	while (top->above >= 0)
 		top = &t->rows[top->above];
@@ -388,11 +388,11 @@ static void compare_holders(const struct truth *t, const struct truth_row *row, 
 		uint64_t all = 0;
 		for (unsigned k = 0; k < t->count; k++)
 			all += t->rows[k].above < 0 ? t->rows[k].retained[i] : 0;
-		large += top->retained[i] && top->retained[i] >= all / 100;
+		large |= top->retained[i] && top->retained[i] >= all / 100;
 	}
-	if (strncmp(top->path, "tag ", 4) != 0 || large == 0)
+	if (strncmp(top->path, "tag ", 4) != 0 || !large)
 		assert_string_equal(held_by, "");
-	else if (large > 1 || *held_by)
+	else
 		assert_string_equal(held_by, "other root");
 }
 
