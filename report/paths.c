@@ -33,8 +33,7 @@ void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree,
 	put_from_tree(text, hg_retention_defined_at, tree, row);
 }
 
-/* The places but for one of them. */
-static void put_other_places(struct rep_text *text, const char *places, const char *but)
+void rep_path_other_places(struct rep_text *text, const char *places, const char *but)
 {
 	while (*places) {
 		size_t length = strcspn(places, ";");
@@ -62,7 +61,7 @@ void rep_path_prose_places(
 	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places)
 {
 	struct rep_text made_at = {0};
-	put_other_places(&made_at, places->made_at, places->defined_at);
+	rep_path_other_places(&made_at, places->made_at, places->defined_at);
 	prose_place(emitter, indent, "held by", places->held_by);
 	prose_place(emitter, indent, "made at", rep_text_string(&made_at));
 	prose_place(emitter, indent, "the root is defined at", places->defined_at);

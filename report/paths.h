@@ -27,6 +27,9 @@ struct rep_path_places {
 void rep_path_prose_places(
 	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places);
 
+/* Adds the places of a list but for one of them. */
+void rep_path_other_places(struct rep_text *text, const char *places, const char *but);
+
 /* ".data", "[]", or "": as hg_retention_field() says. */
 void rep_path_field(struct rep_text *text, const struct hg_retention *tree, size_t row);
 

@@ -13,6 +13,7 @@
 #include "report/outputs/axis.h"
 #include "report/outputs/drawing.h"
 #include "report/outputs/xdot.h"
+#include "report/paths.h"
 #include "report/writers/fit.h"
 
 #include <stdlib.h>
@@ -491,21 +492,25 @@ static void draw_growing_note(struct series_chart *chart, size_t area)
 {
 	const struct hg_series_row *row = row_of_area(chart, area);
 	const uint64_t *amounts = rep_area_amounts(&chart->areas, area);
-	struct rep_text note = {0}, line = {0};
+	struct rep_text note = {0}, line = {0}, places = {0};
 	rep_text_put(&note,
 		chart->areas.retained ? "grows at every step: " : "grows at every step, retains ");
 	rep_growth_share(&note, row->growth_share);
 	rep_text_put(&note, " of the growth");
 	rep_growth_rate(&note, rep_growth_period(chart->request->series), amounts[0],
 		amounts[chart->areas.moments - 1]);
-	if (*row->made_at)
-		rep_text_printf(&note, "; made at %s", row->made_at);
+	if (*row->held_by)
+		rep_text_printf(&note, "; held by %s", row->held_by);
+	rep_path_other_places(&places, row->made_at, row->defined_at);
+	if (places.length)
+		rep_text_printf(&note, "; made at %s", rep_text_string(&places));
 	if (*row->defined_at)
 		rep_text_printf(&note, "; the root is defined at %s", row->defined_at);
 	add_shown(&line, rep_text_string(&note), NOTE_COLUMNS);
 	chart->line += LEGEND_SECOND_LINE;
 	rep_xdot_font(&chart->xdot, FIXED_WIDTH, "9", ALARM_COLOUR);
 	put_in_line(chart, NAME_LEFT, REP_ALIGN_LEFT, &line);
+	rep_text_release(&places);
 	rep_text_release(&note);
 	rep_text_release(&line);
 }
