@@ -8,6 +8,7 @@ What a target's first bytes mean is said in fuzz_TARGET.c.  Files in the corpus 
 make were found by fuzzing, and show code that no seed reaches, or a mistake that has been mended.
 """
 
+import json
 import os
 import struct
 import sys
@@ -247,6 +248,42 @@ def hgprofs():
         b"F 0 A f_1 0 1 0 9 1 9 1 5 k:5\nG 0 3 k:4\nF 1 A fun 1 1 0 -1 1 -1 1 -\nG 1 7\n")
 
 
+def baselines():
+    """A series of three snapshots with four paths, a hostile name among them, and one of types."""
+    measures = [(1, 16, 40), (2, 24, 24), (3, 32, 56), (1, 24, 24)]
+
+    def snapshot(i):
+        return {"position": i, "file": "f%d" % i, "pid": 1, "index": i, "time_ns": None, "blocks": 9, "bytes": 99,
+                "reachable_blocks": 7, "reachable_bytes": 96 + i * 32, "offheap_bytes": i, "format": "elfcore",
+                "title": "", "program": "p", "trigger": "", "ocaml_version": "", "native": True,
+                "reserved_bits": 0, "word_size": 8, "file_bytes": 5, "roots": "lasting",
+                "partial": "a block" if i == 9 else "", "partial_offset": None}
+
+    def name(row, parent, text):
+        return {"row": row, "parent": parent, "kind": "", "name": text, "is_root": int(row == 1),
+                "passes": int(row == 3), "memprof": 0, "made_at": "a.ml:1" if row else "", "defined_at": "",
+                "held_by": "global B.y"}
+
+    def point(index, row, blocks, size, retained):
+        return {"index": index, "row": row, "blocks": blocks, "bytes": size, "retained_bytes": retained,
+                "offheap_bytes": index if row == 1 else 0, "retained_offheap_bytes": index if row == 1 else 0}
+
+    def document(by, names, rows, count):
+        return json.dumps({"schema_version": 2, "verb": "trend", "by": by, "complete": True, "program": "p",
+                           "snapshots": [snapshot(i) for i in range(count)], "rows": rows,
+                           "names": names}, indent=1).encode()
+    paths = [name(0, None, "all roots"), name(1, 0, "global A.x"), name(2, 1, "a / \\\\\\xFF\u00e9"),
+             name(3, 0, "stack f"), name(4, 3, "string")]
+    rows = [point(i, row + 1, blocks, size + grown, retained + grown)
+            for row, (blocks, size, retained) in enumerate(measures) for i in range(3)
+            for grown in [32 * i if row == 0 else 0]]
+    for bits in 0, 2, 4, 8:
+        yield "paths-%d" % bits, bytes([bits]) + document("path", paths, rows, 3)
+    types = [name(i, None, "t%d" % i) for i in range(3)]
+    yield "types", b"\1" + document("type", types, [point(i, r, i + 1, 8, 8) for r in range(3) for i in range(2)], 2)
+    yield "unknown-members", b"\0" + document("path", paths, rows, 3).replace(b'{', b'{"x": [[{"y": 1e9}]],', 1)
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
     for name, flags, memory, data in snapshots():
@@ -261,6 +298,8 @@ def main():
         write(os.path.join(folder, "marshal"), name, data)
     for name, data in hgprofs():
         write(os.path.join(folder, "hgprof"), name, data)
+    for name, data in baselines():
+        write(os.path.join(folder, "baseline"), name, data)
 
 
 if __name__ == "__main__":
