@@ -259,16 +259,18 @@ static enum hg_status check_length(struct reading *r, const struct query_fields 
 static enum hg_status read_flags(
 	const struct query_fields *f, struct query_series_row *row, struct name *name)
 {
-	uint64_t is_root, passes, is_memprof;
+	uint64_t is_root, passes, is_memprof, is_inside;
 	BASE_TRY(query_field_number(f, "is_root", 1, &is_root));
 	BASE_TRY(query_field_number(f, "passes", 1, &passes));
 	BASE_TRY(query_field_number(f, "memprof", 1, &is_memprof));
+	BASE_TRY(query_field_number(f, "is_inside", 1, &is_inside));
 	BASE_TRY(query_field_exact(f, "made_at", &name->made_at));
 	BASE_TRY(query_field_exact(f, "defined_at", &name->defined_at));
 	BASE_TRY(query_field_exact(f, "held_by", &name->held_by));
 	row->is_root = is_root;
 	row->passes = passes;
 	row->shown.is_memprof = is_memprof;
+	row->shown.is_inside |= is_inside;
 	return HG_OK;
 }
 

@@ -114,7 +114,7 @@ struct hg_series_row {
 				 heap: ten-thousandths; 0 if there was none */
 	uint32_t number;      /* for hg_series_link_at() */
 	bool is_inside; /* of a root: what it retains something else does, too, as of the stack of a
-			   suspended fiber what holds the fiber; not known of baselines */
+			   suspended fiber what holds the fiber */
 };
 #define HG_LEAST_GROWTH 4096
 

@@ -35,6 +35,7 @@ static void write_link(
 	rep_cell_number(emitter, link->is_root);
 	rep_cell_number(emitter, link->passes);
 	rep_cell_number(emitter, link->row->is_memprof);
+	rep_cell_number(emitter, link->row->is_inside);
 	rep_cell_string(emitter, exact(&text, link->made_at));
 	rep_cell_string(emitter, exact(&text, link->defined_at));
 	rep_cell_string(emitter, exact(&text, link->row->held_by));
@@ -53,6 +54,7 @@ void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *ser
 		{"is_root", NULL, REP_NUMBER, 0},
 		{"passes", NULL, REP_NUMBER, 0},
 		{"memprof", NULL, REP_NUMBER, 0},
+		{"is_inside", NULL, REP_NUMBER, 0},
 		{"made_at", NULL, REP_NAME, 0},
 		{"defined_at", NULL, REP_NAME, 0},
 		{"held_by", NULL, REP_NAME, 0},

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Baselines: what trend wrote as JSON stands for the snapshots that it was made of, byte for byte;
 # and what is none is refused with a line.
+# shellcheck disable=SC2054,SC2086,SC2206 # keys with commas; the dumps' names have no spaces
 . tests/cli/lib.sh
 
 # stands_for NAME BASES... -- NEW: check, trend and diff say of the baseline of BASES and NEW what
@@ -22,7 +23,6 @@ stands_for() {
 			old=("${bases[@]}")
 			[ "$verb" != diff ] || old=("${bases[-1]}")
 			for format in text csv json; do
-				# shellcheck disable=SC2206 # words, which hold globs of paths that there are not
 				set -f; words=($verb --format $format "${options[@]}"); set +f
 				[ "${verb%% *}" = check ] || words+=(--by $by --limit 0)
 				run "${words[@]}" "${old[@]}" "${@:2}"
@@ -33,6 +33,11 @@ stands_for() {
 				check_equal "$name: $verb by $by, $format: exit status" "$status" "$status_of"
 			done
 		done
+		if [ $by = root ]; then
+			run trend --by root "${options[@]}" -o "$work/wanted.svg" "${bases[@]}" "${@:2}"
+			run trend --by root "${options[@]}" -o "$work/got.svg" "$work/base.json" "${@:2}"
+			check_same "$name: a chart by root" "$work/got.svg" "$work/wanted.svg"
+		fi
 		run trend --by $by "${options[@]}" --format json "$work/base.json"
 		check_same "$name: a baseline of a baseline by $by" "$work/out" "$work/base.json"
 	done

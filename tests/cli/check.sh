@@ -86,7 +86,7 @@ run check --junit "$work/j.xml" --max-growth 1000% $cache0 $cache2
 check_equal 'JUnit: a case that has passed' "$(xmllint --xpath 'count(//testcase)' "$work/j.xml")" 1
 ln -s /dev/full "$work/full"
 for place in /nonexistent/x "$work" "$work/full"; do
-	refuses "JUnit: $place cannot be written" 5 check --junit $place $cache0 $cache2 $cache5
+	refuses "JUnit: $place cannot be written" 5 check --junit "$place" $cache0 $cache2 $cache5
 done
 check 'JUnit: a link to a device stays one' test -L "$work/full"
 cp $cache0 "$work/heap.dump.8975.0"
@@ -106,7 +106,7 @@ check 'JUnit: nothing is left of what failed' test ! -e "$work/x"
 check_run 'JUnit: on standard output' 1 check --junit - -o "$work/x" $cache0 $cache2 $cache5
 check 'JUnit: on standard output, XML' xmllint --noout "$work/out"
 run check --junit "$work/none.xml" $cache0 $v01/objs-dump/heap.dump.9001.0
-check_equal 'JUnit: nothing of snapshots that cannot be compared' "$status $(ls "$work/none.xml" 2>&1 | wc -l)" '3 1'
+check_equal 'JUnit: snapshots that cannot be compared' "$status" 3
 check 'JUnit: nothing is left' test ! -e "$work/none.xml"
 
 # A limit that says nothing of this program is a slip, but may be of a path that is gone.

@@ -134,7 +134,7 @@ static void check_waste(struct context *c)
 	}
 	for (unsigned i = 0; i < HG_WASTE_SECTIONS; i++) {
 		CHECK(waste->sums[i]->saved_bytes == saved[i] && saved[i] <= c->totals->bytes);
-		CHECK(!*hg_waste_section_name(i) == false);
+		CHECK(*hg_waste_section_name(i));
 	}
 	hg_waste_release(&waste);
 }
