@@ -17,6 +17,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define REMEDY "make it anew with 'heapgraph trend --format json'"
 
@@ -592,11 +594,19 @@ static enum hg_status judge_baseline(
 
 bool hg_is_baseline(struct hg_session *session, const char *path)
 {
+	uint8_t start[4096];
 	struct base_file file;
+	struct stat about;
 	struct hg_error error;
 	bool is_baseline = false;
-	if (!session || !path)
+	int fd;
+	if (!session || !path || base_file_descriptor(path, &fd, &about, &error) != HG_OK)
 		return false;
+	ssize_t got = read(fd, start, sizeof(start));
+	close(fd);
+	size_t size = got > 0 ? (size_t)got : 0;
+	if (!base_is_packed(start, size))
+		return query_json_is_object(start, size);
 	base_file_open_judged(&file, path, &session->unpack, judge_baseline, &is_baseline, &error);
 	return is_baseline;
 }

@@ -40,6 +40,15 @@ skip() {
 	echo "skip $1: $2"
 }
 
+# jq 1.6 ends with 0 if there is nothing to read, also with -e.
+jq() {
+	if [ -f "${*: -1}" ] && [ ! -s "${*: -1}" ]; then
+		echo "jq: ${*: -1} is empty" >&2
+		return 4
+	fi
+	command jq "$@"
+}
+
 # The first lines of a file in one line, for reasons.
 gist() {
 	head -n "${2:-3}" "$1" | tr '\n\t' '| ' | tr -dc '[:print:]' | cut -c 1-200

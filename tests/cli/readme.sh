@@ -41,8 +41,11 @@ done
 # The example of a leak, with the captures that it was written from.
 example=docs/finding-a-leak.md
 mkdir "$work/chat"
-for file in "$fixtures"/leak/*.zst; do
-	zstd -dqf "$file" -o "$work/chat/$(basename "$file" .zst)"
+for file in chat.prof fixed.prof fixed.core; do
+	zstd -dqf "$fixtures/leak/$file.zst" -o "$work/chat/$file"
+done
+for number in 0 1 2 3; do
+	zstd -dqf "$fixtures/leak/chat-$number.core.zst" -o "$work/chat/heap.dump.22576.$number"
 done
 check_console "$example" "$work/chat"
 check 'the example has commands' test "$count" -ge 11

@@ -79,10 +79,11 @@ check 'to the end of the list' grep -qE '\.contents  \(int -> int\) list x 19$' 
 check_equal 'in four rows' "$(awk '/root or block/ { on = 1; next } /^$/ { on = 0 } on' "$work/out" | wc -l)" 4
 check 'with the end itself' grep -qF " $end (int -> int) list, 2 words" "$work/out"
 
-# The list that the stack holds, and nothing else: no lasting root is named, and 'held' is a list of
-# pairs that the frames of wait, ten cells of it.
-run why '(int * string) list' --format json "${typed[@]}"
-check 'only the stack holds it' jq -e '.rows[0].name | startswith("stack ")' "$work/out"
+# The list that the stack holds, and nothing else: no lasting root is named.
+run roots --format csv "${typed[@]}"
+held=$(columns kind address <"$work/out" | awk -F '\t' '$1 == "stack" { print $2; exit }')
+run why "$held" --format json "${typed[@]}"
+check 'only the stack holds it' jq -e '.rows[0].name | startswith("stack Tiny.wait")' "$work/out"
 
 # Who points to blocks of a type: as all pointers and all blocks say.
 referrers() {
