@@ -40,20 +40,15 @@ static void add_part(struct hg_holder *holder, uint32_t row, uint64_t own)
 	holder->part_bytes[at] = own;
 }
 
-static uint32_t class_of_row(const struct hg_retention *r, uint32_t row)
-{
-	return r->tree.nodes[r->node_of[row]].class;
-}
-
 /* The classes of a subtree with most bytes of their own; 'bytes' has a zero for each class. */
 static void find_parts(const struct hg_retention *r, struct hg_holder *holder, uint64_t *bytes)
 {
 	uint32_t end = query_retention_end(r, holder->accumulation);
 	for (uint32_t row = holder->accumulation; row < end; row++)
-		bytes[class_of_row(r, row)] += base_weigh(r->snapshot->session->weight,
+		bytes[query_class_of_row(r, row)] += base_weigh(r->snapshot->session->weight,
 			r->rows[row].bytes, r->rows[row].offheap_bytes);
 	for (uint32_t row = holder->accumulation; row < end; row++) {
-		uint64_t *own = &bytes[class_of_row(r, row)];
+		uint64_t *own = &bytes[query_class_of_row(r, row)];
 		if (*own)
 			add_part(holder, row, *own);
 		*own = 0;

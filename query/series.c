@@ -455,8 +455,11 @@ static void measure_row(struct hg_series *series, uint32_t number, struct hg_mea
 	row->first = points[0];
 	row->last = points[count - 1];
 	row->steps_up = 0;
+	/* The blocks that a root points to are as many as its slots. */
+	bool by_root = series->options.by_key && series->options.key == HG_BY_ROOT;
 	for (uint32_t i = 1; i < count; i++) {
-		row->steps_up += points[i].blocks > points[i - 1].blocks;
+		row->steps_up += by_root ? points[i].weight > points[i - 1].weight
+					 : points[i].blocks > points[i - 1].blocks;
 		row->changed |= memcmp(&points[i], &points[i - 1], sizeof(*points)) != 0;
 	}
 }

@@ -74,6 +74,22 @@ uint32_t query_retention_end(const struct hg_retention *retention, uint32_t row)
 	return end;
 }
 
+/* The holders that last, or those that pass; how many there are. */
+static uint32_t add_sharers(const struct hg_retention *r, uint32_t row, const uint64_t *pointers,
+	bool passing, struct graph_cross *holders)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < r->tree.count; i++) {
+		const struct query_path_class *class =
+			&r->tree.classes.all[query_class_of_row(r, i)];
+		if (pointers[i] && query_path_class_passes(r->snapshot, class) == passing)
+			holders[count++] = (struct graph_cross){i, row, pointers[i]};
+	}
+	if (count)
+		qsort(holders, count, sizeof(*holders), graph_compare_cross);
+	return count;
+}
+
 /* Adds up pointers by their holder; 'pointers' has a zero for each row. */
 static enum hg_status sum_sharers(
 	struct hg_retention *r, uint32_t row, uint64_t *pointers, struct hg_cross_edges *out)
@@ -90,13 +106,9 @@ static enum hg_status sum_sharers(
 		pointers[holder] += r->edges[i].pointers;
 	}
 	BASE_TRY(query_alloc(r->snapshot, count, sizeof(*holders), (void **)&holders));
-	uint32_t at = 0;
-	for (uint32_t i = 0; i < r->tree.count; i++)
-		if (pointers[i])
-			holders[at++] = (struct graph_cross){i, row, pointers[i]};
-	base_assert(at == count);
-	if (count)
-		qsort(holders, count, sizeof(*holders), graph_compare_cross);
+	uint32_t lasting = add_sharers(r, row, pointers, false, holders);
+	uint32_t passing = add_sharers(r, row, pointers, true, holders + lasting);
+	base_assert(lasting + passing == count);
 	enum hg_status status = keep_edges(r->snapshot, holders, count, out);
 	free(holders);
 	return status;

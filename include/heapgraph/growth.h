@@ -104,8 +104,8 @@ struct hg_series_row {
 	bool changed;           /* between any two of the snapshots */
 	/*
 	 * Its blocks grow in every step while those of its parent do not (of classes: its blocks
-	 * do), by HG_LEAST_GROWTH bytes and a hundredth of all growth or more.  False where there
-	 * are less than three snapshots.
+	 * do; of roots: what it retains does), by HG_LEAST_GROWTH bytes and a hundredth of all
+	 * growth or more.  False where there are less than three snapshots.
 	 */
 	bool grows;
 	uint32_t steps_up; /* in which the blocks grew */

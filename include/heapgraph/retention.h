@@ -92,7 +92,7 @@ HG_API void hg_cross_edges_release(struct hg_cross_edges **edges);
 
 /*
  * The holders of a row that several share: rows of depth 1 whose blocks, or those below them, point
- * into it or below it from elsewhere.  By pointers descending, then row.
+ * into it or below it from elsewhere.  Roots that pass come last; by pointers descending, then row.
  */
 HG_API enum hg_status hg_list_sharers(
 	struct hg_retention *retention, size_t row, struct hg_cross_edges **out);

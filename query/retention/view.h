@@ -18,6 +18,11 @@ struct hg_retention {
 	bool has_edges;
 };
 
+static inline uint32_t query_class_of_row(const struct hg_retention *retention, uint32_t row)
+{
+	return retention->tree.nodes[retention->node_of[row]].class;
+}
+
 /* Begins an answer about a tree, as query_answer(). */
 enum hg_status query_retention_answer(struct hg_retention *retention, void *out, size_t size);
 

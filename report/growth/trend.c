@@ -165,8 +165,10 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	else
 		rep_prose(emitter, REP_PLAIN, "      %s%s%s\n", row->kind, *row->kind ? " " : "",
 			rep_escaped(&escaped, row->name));
+	bool is_root = !t->request->by_path && t->request->key == HG_BY_ROOT;
 	rep_path_prose_places(emitter, "    ",
-		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at});
+		&(struct rep_path_places){
+			row->held_by, row->made_at, is_root ? row->made_at : row->defined_at});
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }

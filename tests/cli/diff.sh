@@ -122,3 +122,6 @@ if has_more; then
 		'Serve.state / Serve.job Queue.t / Serve.job Queue.cell | serve.ml:10')" \
 		"$more"/v01/serve-hup/heap.dump.10092.{0,1,2,3,4}
 fi
+run trend --by root --format csv --prof $fixtures/leak/chat.prof.zst $fixtures/leak/chat-?.core.zst
+check_equal 'trend by root: what retains more at every step' \
+	"$(columns name grows <"$work/out" | awk -F '\t' '$2 == 1 { print $1 }' | sort -u)" Chat.rooms
