@@ -109,7 +109,7 @@ static void quote_part(const struct reading *r, enum part part, char *text, size
 /* What the document says of itself. */
 static enum hg_status check_document(struct reading *r)
 {
-	const struct hg_series_options *options = query_series_options(r->series);
+	const struct hg_series_options *options = &r->series->options;
 	const char *by = options->by_key ? hg_key_name(options->key) : "path";
 	struct hg_error *error = r->json.error;
 	char text[48], wanted[64];
@@ -279,7 +279,7 @@ static enum hg_status read_flags(
 /* All but the first hang below one before them; by other keys than paths none does. */
 static enum hg_status read_parent(struct reading *r, const struct query_fields *f, uint32_t *out)
 {
-	bool by_path = !query_series_options(r->series)->by_key;
+	bool by_path = !r->series->options.by_key;
 	uint64_t number, parent;
 	BASE_TRY(query_field_number(f, "row", QUERY_JSON_MOST, &number));
 	BASE_TRY(query_field_known(f, "parent", QUERY_JSON_MOST, &parent));
@@ -330,7 +330,7 @@ static enum hg_status read_point(struct reading *r, const struct query_fields *f
 	BASE_TRY(query_field_number(
 		f, "retained_offheap_bytes", QUERY_JSON_MOST, &m->retained_offheap_bytes));
 	if (moment >= r->moment_count || name >= r->name_count ||
-		(name == 0 && !query_series_options(r->series)->by_key))
+		(name == 0 && !r->series->options.by_key))
 		return refuse_baseline(
 			r, f->offset, "it has a row of a snapshot or name that there is not");
 	point.moment = (uint32_t)moment;
@@ -476,7 +476,7 @@ static enum hg_status add_moment(
 	struct reading *r, uint32_t moment, uint64_t first, uint64_t end, bool is_first)
 {
 	struct hg_measure top = {0};
-	bool by_path = !query_series_options(r->series)->by_key;
+	bool by_path = !r->series->options.by_key;
 	if (by_path && !adds_up(r, moment, first, end, &top))
 		return refuse_baseline(
 			r, r->parts[ROWS].start, "its rows do not add up to its snapshots");
@@ -554,7 +554,7 @@ static const char *find_partial(const struct reading *r)
 enum hg_status hg_series_read(struct hg_series *series, const char *path,
 	const struct hg_baseline_options *options, const char **partial)
 {
-	struct hg_session *session = series ? query_series_session(series) : NULL;
+	struct hg_session *session = series && !series->is_finished ? series->session : NULL;
 	struct hg_baseline_options given = {0};
 	if (partial)
 		*partial = "";
@@ -567,7 +567,7 @@ enum hg_status hg_series_read(struct hg_series *series, const char *path,
 		memcpy(&given, options,
 			options->size < sizeof(given) ? options->size : sizeof(given));
 	struct reading r = {.series = series,
-		.all = query_series_rows(series),
+		.all = &series->all,
 		.session = session,
 		.options = &given,
 		.path = path,

@@ -1,5 +1,6 @@
 /* Whether a series keeps its limits; without any, whether a path of it grows at every step. */
 #include "query/retention/path_text.h"
+#include "query/retention/series.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"
@@ -232,7 +233,7 @@ enum hg_status hg_check_series(
 		*out = NULL;
 	if (!series || !out)
 		return HG_ERROR_USAGE;
-	c.error = query_series_error(series);
+	c.error = &series->session->error;
 	if (options)
 		memcpy(&c.options, options,
 			options->size < sizeof(c.options) ? options->size : sizeof(c.options));

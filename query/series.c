@@ -1,16 +1,12 @@
 /*
  * Growth over a series of snapshots.  What is kept of each is its rows' numbers where they changed,
  * so that snapshots are open one at a time.
- *
- * What leaks is where the number of blocks grows in every step: of all such paths those whose
- * parent does not grow so, as what hangs on growing blocks grows with them.  (Shark's heap growth,
- * square/leakcanary: docs/heap-growth.md, keeps what grows at each step of a repeated scenario.)
  */
+#include "query/retention/growing.h"
 #include "query/retention/held_by.h"
 #include "query/retention/made_at.h"
 #include "query/shared/result.h"
 #include "query/retention/tree.h"
-#include "query/retention/series.h"
 
 #include "base/assert.h"
 #include "base/file.h"
@@ -20,31 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100 };
-
-/* What must be the same of all snapshots, and what tells a file. */
-struct kin {
-	const char *program, *source;
-	unsigned word_size, reserved_bits;
-	bool all_roots_alike;
-	dev_t device;
-	ino_t inode;
-};
-
-struct hg_series {
-	struct query_series all;
-	struct hg_series_options options;
-	struct hg_series_moment *moments; /* in their order, once finished */
-	struct kin *kin;                  /* of each addition */
-	uint64_t moment_capacity, kin_capacity;
-	struct hg_session *session; /* of errors but those of additions */
-	uint32_t *order;            /* rows that are shown, once finished */
-	uint32_t shown_count;
-	struct hg_measure *scratch; /* of one row in order of moments */
-	struct hg_measure *totals;  /* of each moment */
-	bool is_finished, is_sorted;
-};
 
 enum hg_status hg_series_open(
 	struct hg_session *session, const struct hg_series_options *options, struct hg_series **out)
@@ -88,8 +59,8 @@ void hg_series_close(struct hg_series *series)
 	free(series);
 }
 
-static enum hg_status refuse_pair(
-	struct hg_series *series, const struct kin *now, const struct kin *other, const char *what)
+static enum hg_status refuse_pair(struct hg_series *series, const struct query_kin *now,
+	const struct query_kin *other, const char *what)
 {
 	struct hg_error *error = series->all.error;
 	enum hg_status status = base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
@@ -99,9 +70,9 @@ static enum hg_status refuse_pair(
 }
 
 /* Each is compared with the first one, and by file with all. */
-static enum hg_status check_kin(struct hg_series *series, const struct kin *now)
+static enum hg_status check_kin(struct hg_series *series, const struct query_kin *now)
 {
-	const struct kin *first = series->kin;
+	const struct query_kin *first = series->kin;
 	char what[512];
 	if (series->all.moment_count == 0)
 		return HG_OK;
@@ -148,7 +119,7 @@ static enum hg_status keep_info(
 }
 
 static enum hg_status keep_moment(
-	struct hg_series *series, const struct query_addition *addition, struct kin *kin)
+	struct hg_series *series, const struct query_addition *addition, struct query_kin *kin)
 {
 	struct query_series *all = &series->all;
 	struct hg_error *error = all->error;
@@ -182,7 +153,7 @@ static enum hg_status keep_moment(
 enum hg_status query_series_begin_moment(
 	struct hg_series *series, const struct query_addition *addition)
 {
-	struct kin kin = {.program = addition->program,
+	struct query_kin kin = {.program = addition->program,
 		.source = addition->source,
 		.word_size = addition->info->word_size,
 		.reserved_bits = addition->info->reserved_bits,
@@ -399,314 +370,13 @@ enum hg_status hg_series_add(struct hg_series *series, struct hg_snapshot *snaps
 	return status;
 }
 
-/* Time first, if all have one; then the number of the dump, if all are of one process. */
-static int compare_moments(const void *a, const void *b)
-{
-	const struct hg_series_moment *x = a, *y = b;
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	if (x->pid == y->pid && x->index != y->index)
-		return x->index < y->index ? -1 : 1;
-	return (x->added > y->added) - (x->added < y->added);
-}
-
-static void sort_moments(struct hg_series *series)
-{
-	uint32_t count = series->all.moment_count;
-	bool all_timed = true, one_process = true;
-	for (uint32_t i = 0; i < count; i++) {
-		all_timed &= series->moments[i].time_ns != HG_UNKNOWN;
-		one_process &= series->moments[i].pid == series->moments[0].pid;
-	}
-	if (series->options.keep_order || count == 0 || (!all_timed && !one_process))
-		return;
-	/* Of some the time is known, of others not: only numbers go together. */
-	for (uint32_t i = 0; i < count && !all_timed; i++)
-		if (series->moments[i].time_ns != HG_UNKNOWN)
-			return;
-	qsort(series->moments, count, sizeof(*series->moments), compare_moments);
-	for (uint32_t i = 0; i < count; i++)
-		series->is_sorted |= series->moments[i].added != i;
-}
-
-static void weigh_measure(const struct hg_series *series, struct hg_measure *measure)
-{
-	measure->weight = base_weigh(
-		series->session->weight, measure->retained_bytes, measure->retained_offheap_bytes);
-}
-
-/* The numbers of a row in the order of the moments, in the scratch array. */
-static void read_points(const struct hg_series *series, uint32_t row, struct hg_measure *points)
-{
-	uint32_t count = series->all.moment_count;
-	query_series_expand(&series->all, row, series->scratch);
-	for (uint32_t i = 0; i < count; i++)
-		points[i] = series->scratch[series->moments[i].added];
-	for (uint32_t i = 0; i < count; i++)
-		weigh_measure(series, &points[i]);
-}
-
-static void measure_row(struct hg_series *series, uint32_t number, struct hg_measure *points)
-{
-	struct hg_series_row *row = &series->all.rows[number].shown;
-	uint32_t count = series->all.moment_count;
-	read_points(series, number, points);
-	row->number = number;
-	row->first = points[0];
-	row->last = points[count - 1];
-	row->steps_up = 0;
-	/* The blocks that a root points to are as many as its slots. */
-	bool by_root = series->options.by_key && series->options.key == HG_BY_ROOT;
-	for (uint32_t i = 1; i < count; i++) {
-		row->steps_up += by_root ? points[i].weight > points[i - 1].weight
-					 : points[i].blocks > points[i - 1].blocks;
-		row->changed |= memcmp(&points[i], &points[i - 1], sizeof(*points)) != 0;
-	}
-}
-
-/* Ten-thousandths of 'whole', rounded to zero; both may be negative. */
-static int64_t signed_share(int64_t part, int64_t whole)
-{
-	__extension__ __int128 scaled = part;
-	scaled *= 10000;
-	return whole ? (int64_t)(scaled / whole) : 0;
-}
-
-static int64_t growth_of(const struct hg_measure *first, const struct hg_measure *last)
-{
-	return (int64_t)(last->weight - first->weight);
-}
-
-/*
- * Of paths own bytes add up to what the roots retain; classes overlap, and only the totals of the
- * snapshots tell.
- */
-static void sum_row(struct hg_series *series, uint32_t number, const struct hg_measure *points)
-{
-	const struct hg_series_row *row = &series->all.rows[number].shown;
-	for (uint32_t i = 0; i < series->all.moment_count && !row->is_memprof; i++) {
-		struct hg_measure *total = &series->totals[i];
-		total->blocks += points[i].blocks;
-		total->bytes += points[i].bytes;
-		total->offheap_bytes += points[i].offheap_bytes;
-	}
-}
-
-static void complete_totals(struct hg_series *series)
-{
-	for (uint32_t i = 0; i < series->all.moment_count; i++) {
-		const struct hg_series_moment *moment = &series->moments[i];
-		struct hg_measure *total = &series->totals[i];
-		if (series->options.by_key)
-			*total = (struct hg_measure){.blocks = moment->reachable_blocks,
-				.bytes = moment->reachable_bytes,
-				.offheap_bytes = moment->offheap_bytes};
-		total->retained_bytes = total->bytes;
-		total->retained_offheap_bytes = total->offheap_bytes;
-		weigh_measure(series, total);
-	}
-}
-
-/* The nearest row above whose own blocks can grow: roots within a path have none. */
-static const struct hg_series_row *counted_parent(const struct hg_series *series, uint32_t number)
-{
-	const struct query_series_row *rows = series->all.rows;
-	uint32_t parent = rows[number].parent;
-	while (parent != QUERY_NO_ROW && rows[parent].is_root && rows[parent].shown.depth > 1)
-		parent = rows[parent].parent;
-	return parent == QUERY_NO_ROW ? NULL : &rows[parent].shown;
-}
-
-static bool row_grows(const struct hg_series *series, uint32_t number, int64_t growth)
-{
-	const struct hg_series_row *row = &series->all.rows[number].shown;
-	const struct hg_series_row *parent = counted_parent(series, number);
-	uint32_t steps = series->all.moment_count - 1;
-	int64_t own = growth_of(&row->first, &row->last);
-	return series->all.moment_count >= LEAST_MOMENTS && row->steps_up == steps &&
-	       (!parent || parent->steps_up < steps) && !row->is_memprof &&
-	       own >= HG_LEAST_GROWTH && growth > 0 && row->growth_share >= LEAST_SHARE;
-}
-
-/* The largest growth of a path that grows. */
-static int64_t share_growth(struct hg_series *series, int64_t growth, bool lasting_only)
-{
-	int64_t most = 0;
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		struct hg_series_row *row = &series->all.rows[i].shown;
-		int64_t own = growth_of(&row->first, &row->last);
-		row->growth_share = row->is_memprof ? 0 : signed_share(own, growth);
-		row->grows = row_grows(series, i, growth) &&
-			     !(lasting_only && series->all.rows[i].passes);
-		if (row->grows && own > most)
-			most = own;
-	}
-	return most;
-}
-
-/* How many growing rows hang below each row, that one not counted; from malloc. */
-static enum hg_status count_growing(const struct hg_series *series, uint32_t **out)
-{
-	const struct query_series_row *rows = series->all.rows;
-	*out = calloc((uint64_t)series->all.row_count + 1, sizeof(**out));
-	if (!*out)
-		return base_no_memory(series->all.error, series->all.row_count * sizeof(**out));
-	for (uint32_t i = series->all.row_count; i-- > 0;)
-		if (rows[i].parent != QUERY_NO_ROW)
-			(*out)[rows[i].parent] += (*out)[i] + rows[i].shown.grows;
-	return HG_OK;
-}
-
-/* What a row's own blocks grew by, in bytes. */
-static int64_t own_growth(const struct hg_series_row *row)
-{
-	return (int64_t)(row->last.bytes + row->last.offheap_bytes - row->first.bytes -
-			 row->first.offheap_bytes);
-}
-
-/*
- * An array that is made larger for its elements is no more blocks, but grows with them: what holds
- * nothing else that grows has its own growth counted with that.
- */
-static enum hg_status share_of_holders(struct hg_series *series, int64_t growth)
-{
-	struct query_series_row *rows = series->all.rows;
-	uint32_t *growing;
-	BASE_TRY(count_growing(series, &growing));
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		int64_t holders = 0;
-		if (!rows[i].shown.grows)
-			continue;
-		for (uint32_t at = rows[i].parent; at != QUERY_NO_ROW && growing[at] == 1;
-			at = rows[at].parent)
-			if (rows[at].shown.depth > 0)
-				holders += own_growth(&rows[at].shown);
-		int64_t own = growth_of(&rows[i].shown.first, &rows[i].shown.last);
-		rows[i].shown.growth_share = signed_share(own + holders, growth);
-	}
-	free(growing);
-	return HG_OK;
-}
-
-/*
- * What is held by frames alone is of the moment, as the copy of a list that a function makes just
- * then, and grows as what it is made of grows: that is left out where a lasting path has most of
- * the growth.  Where none has, it leaks from a frame.
- */
-static enum hg_status find_growth(struct hg_series *series)
-{
-	uint32_t last = series->all.moment_count;
-	int64_t growth = last ? growth_of(&series->totals[0], &series->totals[last - 1]) : 0;
-	int64_t passing = 0;
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		const struct query_series_row *row = &series->all.rows[i];
-		if (row->passes && row->shown.depth == 1)
-			passing += growth_of(&row->shown.first, &row->shown.last);
-	}
-	int64_t lasting = growth - passing;
-	int64_t most = share_growth(series, lasting, true);
-	if (most > 0 && most > growth / 2)
-		return share_of_holders(series, lasting);
-	share_growth(series, growth, false);
-	return share_of_holders(series, growth);
-}
-
-/* The names from the root on, written from the last one back. */
-static enum hg_status name_path(struct hg_series *series, uint32_t number)
-{
-	struct query_series *all = &series->all;
-	const struct query_series_row *rows = all->rows;
-	size_t joint = strlen(QUERY_PATH_JOINT), length = 0;
-	char *path;
-	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent)
-		length += query_path_name(rows[i].own_name, NULL, 0) + joint;
-	length -= joint;
-	BASE_TRY(base_pool_alloc(&all->pool, length + 1, 1, (void **)&path, all->error));
-	for (uint32_t i = number; rows[i].parent != QUERY_NO_ROW; i = rows[i].parent) {
-		size_t part = query_path_name(rows[i].own_name, NULL, 0);
-		char after = path[length];
-		length -= part;
-		query_path_name(rows[i].own_name, path + length, part + 1);
-		path[length + part] = after;
-		if (length) {
-			length -= joint;
-			memcpy(path + length, QUERY_PATH_JOINT, joint);
-		}
-	}
-	base_assert(length == 0);
-	all->rows[number].shown.name = path;
-	return HG_OK;
-}
-
-static int compare_shown_rows(const void *a, const void *b, void *data)
-{
-	const struct query_series_row *rows = data;
-	const struct hg_series_row *x = &rows[*(const uint32_t *)a].shown;
-	const struct hg_series_row *y = &rows[*(const uint32_t *)b].shown;
-	int64_t left = growth_of(&x->first, &x->last), right = growth_of(&y->first, &y->last);
-	uint64_t by_left = left < 0 ? -(uint64_t)left : (uint64_t)left;
-	uint64_t by_right = right < 0 ? -(uint64_t)right : (uint64_t)right;
-	if (x->grows != y->grows)
-		return x->grows ? -1 : 1;
-	if (by_left != by_right)
-		return by_left > by_right ? -1 : 1;
-	int order = strcmp(x->kind, y->kind);
-	return order ? order : strcmp(x->name, y->name);
-}
-
-/* Rows of which something changed, or all of them; but not the one of all roots. */
-static enum hg_status order_series(struct hg_series *series)
-{
-	struct query_series *all = &series->all;
-	bool by_path = !series->options.by_key;
-	series->order = calloc(all->row_count + 1, sizeof(*series->order));
-	if (!series->order)
-		return base_no_memory(all->error, all->row_count * sizeof(*series->order));
-	for (uint32_t i = 0; i < all->row_count; i++) {
-		bool is_top = by_path && all->rows[i].parent == QUERY_NO_ROW;
-		if ((!all->rows[i].shown.changed && !series->options.unchanged) || is_top)
-			continue;
-		if (by_path)
-			BASE_TRY(name_path(series, i));
-		series->order[series->shown_count++] = i;
-	}
-	if (series->shown_count)
-		qsort_r(series->order, series->shown_count, sizeof(*series->order),
-			compare_shown_rows, all->rows);
-	return HG_OK;
-}
-
-static enum hg_status finish_series(struct hg_series *series)
-{
-	uint32_t count = series->all.moment_count;
-	struct hg_measure *points = calloc(count + 1, sizeof(*points));
-	series->scratch = calloc(count + 1, sizeof(*series->scratch));
-	series->totals = calloc(count + 1, sizeof(*series->totals));
-	if (!points || !series->scratch || !series->totals) {
-		free(points);
-		return base_no_memory(series->all.error, count * sizeof(*points));
-	}
-	sort_moments(series);
-	for (uint32_t i = 0; i < series->all.row_count && count; i++) {
-		if (series->all.rows[i].shown.depth > 1)
-			series->all.rows[i].shown.held_by =
-				series->all.rows[series->all.rows[i].parent].shown.held_by;
-		measure_row(series, i, points);
-		sum_row(series, i, points);
-	}
-	free(points);
-	complete_totals(series);
-	BASE_TRY(find_growth(series));
-	return order_series(series);
-}
-
 enum hg_status hg_series_finish(struct hg_series *series)
 {
 	if (!series || series->is_finished)
 		return HG_ERROR_USAGE;
 	base_error_clear(&series->session->error);
 	series->all.error = &series->session->error;
-	enum hg_status status = finish_series(series);
+	enum hg_status status = query_series_judge(series);
 	series->is_finished = status == HG_OK;
 	return status;
 }
@@ -740,7 +410,7 @@ bool hg_series_points(const struct hg_series *series, size_t row, struct hg_meas
 {
 	if (!points || row >= hg_series_count(series))
 		return false;
-	read_points(series, series->order[row], points);
+	query_series_read(series, series->order[row], points);
 	return true;
 }
 
@@ -750,26 +420,6 @@ bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_me
 		return false;
 	*out = series->totals[moment];
 	return true;
-}
-
-struct hg_error *query_series_error(const struct hg_series *series)
-{
-	return &series->session->error;
-}
-
-struct query_series *query_series_rows(struct hg_series *series)
-{
-	return &series->all;
-}
-
-const struct hg_series_options *query_series_options(const struct hg_series *series)
-{
-	return &series->options;
-}
-
-struct hg_session *query_series_session(const struct hg_series *series)
-{
-	return series->is_finished ? NULL : series->session;
 }
 
 size_t hg_series_links(const struct hg_series *series)

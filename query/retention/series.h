@@ -1,6 +1,6 @@
 /*
- * Rows of a series of snapshots while they are gathered: found again by parent and name, each with
- * its numbers where they changed.
+ * A series of snapshots: its rows, found again by parent and name, each with its numbers where they
+ * changed; and what is known of the snapshots.  Gathered by series.c or baseline.c, then judged.
  */
 #ifndef QUERY_RETENTION_SERIES_H
 #define QUERY_RETENTION_SERIES_H
@@ -60,10 +60,29 @@ struct query_addition {
  */
 enum hg_status query_series_begin_moment(
 	struct hg_series *series, const struct query_addition *addition);
-struct query_series *query_series_rows(struct hg_series *series);
-const struct hg_series_options *query_series_options(const struct hg_series *series);
-/* The session that a series is of; NULL if nothing can be added any more. */
-struct hg_session *query_series_session(const struct hg_series *series);
+
+/* What must be the same of all snapshots, and what tells a file. */
+struct query_kin {
+	const char *program, *source;
+	unsigned word_size, reserved_bits;
+	bool all_roots_alike;
+	dev_t device;
+	ino_t inode;
+};
+
+struct hg_series {
+	struct query_series all;
+	struct hg_series_options options;
+	struct hg_series_moment *moments; /* in their order, once finished */
+	struct query_kin *kin;            /* of each addition */
+	uint64_t moment_capacity, kin_capacity;
+	struct hg_session *session; /* of errors but those of additions */
+	uint32_t *order;            /* rows that are shown, once finished */
+	uint32_t shown_count;
+	struct hg_measure *scratch; /* of one row in order of moments */
+	struct hg_measure *totals;  /* of each moment */
+	bool is_finished, is_sorted;
+};
 
 /* The row of this name below a parent, a new one if there is none. */
 enum hg_status query_series_find(struct query_series *series, uint32_t parent, const char *kind,

@@ -29,9 +29,6 @@ enum hg_status query_answer_of(struct hg_error *error, size_t size, void *out);
 enum hg_status query_keep_rows_of(
 	struct hg_error *error, void *result, void *array, uint64_t count, size_t size, void *rows);
 
-/* Where failures of a series are told. */
-struct hg_error *query_series_error(const struct hg_series *series);
-
 /* Frees the result that *out points to, if any, and sets it to NULL. */
 void query_free(void *out);
 
