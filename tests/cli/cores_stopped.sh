@@ -54,9 +54,10 @@ check_live() {
 		run summary --format json --exe "$work/busy" "$core"
 		check_equal "$name: reconciliation" \
 			"$(jq '[.reconciliation[]] | all' "$work/out")" true
-		# Garbage may point to what was swept; what is reachable only to one block, half copied.
-		check "$name: pointers to no block in reachable blocks, at most 1" test \
-			"$(jq '.totals | .dangling_pointers - .unreachable_dangling_pointers' "$work/out")" -le 1
+		# What is reachable points to a block that is half copied, or to the few that are taken for parts of
+		# another one, where an allocation that has begun left old words before the first block.
+		check "$name: pointers to no block in reachable blocks, at most 8" test \
+			"$(jq .totals.dangling_pointers "$work/out")" -le 8
 	done
 	check_equal 'functions of the runtime in which it was stopped' "$stops" 4
 }
