@@ -27,6 +27,7 @@ static unsigned fill_columns(const struct rep_growth_request *request, struct re
 		{"retained_delta", NULL, REP_CHANGE_BYTES, 0},
 		{NULL, "retained", REP_BYTES, 0},
 		{NULL, "change", REP_CHANGE_BYTES, 0},
+		{NULL, "of growth", REP_WORD, 0},
 		{"offheap_delta", NULL, REP_CHANGE_BYTES, 0},
 		{"retained_offheap_delta", NULL, REP_CHANGE_BYTES, 0},
 		{"growth_share", NULL, REP_CHANGE_COUNT, 0},
@@ -43,6 +44,7 @@ static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_
 	const struct hg_series_row *row)
 {
 	const struct hg_measure *from = &row->first, *to = &row->last;
+	struct rep_text share = {0};
 	rep_growth_key_cells(emitter, request, row);
 	rep_cell_number(emitter, from->blocks);
 	rep_cell_number(emitter, to->blocks);
@@ -55,6 +57,8 @@ static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_
 	rep_cell_change(emitter, from->retained_bytes, to->retained_bytes);
 	rep_cell_number(emitter, to->weight);
 	rep_cell_change(emitter, from->weight, to->weight);
+	rep_growth_share(&share, row->growth_share);
+	rep_cell_string(emitter, rep_text_string(&share));
 	rep_cell_change(emitter, from->offheap_bytes, to->offheap_bytes);
 	rep_cell_change(emitter, from->retained_offheap_bytes, to->retained_offheap_bytes);
 	rep_growth_share_cell(emitter, row->growth_share);
@@ -62,6 +66,8 @@ static void write_diff_row(struct rep_emitter *emitter, const struct rep_growth_
 	rep_cell_string(emitter, row->defined_at);
 	rep_cell_string(emitter, row->held_by);
 	rep_row_end(emitter);
+	emitter->failed |= share.failed;
+	rep_text_release(&share);
 }
 
 static void write_diff_rows(struct rep_context *context, const struct comparison *c)
@@ -94,6 +100,17 @@ static void total_line(struct rep_emitter *emitter, const char *what, uint64_t o
 	rep_text_release(&line);
 }
 
+static void prose_held(struct rep_emitter *emitter, const struct hg_series *series)
+{
+	struct hg_measure from, to;
+	struct rep_text line = {0};
+	hg_series_total(series, 0, &from);
+	hg_series_total(series, 1, &to);
+	rep_growth_line(&line, "held by roots", rep_growth_period(series), from.weight, to.weight);
+	rep_prose(emitter, REP_PLAIN, "\n%s\n\n", rep_text_string(&line));
+	rep_text_release(&line);
+}
+
 static void write_diff_head(struct rep_context *context, const struct comparison *c)
 {
 	const struct hg_series_moment *from = c->from, *to = c->to;
@@ -111,7 +128,7 @@ static void write_diff_head(struct rep_context *context, const struct comparison
 			rep_growth_key(c->request),
 			hg_series_count(c->request->series) ? " that these options show" : "");
 	else
-		rep_prose(emitter, REP_PLAIN, "\n");
+		prose_held(emitter, c->request->series);
 	rep_text_release(&old_name);
 	rep_text_release(&new_name);
 }
