@@ -4,11 +4,13 @@
  */
 #include "query/retention/growing.h"
 #include "query/retention/held_by.h"
+#include "query/retention/passing.h"
 #include "query/retention/made_at.h"
 #include "query/shared/result.h"
 #include "query/retention/tree.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/file.h"
 #include "base/grow.h"
 
@@ -191,7 +193,7 @@ static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot 
 }
 
 static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *snapshot,
-	const struct query_retention *tree, uint32_t *row_of)
+	const struct query_retention *tree, const uint64_t *passing, uint32_t *row_of)
 {
 	struct query_series *all = &series->all;
 	for (uint32_t i = 0; i < tree->count; i++) {
@@ -204,8 +206,8 @@ static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *sn
 		row->shown.is_memprof = query_retention_is_memprof(tree, i);
 		const struct query_path_class *class = &tree->classes.all[tree->nodes[i].class];
 		row->is_root = i && class->is_root;
-		row->passes = row->shown.depth > 1 ? all->rows[parent].passes
-						   : i && query_path_class_passes(snapshot, class);
+		row->passes =
+			row->shown.depth > 1 ? all->rows[parent].passes : base_bit(passing, i);
 		BASE_TRY(query_series_add(all, row_of[i], &measure));
 	}
 	BASE_TRY(query_series_end_moment(all));
@@ -228,18 +230,22 @@ static enum hg_status keep_held_by(void *data, uint32_t node, const char *holder
 static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *snapshot)
 {
 	struct query_retention tree;
-	uint32_t *row_of;
+	uint32_t *row_of = NULL;
+	uint64_t *passing = NULL;
 	BASE_TRY(graph_nodes(&snapshot->graph, &snapshot->session->error));
 	BASE_TRY(query_retention_open(&tree, snapshot, NULL, true));
 	enum hg_status status =
 		query_alloc(snapshot, tree.count, sizeof(*row_of), (void **)&row_of);
+	if (status == HG_OK)
+		status = query_find_passing(snapshot, &tree, &passing);
 	if (status == HG_OK) {
-		status = add_paths(series, snapshot, &tree, row_of);
+		status = add_paths(series, snapshot, &tree, passing, row_of);
 		struct held_rows held = {series, row_of};
 		if (status == HG_OK)
 			status = query_held_by(snapshot, &tree, keep_held_by, &held);
-		free(row_of);
 	}
+	free(passing);
+	free(row_of);
 	query_retention_close(&tree);
 	return status;
 }

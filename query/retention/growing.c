@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100 };
+enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100, MOST_COPIED = 2 };
 
 /* Time first, if all have one; then the number of the dump, if all are of one process. */
 static int compare_moments(const void *a, const void *b)
@@ -139,20 +139,31 @@ static bool row_grows(const struct hg_series *series, uint32_t number, int64_t g
 	       own >= HG_LEAST_GROWTH && growth > 0 && row->growth_share >= LEAST_SHARE;
 }
 
-/* The largest growth of a path that grows. */
+/* What grows within a path that grows is part of that, also where the steps between do not. */
+static bool is_in_growing(const struct hg_series *series, uint32_t number)
+{
+	const struct query_series_row *rows = series->all.rows;
+	uint32_t at = rows[number].parent;
+	while (at != QUERY_NO_ROW && !rows[at].shown.grows)
+		at = rows[at].parent;
+	return at != QUERY_NO_ROW;
+}
+
+/* The growth of all paths that grow; parents come before what is below them. */
 static int64_t share_growth(struct hg_series *series, int64_t growth, bool lasting_only)
 {
-	int64_t most = 0;
+	int64_t sum = 0;
 	for (uint32_t i = 0; i < series->all.row_count; i++) {
 		struct hg_series_row *row = &series->all.rows[i].shown;
 		int64_t own = growth_of(&row->first, &row->last);
 		row->growth_share = row->is_memprof ? 0 : signed_share(own, growth);
 		row->grows = row_grows(series, i, growth) &&
-			     !(lasting_only && series->all.rows[i].passes);
-		if (row->grows && own > most)
-			most = own;
+			     !(lasting_only && series->all.rows[i].passes) &&
+			     !is_in_growing(series, i);
+		if (row->grows)
+			sum += own;
 	}
-	return most;
+	return sum;
 }
 
 /* How many growing rows hang below each row, that one not counted; from malloc. */
@@ -201,8 +212,9 @@ static enum hg_status share_of_holders(struct hg_series *series, int64_t growth)
 
 /*
  * What is held by frames alone is of the moment, as the copy of a list that a function makes just
- * then, and grows as what it is made of grows: that is left out where a lasting path has most of
- * the growth.  Where none has, it leaks from a frame.
+ * then, and grows as what it is made of grows: that is left out where lasting paths have most of
+ * what else grows.  A list of pairs made from a table is heavier than that, but a copy is hardly
+ * more than twice as heavy as what it is of: more than that leaks from a frame.
  */
 static enum hg_status find_growth(struct hg_series *series)
 {
@@ -215,8 +227,8 @@ static enum hg_status find_growth(struct hg_series *series)
 			passing += growth_of(&row->shown.first, &row->shown.last);
 	}
 	int64_t lasting = growth - passing;
-	int64_t most = share_growth(series, lasting, true);
-	if (most > 0 && most > growth / 2)
+	int64_t leaking = share_growth(series, lasting, true);
+	if (leaking > 0 && leaking > lasting / 2 && lasting > growth / (1 + MOST_COPIED))
 		return share_of_holders(series, lasting);
 	share_growth(series, growth, false);
 	return share_of_holders(series, growth);

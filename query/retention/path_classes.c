@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/grow.h"
+#include "query/retention/closure_classes.h"
 #include "query/shared/types.h"
 
 #include <stdio.h>
@@ -24,7 +25,9 @@ enum hg_status query_path_classes_init(
 {
 	*classes = (struct query_path_classes){.snapshot = snapshot};
 	uint64_t types = (uint64_t)retype_term_count(&snapshot->retype.types) + 1;
-	return query_alloc(snapshot, types, sizeof(*classes->of_type), (void **)&classes->of_type);
+	BASE_TRY(query_alloc(
+		snapshot, types, sizeof(*classes->of_type), (void **)&classes->of_type));
+	return query_count_closures(snapshot, &classes->closures);
 }
 
 void query_path_classes_release(struct query_path_classes *classes)
@@ -34,6 +37,7 @@ void query_path_classes_release(struct query_path_classes *classes)
 	free(classes->of_type);
 	base_map_release(&classes->by_key);
 	base_map_release(&classes->by_name);
+	base_map_release(&classes->closures);
 	*classes = (struct query_path_classes){0};
 }
 
@@ -101,15 +105,6 @@ static void name_of_unknown(const struct query_path_classes *c, const struct sna
 			at, place);
 }
 
-/* The code that a closure's block begins with; 0 if the file does not have it. */
-static uint64_t code_of_cell(
-	const struct query_path_classes *c, uint32_t rank, const struct snap_cell *cell)
-{
-	if (cell->tag != SNAP_TAG_CLOSURE || cell->field_count == 0 || !c->snapshot->snap.process)
-		return 0;
-	return query_code(c->snapshot, rank, 0);
-}
-
 /* What leads to the location: where samples do not tell, the id in the header, which costs less. */
 static uint64_t key_of_location(const struct snap *snap, const struct snap_cell *cell)
 {
@@ -136,7 +131,7 @@ static enum hg_status new_unknown_class(struct query_path_classes *c, uint64_t c
 static enum hg_status class_of_unknown(
 	struct query_path_classes *c, uint32_t rank, const struct snap_cell *cell, uint32_t *out)
 {
-	uint64_t code = code_of_cell(c, rank, cell);
+	uint64_t code = query_code_of_cell(c->snapshot, rank, cell);
 	uint64_t words = cell->wosize <= MOST_WORDS_TOLD ? cell->wosize : MOST_WORDS_TOLD + 1;
 	uint64_t key = code ? KEY(KEY_OF_CODE, code)
 			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 |
@@ -149,19 +144,13 @@ static enum hg_status class_of_unknown(
 	return HG_OK;
 }
 
-/* "_ -> _" and the like tell less of a closure than its function does. */
-static bool tells_nothing(const char *type)
-{
-	return strspn(type, "_ ->()") == strlen(type);
-}
-
 /* By the name of the type, unless that tells nothing: then it is as if it were unknown. */
 static enum hg_status class_of_type(struct query_path_classes *c, uint32_t rank,
 	const struct snap_cell *cell, uint32_t type, uint32_t *out)
 {
 	char name[QUERY_LONGEST_NAME];
 	hg_type_name(c->snapshot, type, name, sizeof(name));
-	if (cell->tag == SNAP_TAG_CLOSURE && tells_nothing(name)) {
+	if (cell->tag == SNAP_TAG_CLOSURE && query_tells_nothing(name)) {
 		c->of_type[type] = TELLS_NOTHING;
 		return class_of_unknown(c, rank, cell, out);
 	}
@@ -176,7 +165,8 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 	enum hg_confidence confidence;
 	uint32_t type = query_type(classes->snapshot, rank, cell->tag, &confidence).n;
 	uint32_t known = classes->of_type[type];
-	if (type == 0 || known == TELLS_NOTHING)
+	if (type == 0 || known == TELLS_NOTHING ||
+		query_is_by_function(classes->snapshot, &classes->closures, rank, cell))
 		return class_of_unknown(classes, rank, cell, out);
 	if (!known)
 		return class_of_type(classes, rank, cell, type, out);

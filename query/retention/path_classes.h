@@ -64,6 +64,7 @@ struct query_path_classes {
 	uint64_t capacity;
 	uint32_t *of_type; /* by number of a type: the class + 1, 0 before one was met */
 	struct base_map by_key, by_name;
+	struct base_map closures;   /* by code: closure_classes.h */
 	struct query_recent recent; /* of by_key */
 };
 

@@ -250,28 +250,39 @@ static bool rises(const struct truth *t, const struct truth_row *row)
 	return true;
 }
 
-/* Marks what grows if all growth is this much, and returns the most of one row. */
-static int64_t mark(struct truth *t, int64_t growth, bool without_frames)
-{
-	int64_t most = 0;
-	for (unsigned i = 0; i < t->count; i++) {
-		struct truth_row *row = &t->rows[i];
-		int64_t own = delta(t, row->retained);
-		row->grows = t->moments >= 3 && rises(t, row) &&
-			     !(row->above >= 0 && rises(t, &t->rows[row->above])) && own >= 4096 &&
-			     growth > 0 && own * 100 >= growth && !(without_frames && row->passes);
-		if (row->grows && own > most)
-			most = own;
-	}
-	return most;
-}
-
 static bool is_below(const struct truth *t, unsigned row, unsigned above)
 {
 	for (int at = t->rows[row].above; at >= 0; at = t->rows[at].above)
 		if (at == (int)above)
 			return true;
 	return false;
+}
+
+static bool is_in_growing(const struct truth *t, unsigned row)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		if (t->rows[i].grows && is_below(t, row, i))
+			return true;
+	return false;
+}
+
+/* Marks what grows if all growth is this much, and returns the growth of these; those above are
+ * before those below. */
+static int64_t mark(struct truth *t, int64_t growth, bool without_frames)
+{
+	int64_t sum = 0;
+	for (unsigned i = 0; i < t->count; i++)
+		t->rows[i].grows = false;
+	for (unsigned i = 0; i < t->count; i++) {
+		struct truth_row *row = &t->rows[i];
+		int64_t own = delta(t, row->retained);
+		row->grows = t->moments >= 3 && rises(t, row) &&
+			     !(row->above >= 0 && rises(t, &t->rows[row->above])) && own >= 4096 &&
+			     growth > 0 && own * 100 >= growth &&
+			     !(without_frames && row->passes) && !is_in_growing(t, i);
+		sum += row->grows ? own : 0;
+	}
+	return sum;
 }
 
 static unsigned growing_below(const struct truth *t, unsigned above)
@@ -290,8 +301,8 @@ static void judge(struct truth *t)
 		frames += t->rows[i].passes ? delta(t, t->rows[i].bytes) : 0;
 	}
 	int64_t growth = all - frames;
-	int64_t most = mark(t, growth, true);
-	if (most == 0 || 2 * most <= all) {
+	int64_t leaking = mark(t, growth, true);
+	if (leaking == 0 || 2 * leaking <= growth || 3 * growth <= all) {
 		growth = all;
 		mark(t, growth, false);
 	}
