@@ -227,10 +227,26 @@ static bool is_told(const struct trend *t, const struct hg_series_row *row)
 	return false;
 }
 
+/*
+ * Whether a row is one of what else changed, and has something to say: what once had a byte of its
+ * own and never retained one has not.  Reads its points.
+ */
+static bool is_untold(const struct trend *t, size_t number)
+{
+	const struct hg_series_row *row = hg_series_at(t->series, number);
+	if (is_told(t, row))
+		return false;
+	hg_series_points(t->series, number, t->points);
+	bool retains = row->first.blocks != row->last.blocks;
+	for (size_t i = 0; i < t->moments && !retains; i++)
+		retains = t->points[i].weight != 0;
+	return retains;
+}
+
 static bool has_untold(const struct trend *t)
 {
 	for (size_t i = 0; i < t->all; i++)
-		if (!is_told(t, hg_series_at(t->series, t->rows[i])))
+		if (is_untold(t, t->rows[i]))
 			return true;
 	return false;
 }
@@ -257,14 +273,13 @@ static void write_curves(struct rep_emitter *emitter, const struct trend *t)
 	rep_table_begin(emitter, "rows", columns, count + sizeof(measures) / sizeof(measures[0]));
 	size_t shown = 0, left_out = 0;
 	for (size_t i = 0; i < t->all; i++) {
-		if (is_told(t, hg_series_at(t->series, t->rows[i])))
+		if (!is_untold(t, t->rows[i]))
 			continue;
 		if (shown == most) {
 			left_out++;
 			continue;
 		}
 		shown++;
-		hg_series_points(t->series, t->rows[i], t->points);
 		write_curve_row(emitter, t, hg_series_at(t->series, t->rows[i]));
 	}
 	rep_table_end(emitter);
