@@ -106,10 +106,10 @@ static enum hg_status sum_sharers(
 		pointers[holder] += r->edges[i].pointers;
 	}
 	BASE_TRY(query_alloc(r->snapshot, count, sizeof(*holders), (void **)&holders));
-	uint32_t lasting = add_sharers(r, row, pointers, false, holders);
-	uint32_t passing = add_sharers(r, row, pointers, true, holders + lasting);
-	base_assert(lasting + passing == count);
-	enum hg_status status = keep_edges(r->snapshot, holders, count, out);
+	uint32_t found = add_sharers(r, row, pointers, false, holders);
+	found += add_sharers(r, row, pointers, true, holders + found);
+	base_assert(found == count);
+	enum hg_status status = keep_edges(r->snapshot, holders, found, out);
 	free(holders);
 	return status;
 }
