@@ -131,7 +131,8 @@ static enum hg_status new_unknown_class(struct query_path_classes *c, uint64_t c
 static enum hg_status class_of_unknown(
 	struct query_path_classes *c, uint32_t rank, const struct snap_cell *cell, uint32_t *out)
 {
-	uint64_t code = query_code_of_cell(c->snapshot, rank, cell);
+	uint64_t code =
+		cell->tag == SNAP_TAG_CLOSURE ? query_code_of_cell(c->snapshot, rank, cell) : 0;
 	uint64_t words = cell->wosize <= MOST_WORDS_TOLD ? cell->wosize : MOST_WORDS_TOLD + 1;
 	uint64_t key = code ? KEY(KEY_OF_CODE, code)
 			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 |
@@ -166,7 +167,8 @@ enum hg_status query_path_class_of_block(struct query_path_classes *classes, uin
 	uint32_t type = query_type(classes->snapshot, rank, cell->tag, &confidence).n;
 	uint32_t known = classes->of_type[type];
 	if (type == 0 || known == TELLS_NOTHING ||
-		query_is_by_function(classes->snapshot, &classes->closures, rank, cell))
+		(cell->tag == SNAP_TAG_CLOSURE &&
+			query_is_by_function(classes->snapshot, &classes->closures, rank, cell)))
 		return class_of_unknown(classes, rank, cell, out);
 	if (!known)
 		return class_of_type(classes, rank, cell, type, out);
