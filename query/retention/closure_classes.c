@@ -3,6 +3,7 @@
 #include "query/retention/closure_classes.h"
 
 #include "query/shared/types.h"
+#include "query/shared/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,23 +62,16 @@ static enum hg_status count_closure(struct count *c, uint32_t rank, const struct
 
 static enum hg_status count_live_closures(struct count *c)
 {
-	struct snap *snap = &c->snapshot->snap;
 	const struct graph_position *position = c->snapshot->graph.position;
-	struct snap_walk walk;
-	struct snap_run run;
-	uint32_t rank = 0;
+	struct query_walk walk;
+	struct snap_cell cell;
+	uint32_t rank;
 	enum hg_status status = HG_OK;
-	BASE_TRY(snap_walk_init(&walk, snap, &c->snapshot->session->error));
-	snap_walk_range(&walk, 0, snap->entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		for (; status == HG_OK && rank < snap->block_count && snap_scan_next(&scan, &cell);
-			rank++)
-			if (cell.tag == SNAP_TAG_CLOSURE && graph_reaches(position[rank]))
-				status = count_closure(c, rank, &cell);
-	}
-	snap_walk_release(&walk);
+	BASE_TRY(query_walk_open(&walk, c->snapshot));
+	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
+		if (cell.tag == SNAP_TAG_CLOSURE && graph_reaches(position[rank]))
+			status = count_closure(c, rank, &cell);
+	query_walk_close(&walk);
 	return status;
 }
 
