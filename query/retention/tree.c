@@ -19,26 +19,54 @@ struct grower {
 	uint32_t deeper;            /* the class of what lies deeper than paths go: 0 */
 };
 
+/* Classes of live blocks that wait for being written where their positions are. */
+enum { BATCH = 256 };
+struct batch {
+	unsigned count;
+	uint32_t position[BATCH], class[BATCH];
+};
+
+/* Nothing but misses of the cache, as many at a time as the machine has room for. */
+static void write_batch(struct batch *batch, uint32_t *of_position)
+{
+	for (unsigned i = 0; i < batch->count; i++)
+		of_position[batch->position[i]] = batch->class[i];
+	batch->count = 0;
+}
+
+static enum hg_status classify_run(
+	struct grower *g, const struct snap_run *run, uint32_t *rank, struct batch *batch)
+{
+	const struct snap *snap = &g->snapshot->snap;
+	const struct graph_position *position = g->graph->position;
+	struct snap_scan scan = snap_scan_run(snap, run);
+	struct snap_cell cell;
+	for (; *rank < snap->block_count && snap_scan_next(&scan, &cell); ++*rank) {
+		if (!graph_reaches(position[*rank]))
+			continue;
+		batch->position[batch->count] = position[*rank].n;
+		BASE_TRY(query_path_class_of_block(
+			&g->retention->classes, *rank, &cell, &batch->class[batch->count++]));
+		if (batch->count == BATCH)
+			write_batch(batch, g->retention->of_position);
+	}
+	return HG_OK;
+}
+
 /* Blocks in order of addresses. */
 static enum hg_status classify_live_blocks(struct grower *g)
 {
 	struct snap *snap = &g->snapshot->snap;
-	uint32_t *of_position = g->retention->of_position, rank = 0;
-	const struct graph_position *position = g->graph->position;
+	struct batch batch = {0};
+	uint32_t rank = 0;
 	struct snap_walk walk;
 	struct snap_run run;
 	enum hg_status status = HG_OK;
 	BASE_TRY(snap_walk_init(&walk, snap, g->error));
 	snap_walk_range(&walk, 0, snap->entry_count);
-	while (status == HG_OK && snap_walk_next(&walk, &run)) {
-		struct snap_scan scan = snap_scan_run(snap, &run);
-		struct snap_cell cell;
-		for (; status == HG_OK && rank < snap->block_count && snap_scan_next(&scan, &cell);
-			rank++)
-			if (graph_reaches(position[rank]))
-				status = query_path_class_of_block(&g->retention->classes, rank,
-					&cell, &of_position[position[rank].n]);
-	}
+	while (status == HG_OK && snap_walk_next(&walk, &run))
+		status = classify_run(g, &run, &rank, &batch);
+	write_batch(&batch, g->retention->of_position);
 	snap_walk_release(&walk);
 	return status;
 }
