@@ -1,7 +1,7 @@
 /* Who points to the blocks of a set: holders by class and field, in one pass over the heap. */
 #include "query/retention/path_classes.h"
+#include "query/shared/pointers.h"
 #include "query/shared/result.h"
-#include "query/shared/walk.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
@@ -23,6 +23,7 @@ struct referring {
 	struct hg_snapshot *snapshot;
 	uint64_t *selected; /* a bit by node */
 	struct query_path_classes classes;
+	uint32_t holder, class; /* met last, and its class */
 	struct pointing *rows;
 	uint64_t count, capacity;
 	struct base_map by_field; /* rows by class, tag and field of the holders */
@@ -30,7 +31,7 @@ struct referring {
 	uint64_t pair_count, pair_capacity;
 };
 
-/* What points: a block or a root, and from where in it. */
+/* What points, and of which class it is. */
 struct pointer {
 	uint32_t holder, class, target;
 	unsigned tag;
@@ -91,84 +92,34 @@ static enum hg_status add_pointer(struct referring *r, const struct pointer *p)
 	return HG_OK;
 }
 
-static bool is_wanted_target(const struct referring *r, uint32_t target)
+/* The class of a holder is asked for once, however many of its fields point to the set. */
+static enum hg_status class_of_holder(struct referring *r, const struct query_pointer *pointer)
 {
-	return target != HG_NO_NODE && base_bit(r->selected, target);
-}
-
-/* The fields of a block that is reachable: those that pass 1 has kept may be pointers. */
-static enum hg_status add_pointers_of_cell(
-	struct referring *r, uint32_t rank, const struct snap_cell *cell)
-{
-	const struct snap *snap = &r->snapshot->snap;
-	uint64_t first = snap_header_word(cell->address) + 1;
-	struct pointer p = {.holder = rank,
-		.class = QUERY_NO_CLASS,
-		.tag = cell->tag,
-		.fields = cell->field_count};
-	if (!graph_reaches(r->snapshot->graph.position[rank]))
+	uint32_t holder = pointer->holder;
+	if (holder == r->holder)
 		return HG_OK;
-	for (uint64_t j = 0; j < cell->field_count; j++) {
-		if (!(snap_ranks_line(&snap->ranks, first + j)->kept >> ((first + j) & 63) & 1))
-			continue;
-		p.target = snap_resolve_node(snap, cell->fields[j]);
-		if (!is_wanted_target(r, p.target))
-			continue;
-		p.field = j;
-		if (p.class == QUERY_NO_CLASS)
-			BASE_TRY(query_path_class_of_block(&r->classes, rank, cell, &p.class));
-		BASE_TRY(add_pointer(r, &p));
-	}
+	if (pointer->cell)
+		BASE_TRY(query_path_class_of_block(&r->classes, holder, pointer->cell, &r->class));
+	else
+		BASE_TRY(query_path_class_of_root(
+			&r->classes, holder - r->snapshot->snap.block_count, &r->class));
+	r->holder = holder;
 	return HG_OK;
 }
 
-static enum hg_status add_pointers_of_blocks(struct referring *r)
+static enum hg_status meet_pointer(void *data, const struct query_pointer *pointer)
 {
-	struct query_walk walk;
-	struct snap_cell cell;
-	uint32_t rank;
-	enum hg_status status = HG_OK;
-	BASE_TRY(query_walk_open(&walk, r->snapshot));
-	while (status == HG_OK && query_walk_next(&walk, &rank, &cell))
-		status = add_pointers_of_cell(r, rank, &cell);
-	query_walk_close(&walk);
-	return status;
-}
-
-static enum hg_status add_pointer_of_root(struct referring *r, uint64_t root, uint32_t target)
-{
-	struct pointer p = {.holder = snap_root_node(&r->snapshot->snap, root),
-		.target = target,
-		.field = HG_UNKNOWN};
-	if (!is_wanted_target(r, target) || !graph_reaches(r->snapshot->graph.position[p.holder]))
-		return HG_OK;
-	BASE_TRY(query_path_class_of_root(&r->classes, root, &p.class));
+	struct referring *r = data;
+	BASE_TRY(class_of_holder(r, pointer));
+	struct pointer p = {.holder = pointer->holder,
+		.class = r->class,
+		.target = pointer->target,
+		.field = pointer->field};
+	if (pointer->cell) {
+		p.tag = pointer->cell->tag;
+		p.fields = pointer->cell->field_count;
+	}
 	return add_pointer(r, &p);
-}
-
-/* What is no field: the values of roots, what fibers hold, data of ephemerons. */
-static enum hg_status add_other_pointers(struct referring *r)
-{
-	const struct snap *snap = &r->snapshot->snap;
-	for (uint64_t i = 0; i < snap->root_count; i++)
-		BASE_TRY(add_pointer_of_root(r, i, snap_resolve_node(snap, snap->roots[i].value)));
-	for (uint64_t i = 0; i < snap->link_count; i++) {
-		const struct snap_link *link = &snap->links[i];
-		struct pointer p = {.holder = link->from, .target = link->to, .field = HG_UNKNOWN};
-		struct snap_cell cell;
-		if (p.holder >= snap->block_count) {
-			BASE_TRY(add_pointer_of_root(r, p.holder - snap->block_count, p.target));
-			continue;
-		}
-		if (!is_wanted_target(r, p.target) ||
-			!graph_reaches(r->snapshot->graph.position[p.holder]) ||
-			!snap_block(&r->snapshot->lookup, (struct snap_rank){p.holder}, &cell))
-			continue;
-		p.tag = cell.tag;
-		BASE_TRY(query_path_class_of_block(&r->classes, p.holder, &cell, &p.class));
-		BASE_TRY(add_pointer(r, &p));
-	}
-	return HG_OK;
 }
 
 static int compare_pairs(const void *a, const void *b)
@@ -252,8 +203,7 @@ static enum hg_status find_referring(
 		return base_fail(&r->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no nodes are given");
 	BASE_TRY(select_targets(r, nodes, count, out));
-	BASE_TRY(add_pointers_of_blocks(r));
-	BASE_TRY(add_other_pointers(r));
+	BASE_TRY(query_pointers_to(r->snapshot, r->selected, meet_pointer, r));
 	count_targets(r);
 	return keep_referring(r, out);
 }
@@ -261,7 +211,7 @@ static enum hg_status find_referring(
 enum hg_status hg_list_referrers(
 	struct hg_snapshot *snapshot, const hg_node *nodes, size_t count, struct hg_referrers **out)
 {
-	struct referring r = {.snapshot = snapshot};
+	struct referring r = {.snapshot = snapshot, .holder = HG_NO_NODE};
 	BASE_TRY(query_answer(snapshot, sizeof(**out), out));
 	enum hg_status status = find_referring(&r, nodes, count, *out);
 	query_path_classes_release(&r.classes);
