@@ -19,9 +19,8 @@ int graph_compare_cross(const void *a, const void *b);
 /*
  * Counts them from class to class, given the class of every position; GRAPH_NONE takes no part.
  * Sorted so; from malloc.  Those within one class are left out.
- * Builds the compact graph anew: 10 bytes per block meanwhile.
  */
-enum hg_status graph_count_cross(struct graph *graph, const uint32_t *class_of,
+enum hg_status graph_count_cross(const struct graph *graph, const uint32_t *class_of,
 	struct graph_cross **out, uint64_t *count, struct hg_error *error);
 
 #endif

@@ -1,10 +1,10 @@
 /* Who points to the blocks of a set: holders by class and field, in one pass over the heap. */
 #include "query/retention/path_classes.h"
-#include "query/shared/pointers.h"
 #include "query/shared/result.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
+#include "graph/pointers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,8 @@ struct referring {
 	struct hg_snapshot *snapshot;
 	uint64_t *selected; /* a bit by node */
 	struct query_path_classes classes;
-	uint32_t holder, class; /* met last, and its class */
+	uint32_t holder, class; /* met last, its class, and what it is unless a root */
+	struct snap_cell cell;
 	struct pointing *rows;
 	uint64_t count, capacity;
 	struct base_map by_field; /* rows by class, tag and field of the holders */
@@ -93,32 +94,36 @@ static enum hg_status add_pointer(struct referring *r, const struct pointer *p)
 }
 
 /* The class of a holder is asked for once, however many of its fields point to the set. */
-static enum hg_status class_of_holder(struct referring *r, const struct query_pointer *pointer)
+static enum hg_status find_class_of_holder(struct referring *r, const struct graph_pointer *pointer)
 {
+	const struct snap *snap = &r->snapshot->snap;
 	uint32_t holder = pointer->holder;
 	if (holder == r->holder)
 		return HG_OK;
-	if (pointer->cell)
-		BASE_TRY(query_path_class_of_block(&r->classes, holder, pointer->cell, &r->class));
-	else
-		BASE_TRY(query_path_class_of_root(
-			&r->classes, holder - r->snapshot->snap.block_count, &r->class));
 	r->holder = holder;
-	return HG_OK;
+	r->cell = (struct snap_cell){0};
+	r->class = QUERY_NO_CLASS;
+	if (holder >= snap->block_count)
+		return query_path_class_of_root(&r->classes, holder - snap->block_count, &r->class);
+	if (pointer->cell)
+		r->cell = *pointer->cell;
+	else if (!snap_block(&r->snapshot->lookup, (struct snap_rank){holder}, &r->cell))
+		return HG_OK; /* the file has changed meanwhile */
+	return query_path_class_of_block(&r->classes, holder, &r->cell, &r->class);
 }
 
-static enum hg_status meet_pointer(void *data, const struct query_pointer *pointer)
+static enum hg_status meet_pointer(void *data, const struct graph_pointer *pointer)
 {
 	struct referring *r = data;
-	BASE_TRY(class_of_holder(r, pointer));
+	BASE_TRY(find_class_of_holder(r, pointer));
+	if (r->class == QUERY_NO_CLASS)
+		return HG_OK;
 	struct pointer p = {.holder = pointer->holder,
 		.class = r->class,
 		.target = pointer->target,
-		.field = pointer->field};
-	if (pointer->cell) {
-		p.tag = pointer->cell->tag;
-		p.fields = pointer->cell->field_count;
-	}
+		.tag = r->cell.tag,
+		.field = pointer->field,
+		.fields = r->cell.field_count};
 	return add_pointer(r, &p);
 }
 
@@ -203,7 +208,8 @@ static enum hg_status find_referring(
 		return base_fail(&r->snapshot->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no nodes are given");
 	BASE_TRY(select_targets(r, nodes, count, out));
-	BASE_TRY(query_pointers_to(r->snapshot, r->selected, meet_pointer, r));
+	BASE_TRY(graph_pointers(
+		&r->snapshot->graph, r->selected, meet_pointer, r, &r->snapshot->session->error));
 	count_targets(r);
 	return keep_referring(r, out);
 }

@@ -2,10 +2,10 @@
 #include "query/retention/held_by.h"
 
 #include "query/shared/pairs.h"
-#include "query/shared/pointers.h"
 #include "query/shared/result.h"
 
 #include "base/bits.h"
+#include "graph/pointers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static bool node_passes(const struct holding *h, uint32_t node)
 		h->snapshot, &h->tree->classes.all[h->tree->nodes[node].class]);
 }
 
-static enum hg_status count_pointer(void *data, const struct query_pointer *pointer)
+static enum hg_status count_pointer(void *data, const struct graph_pointer *pointer)
 {
 	struct holding *h = data;
 	uint32_t to = tree_node_of(h, pointer->target), known = h->pairs.count, number;
@@ -131,7 +131,8 @@ static enum hg_status find_holders(struct holding *h)
 	BASE_TRY(query_alloc(h->snapshot, h->tree->count, sizeof(*h->top), (void **)&h->top));
 	find_tops(h);
 	BASE_TRY(select_shared(h));
-	return query_pointers_to(h->snapshot, h->shared, count_pointer, h);
+	return graph_pointers(
+		&h->snapshot->graph, h->shared, count_pointer, h, &h->snapshot->session->error);
 }
 
 enum hg_status query_held_by(struct hg_snapshot *snapshot, const struct query_retention *tree,
