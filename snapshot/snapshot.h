@@ -38,8 +38,9 @@ struct snap_index_entry {
 /* Who holds a root node. */
 enum snap_hold {
 	SNAP_HOLD_ALWAYS, /* the virtual root */
-	SNAP_HOLD_LAST,   /* the same, but only what no other root does: values of finalisers */
-	SNAP_HOLD_BLOCK,  /* a block, through a link: the stack of a suspended fiber */
+	SNAP_HOLD_LAST,  /* the same, but only what no other root does: values of finalisers, copies
+			    of globals */
+	SNAP_HOLD_BLOCK, /* a block, through a link: the stack of a suspended fiber */
 };
 
 /*
@@ -50,7 +51,7 @@ enum snap_hold {
 enum snap_tier {
 	SNAP_TIER_LASTING, /* globals and the like: what the program keeps */
 	SNAP_TIER_PASSING, /* stacks, registers, local roots: gone when a call returns */
-	SNAP_TIER_LAST,    /* values of finalisers */
+	SNAP_TIER_LAST,    /* values of finalisers, copies of globals */
 	SNAP_TIERS
 };
 

@@ -19,8 +19,9 @@ const struct cli_verb cli_verb_edges = {
 	.description =
 		"Every pointer to a block: fields (kind 'field') by address of their block, then "
 		"what roots point to ('root', 'passing' for stacks, registers and local roots, "
-		"'last' for values of finalisers: each of these holds only what those before do "
-		"not), with the data that the key of an ephemeron keeps ('ephemeron') and what a "
+		"'last' for values of finalisers and copies of globals: each of these holds only "
+		"what those before do not), with the data that the key of an ephemeron keeps "
+		"('ephemeron') and what a "
 		"suspended fiber holds ('fiber').  Weak pointers are no edges.  Nodes have the "
 		"numbers of the rows of 'objects', and roots follow.",
 	.tables = tables,

@@ -68,7 +68,7 @@ enum hg_edge_kind {
 	HG_EDGE_FIBER,     /* from a continuation to its stack, and from that to blocks */
 	HG_EDGE_ROOT,      /* from a root that lasts */
 	HG_EDGE_PASSING,   /* from a stack, a register or a local root */
-	HG_EDGE_LAST       /* from a finaliser to its value */
+	HG_EDGE_LAST       /* from a finaliser to its value, or a global that is others again */
 };
 
 HG_API const char *hg_edge_kind_name(enum hg_edge_kind kind);

@@ -38,7 +38,8 @@ struct hg_input {
 	bool without_types;   /* none are needed: they are not looked for unless 'types',
 				  'directories' or 'require_types' say so */
 	bool all_roots_alike; /* stack slots, registers and local roots hold what other roots hold
-				 as well; if false only what no other does, as they pass */
+				 as well, and so do globals that are copies of others; if false
+				 only what no other does */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include "snapshot/core/offheap.h"
 #include "snapshot/core/static.h"
 #include "snapshot/runtime/reader.h"
+#include "snapshot/runtime/roots.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>
@@ -21,6 +22,8 @@ static enum hg_status load_core_roots(struct elfcore *core, struct hg_error *err
 {
 	const struct snap_runtime_roots *roots = &core->runtime.roots;
 	struct snap *snap = core->snap;
+	if (!snap->all_roots_alike)
+		BASE_TRY(snap_find_copied_roots(&core->runtime, error));
 	for (uint64_t i = 0; i < roots->count; i++) {
 		const struct snap_runtime_root *root = &roots->items[i];
 		BASE_TRY(elfcore_meet(core, root->value, error));

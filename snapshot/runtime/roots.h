@@ -31,6 +31,12 @@ enum hg_status snap_read_c_roots(struct snap_runtime *runtime, struct hg_error *
 /* Leaves one root per slot: the more specific kind wins. */
 void snap_sort_roots(struct snap_runtime *runtime);
 
+/*
+ * Marks globals that hold what other globals are: the value of one before, or a block of nothing
+ * but such values.  After snap_sort_roots().
+ */
+enum hg_status snap_find_copied_roots(struct snap_runtime *runtime, struct hg_error *error);
+
 /* CAMLparam and CAMLlocal. */
 enum hg_status snap_read_local_roots(struct snap_runtime *runtime, uint64_t local_roots,
 	const char *name, uint32_t stack, struct hg_error *error);

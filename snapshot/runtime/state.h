@@ -48,7 +48,10 @@ struct snap_stack {
 /* A place outside the heap that holds a value which is a pointer. */
 struct snap_runtime_root {
 	enum hg_root_kind kind;
-	/* 'val' of Gc.finalise: is kept until its function has run, but keeps nothing alive. */
+	/*
+	 * 'val' of Gc.finalise: is kept until its function has run, but keeps nothing alive; or a
+	 * copy of another global.
+	 */
 	bool last;
 	/* A word of a frame whose live slots are not known: no root unless it is a block. */
 	bool conservative;

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""edges.py EDGES.csv OBJECTS.csv [MOST]: does what 'objects' says follow from what 'edges' says?
+"""edges.py EDGES.csv OBJECTS.csv MOST|all [copies]: does what 'objects' says follow from what 'edges' says?
 
 By brute force: reachable is what a search finds; a node dominates what no search finds without it
-(tried for MOST nodes, all if not given); the immediate dominator is the one of a node's dominators
-that all others of them dominate.  Prints what is wrong."""
+(tried for MOST nodes); the immediate dominator is the one of a node's dominators
+that all others of them dominate.  With 'copies' globals that are others again are of the last
+tier, and no other is; else none.  Prints what is wrong."""
 import csv
 import sys
 from collections import defaultdict
 
 edges = list(csv.DictReader(open(sys.argv[1], newline="")))
 objects = list(csv.DictReader(open(sys.argv[2], newline="")))
-most = int(sys.argv[3]) if len(sys.argv) > 3 else None
+most = None if sys.argv[3] == "all" else int(sys.argv[3])
+has_copies = "copies" in sys.argv[4:]
 blocks = len(objects)
 wrong = 0
 
@@ -45,6 +47,25 @@ for e in edges:
     leads[a].append(b)
     if e["kind"] in tiers and a not in tiers[e["kind"]]:
         tiers[e["kind"]].append(a)
+
+# A copy is what a global before has, too, or a block of nothing but what globals have.  A pointer into
+# the middle of a closure looks like one to its block here: closures are left out.
+fields = defaultdict(list)
+slots = defaultdict(list)
+for e in edges:
+    target = int(e["to_node"])
+    if e["kind"] == "field":
+        fields[int(e["from_node"])].append(target)
+    elif e["from"].startswith("global "):
+        slots[target].append(e)
+for target, same in slots.items():
+    inside = [f for f in fields[target] if f != target]
+    again = objects[target]["tag"] == "0" and inside and all(f in slots for f in inside)
+    first = min(int(e["from_node"]) for e in same)
+    for e in same:
+        is_copy = has_copies and (again or int(e["from_node"]) != first)
+        if objects[target]["tag"] != "247" and (e["kind"] == "last") != bool(is_copy):
+            say("a copy of a global or not:", e)
 
 
 def search(starts, seen, to):

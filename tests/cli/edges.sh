@@ -2,7 +2,7 @@
 # Edges: as many as summary counts, and what objects says follows from them by brute force.
 . tests/cli/lib.sh
 
-# edges NAME MOST ARGUMENT...: MOST as edges.py takes it, or ''.
+# edges NAME MOST ARGUMENT...: MOST as edges.py takes it, and ' copies' behind it.
 edges() {
 	local name=$1 most=$2
 	shift 2
@@ -19,7 +19,7 @@ edges() {
 		$3 >= n - 1 { print $1 "\t" $2 }' | sort >"$work/got"
 	check_equal "$name: what roots point to as roots says" \
 		"$(comm -13 "$work/got" "$work/wanted" | head -n 3)" ''
-	# shellcheck disable=SC2086 # a number or nothing
+	# shellcheck disable=SC2086 # one word or two
 	check "$name: reachable, dominators and retained bytes by brute force" \
 		python3 tests/cli/edges.py "$work/edges" "$work/objects" $most
 	check "$name: JSON has the same" sh -c \
@@ -30,14 +30,14 @@ edges() {
 	check_same "$name: the same with threads" "$work/again" "$work/edges"
 }
 
-edges 'dump 0.1' '' $tiny
+edges 'dump 0.1' all $tiny
 edges 'dump 0.1, cache' 60 $cache0
 edges 'dump 0.2' 60 $fixtures/v02/objs-opt/memprof.28958.0.dump
 edges 'ocp' 60 $fixtures/ocp/byte-noloc/memprof.8911.0.after_major_collection.dump
 for core in tiny-4.13.1 tiny-5.3.0 fibers-5.3.0 zoo-4.13.1 zoo-5.3.0; do
 	zstd -qdf "$fixtures/cores/$core.core.zst" -o "$work/core"
-	case $core in tiny*) most= ;; *) most=150 ;; esac
-	edges "$core" "$most" "$work/core"
+	case $core in tiny*) most=all ;; *) most=150 ;; esac
+	edges "$core" "$most copies" "$work/core"
 	edges "$core, all roots alike" 60 --roots all "$work/core"
 done
 
