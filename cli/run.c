@@ -421,6 +421,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		.without_types = needs_no_types(&run->values),
 		.partial = run->values.partial,
 		.all_roots_alike = run->values.roots == CLI_ROOTS_ALL,
+		.in_series = run->in_series,
 		.executable = run->values.executable,
 		.libraries = run->values.libraries};
 	if (run->values.as != CLI_UNSET)

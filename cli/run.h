@@ -60,6 +60,7 @@ struct cli_run {
 	struct rep_emitter emitter;
 	struct rep_text words;      /* of the context */
 	struct rep_context context; /* of the session, emitter and error above */
+	bool in_series;             /* snapshots are opened to be compared */
 	bool partial;               /* an input was cut short */
 	bool has_exit;              /* the exit code is that of a program that was run */
 	int exit;

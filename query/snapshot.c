@@ -46,6 +46,7 @@ static enum hg_status keep_options(struct hg_snapshot *snapshot, const struct hg
 	options->directory_count = in->directory_count;
 	options->required = in->require_types;
 	options->unneeded = in->without_types;
+	options->without_samples = in->in_series;
 	return keep_string(snapshot, in->types, &options->profile);
 }
 

@@ -237,6 +237,7 @@ enum hg_status retype_run(struct retype *retype, struct snap *snap,
 	const struct infer_input in = {.snap = snap,
 		.types = &retype->types,
 		.by_tag = retype->by_tag,
+		.without_samples = options->without_samples,
 		.reversed = options->reversed,
 		.shuffled = options->shuffled};
 	struct infer_result result = {0};

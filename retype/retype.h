@@ -30,10 +30,11 @@ struct retype_options {
 	const char *profile;            /* exe.prof in format hgprof, or NULL: looked for */
 	const char *const *directories; /* of .cmt files, for historical dumps */
 	size_t directory_count;
-	bool required;     /* fail without types */
-	bool unneeded;     /* read what is named or required, but look for nothing */
-	bool reversed;     /* for tests: within rounds the other way round */
-	uint32_t shuffled; /* for tests: within rounds in some order, by this seed; 0: no */
+	bool required;        /* fail without types */
+	bool without_samples; /* types of sampled blocks are not told by where they were made */
+	bool unneeded;        /* read what is named or required, but look for nothing */
+	bool reversed;        /* for tests: within rounds the other way round */
+	uint32_t shuffled;    /* for tests: within rounds in some order, by this seed; 0: no */
 };
 
 /* Finds and reads what tells types; the snapshot is loaded and ranked. */

@@ -61,6 +61,7 @@ enum hg_status cli_open_series(struct cli_run *run, struct rep_growth_request *r
 	options.size = sizeof(options);
 	options.by_key = !request->by_path;
 	options.key = request->key;
+	run->in_series = true;
 	enum hg_status status = hg_series_open(run->session, &options, &request->series);
 	return status == HG_OK ? HG_OK : cli_library_failed(run, status);
 }

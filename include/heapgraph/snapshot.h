@@ -40,6 +40,9 @@ struct hg_input {
 	bool all_roots_alike; /* stack slots, registers and local roots hold what other roots hold
 				 as well, and so do globals that are copies of others; if false
 				 only what no other does */
+	bool in_series;       /* it will be compared with others of the program: types that only
+				 the samples of Gc.Memprof tell are left out, as these are of other
+				 blocks in each */
 };
 
 /*

@@ -11,6 +11,7 @@ struct infer_input {
 	const struct snap *snap;    /* loaded and ranked */
 	struct retype_types *types; /* to which terms are added */
 	const uint32_t *by_tag;     /* types of blocks that describe themselves: string, ... */
+	bool without_samples;       /* what samples tell is left out */
 	bool reversed;              /* for tests: within rounds the other way round */
 	uint32_t shuffled;          /* for tests: within rounds in some order, by this seed */
 };

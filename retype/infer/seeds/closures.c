@@ -318,12 +318,12 @@ static const struct snap_location *location_of_closure(
 {
 	const struct snap *snap = seeder->in->snap;
 	enum hg_confidence sure = HG_EXACT;
-	uint32_t number =
-		snap->format->ids == SNAP_IDS_NONE
-			? (snap->sampled_count ? snap_sampled_location(snap, cell->address) : 0)
-			: snap_locations_find(&snap->locations,
-				  snap_header_reserved(cell->header, snap->reserved), cell->tag,
-				  &sure);
+	bool by_sample = snap->sampled_count && !seeder->in->without_samples;
+	uint32_t number = snap->format->ids == SNAP_IDS_NONE
+				  ? (by_sample ? snap_sampled_location(snap, cell->address) : 0)
+				  : snap_locations_find(&snap->locations,
+					    snap_header_reserved(cell->header, snap->reserved),
+					    cell->tag, &sure);
 	return number && sure != HG_GUESSED ? &snap->locations.items[number] : NULL;
 }
 
@@ -405,5 +405,7 @@ enum hg_status seeds_instances(struct infer_seeder *seeder)
 
 enum hg_status seeds_sampled_instances(struct infer_seeder *seeder)
 {
-	return seeder->in->snap->sampled_count ? seed_closures(seeder, true) : HG_OK;
+	return seeder->in->snap->sampled_count && !seeder->in->without_samples
+		       ? seed_closures(seeder, true)
+		       : HG_OK;
 }

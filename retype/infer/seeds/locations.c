@@ -215,7 +215,8 @@ enum hg_status seeds_locations(struct infer_seeder *seeder)
 enum hg_status seeds_samples(struct infer_seeder *seeder)
 {
 	struct locations l = {.seeder = seeder};
-	if (seeder->in->types->location_count == 0 || seeder->in->snap->sampled_count == 0)
+	if (seeder->in->types->location_count == 0 || seeder->in->snap->sampled_count == 0 ||
+		seeder->in->without_samples)
 		return HG_OK;
 	infer_forget_walk(&seeder->heap->finder);
 	seed_sampled(&l);
