@@ -17,7 +17,10 @@ static void fail(const struct hg_error *error)
 static double type_blocks(struct hg_snapshot *snapshot, double *bytes)
 {
 	struct hg_error *error = &snapshot->session->error;
+	struct retype_options options = snapshot->retype_options;
+	struct base_arena arena;
 	struct sampler sampler;
+	uint64_t *unreached;
 	retype_release(&snapshot->retype);
 	if (retype_open(&snapshot->retype, &snapshot->snap, &snapshot->retype_options, error) !=
 		HG_OK)
@@ -25,11 +28,15 @@ static double type_blocks(struct hg_snapshot *snapshot, double *bytes)
 	double before = anonymous_bytes();
 	sampler_start(&sampler);
 	double start = cpu_seconds();
-	if (retype_run(&snapshot->retype, &snapshot->snap, &snapshot->retype_options, error) !=
-		HG_OK)
+	if (base_arena_init(&arena, &snapshot->session->budget, "types", error) != HG_OK ||
+		graph_unreached(&snapshot->graph, &arena, &unreached, error) != HG_OK)
+		fail(error);
+	options.unreached = unreached;
+	if (retype_run(&snapshot->retype, &snapshot->snap, &options, error) != HG_OK)
 		fail(error);
 	double seconds = cpu_seconds() - start;
 	*bytes = sampler_stop(&sampler) - before;
+	base_arena_release(&arena);
 	return seconds;
 }
 

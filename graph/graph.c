@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 
 #include "graph/compact.h"
 #include "graph/dominators.h"
@@ -242,5 +243,22 @@ enum hg_status graph_nodes(struct graph *g, struct hg_error *error)
 	for (uint32_t node = 0; node < g->node_count; node++)
 		if (graph_reaches(g->position[node]))
 			g->node[g->position[node].n] = node;
+	return HG_OK;
+}
+
+enum hg_status graph_unreached(
+	const struct graph *g, struct base_arena *arena, uint64_t **out, struct hg_error *error)
+{
+	uint64_t rank = 0, count = g->snap->block_count;
+	*out = NULL;
+	while (rank < count && graph_reaches(g->position[rank]))
+		rank++;
+	if (rank == count)
+		return HG_OK;
+	BASE_TRY(base_arena_zalloc(
+		arena, base_bit_words(count), sizeof(**out), (void **)out, error));
+	for (; rank < count; rank++)
+		if (!graph_reaches(g->position[rank]))
+			base_bit_set(*out, rank);
 	return HG_OK;
 }

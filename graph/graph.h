@@ -52,6 +52,10 @@ struct graph {
 enum hg_status graph_open(struct graph *graph, struct snap *snap, struct hg_error *error);
 void graph_close(struct graph *graph);
 
+/* Bits by rank of the blocks that no root leads to, in an arena; NULL if there are none. */
+enum hg_status graph_unreached(const struct graph *graph, struct base_arena *arena, uint64_t **out,
+	struct hg_error *error);
+
 /* Makes graph->node: 4 bytes per live node. */
 enum hg_status graph_nodes(struct graph *graph, struct hg_error *error);
 

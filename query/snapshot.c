@@ -290,9 +290,19 @@ static enum hg_status check_budget(const struct hg_snapshot *snapshot)
 static enum hg_status type_blocks(struct hg_snapshot *snapshot)
 {
 	struct hg_error *error = &snapshot->session->error;
-	const struct retype_options *options = &snapshot->retype_options;
-	BASE_TRY(retype_open(&snapshot->retype, &snapshot->snap, options, error));
-	return retype_run(&snapshot->retype, &snapshot->snap, options, error);
+	struct retype_options options = snapshot->retype_options;
+	struct base_arena arena;
+	uint64_t *unreached = NULL;
+	BASE_TRY(retype_open(&snapshot->retype, &snapshot->snap, &options, error));
+	BASE_TRY(base_arena_init(&arena, &snapshot->session->budget, "types", error));
+	enum hg_status status = HG_OK;
+	if (snapshot->retype.has_types)
+		status = graph_unreached(&snapshot->graph, &arena, &unreached, error);
+	options.unreached = unreached;
+	if (status == HG_OK)
+		status = retype_run(&snapshot->retype, &snapshot->snap, &options, error);
+	base_arena_release(&arena);
+	return status;
 }
 
 enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)

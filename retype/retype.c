@@ -238,6 +238,7 @@ enum hg_status retype_run(struct retype *retype, struct snap *snap,
 		.types = &retype->types,
 		.by_tag = retype->by_tag,
 		.without_samples = options->without_samples,
+		.unreached = options->unreached,
 		.reversed = options->reversed,
 		.shuffled = options->shuffled};
 	struct infer_result result = {0};

@@ -33,8 +33,10 @@ struct retype_options {
 	bool required;        /* fail without types */
 	bool without_samples; /* types of sampled blocks are not told by where they were made */
 	bool unneeded;        /* read what is named or required, but look for nothing */
-	bool reversed;        /* for tests: within rounds the other way round */
-	uint32_t shuffled;    /* for tests: within rounds in some order, by this seed; 0: no */
+	/* Bits by rank: blocks to which no root leads; NULL: none is known. */
+	const uint64_t *unreached;
+	bool reversed;     /* for tests: within rounds the other way round */
+	uint32_t shuffled; /* for tests: within rounds in some order, by this seed; 0: no */
 };
 
 /* Finds and reads what tells types; the snapshot is loaded and ranked. */

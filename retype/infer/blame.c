@@ -131,6 +131,7 @@ static enum verdict judge(const struct infer_blame *b, uint32_t rank,
 struct look {
 	struct infer_blame *blame;
 	bool strictly;
+	bool is_garbage; /* nothing reaches the block whose fields these are */
 };
 
 /* What was refused is not in the type that the block has. */
@@ -144,6 +145,8 @@ static void look_at_field(void *context, uint64_t value, struct retype_term type
 		return;
 	if (to.is_infix)
 		type = infer_any_function(in);
+	if (look->is_garbage && !infer_is_unreached(in, to.rank))
+		return; /* as in propagation */
 	enum verdict verdict = judge(b, to.rank, to.header, type);
 	if (verdict == IS_BELIEVED)
 		reach(b, to.rank, to.header, look->strictly);
@@ -155,11 +158,12 @@ static void look_at_field(void *context, uint64_t value, struct retype_term type
 static void follow_origin(struct infer_blame *b, bool strictly)
 {
 	struct infer_work *work = b->work;
-	struct look look = {b, strictly};
+	struct look look = {.blame = b, .strictly = strictly};
 	struct snap_cell cell;
 	while (b->queue_count && b->failure->status == HG_OK) {
 		struct infer_gathered at = b->queue[--b->queue_count];
 		struct retype_term type = {work->blocks[at.rank].type};
+		look.is_garbage = infer_is_unreached(work->in, at.rank);
 		if (!snap_find(&work->heap->finder, (struct snap_rank){at.rank}, at.header, &cell))
 			continue;
 		const struct retype_fit fit =

@@ -8,6 +8,9 @@
  * their end first, then inferred ones.  What a later stratum typed or changed is as sure as its
  * seeds.  A seed that is not exact, and leads to a block of another shape, is undone.
  *
+ * Blocks that no root leads to say nothing of those that some root does: else what is reached would
+ * have other types in the next snapshot, when the garbage is gone.
+ *
  * 8 bytes per block; while propagating about 2 more: bits, and lists of 16 bytes for each block of
  * a round, if it has at most a 64th of all.
  */

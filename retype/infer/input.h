@@ -4,6 +4,7 @@
 #ifndef RETYPE_INFER_INPUT_H
 #define RETYPE_INFER_INPUT_H
 
+#include "base/bits.h"
 #include "retype/types/types.h"
 #include "snapshot/snapshot.h"
 
@@ -12,14 +13,22 @@ struct infer_input {
 	struct retype_types *types; /* to which terms are added */
 	const uint32_t *by_tag;     /* types of blocks that describe themselves: string, ... */
 	bool without_samples;       /* what samples tell is left out */
-	bool reversed;              /* for tests: within rounds the other way round */
-	uint32_t shuffled;          /* for tests: within rounds in some order, by this seed */
+	/* Bits by rank: blocks to which no root leads; NULL: none is known.  What nobody reaches is
+	 * gone the next moment, and so must tell nothing of what is reached. */
+	const uint64_t *unreached;
+	bool reversed;     /* for tests: within rounds the other way round */
+	uint32_t shuffled; /* for tests: within rounds in some order, by this seed */
 };
 
 /* The type of all functions: what is known of a closure by its tag alone. */
 static inline struct retype_term infer_any_function(const struct infer_input *in)
 {
 	return (struct retype_term){in->by_tag[SNAP_TAG_CLOSURE]};
+}
+
+static inline bool infer_is_unreached(const struct infer_input *in, uint32_t rank)
+{
+	return in->unreached && base_bit(in->unreached, rank);
 }
 
 /* Whether rounds are to be run in another order than that of addresses. */

@@ -73,6 +73,8 @@ static void end_waiting(struct infer_propagation *p)
 			continue;
 		else if (to.is_infix)
 			type = infer_any_function(p->in);
+		if (p->waiting[i].is_garbage && !infer_is_unreached(p->in, to.rank))
+			continue;
 		__builtin_prefetch(&work->blocks[to.rank], 1);
 		if (p->is_short)
 			snap_find_soon(&p->heap->finder, to.header);
@@ -96,6 +98,7 @@ static void end_waiting(struct infer_propagation *p)
 struct holder {
 	struct infer_propagation *propagation;
 	uint32_t rank;
+	bool is_garbage;
 };
 
 INFER_INLINE void wait_with(void *context, uint64_t value, struct retype_term type)
@@ -108,8 +111,11 @@ INFER_INLINE void wait_with(void *context, uint64_t value, struct retype_term ty
 	const struct snap_line *line = snap_ranks_line_of(p->ranks, header);
 	__builtin_prefetch(line);
 	base_assert(p->waiting_count < INFER_WAITING);
-	p->waiting[p->waiting_count++] = (struct infer_waiting){
-		.line = line, .header = header, .type = type, .holder = holder->rank};
+	p->waiting[p->waiting_count++] = (struct infer_waiting){.line = line,
+		.header = header,
+		.type = type,
+		.holder = holder->rank,
+		.is_garbage = holder->is_garbage};
 	if (p->waiting_count == INFER_WAITING)
 		end_waiting(p);
 }
@@ -118,7 +124,7 @@ INFER_INLINE void wait_with(void *context, uint64_t value, struct retype_term ty
 static void spread(struct infer_propagation *p, uint32_t rank, struct retype_term type,
 	const struct snap_cell *cell)
 {
-	struct holder holder = {p, rank};
+	struct holder holder = {p, rank, infer_is_unreached(p->in, rank)};
 	const struct retype_fit fit =
 		infer_find_fit(p->work->fits, type, cell->tag, cell->wosize)->fit;
 	infer_take_block((struct infer_taker){wait_with, &holder}, p->blocks, &fit, type, cell);

@@ -29,6 +29,7 @@ struct infer_propagation {
 		struct retype_term type;
 		uint32_t rank;
 		uint32_t holder; /* rank of the block that it is a field of */
+		bool is_garbage; /* which nothing reaches */
 	} waiting[INFER_WAITING];
 	unsigned waiting_count;
 	bool is_short; /* a round so short that the next one begins while memory is fetched */

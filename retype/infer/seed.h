@@ -23,6 +23,7 @@ struct infer_seeder {
 	enum hg_confidence sure;
 	bool refuses_misfits; /* as it is no fault of the program if a seed is not exact */
 	unsigned family;      /* that is proposing */
+	uint32_t source;      /* rank of the block whose fields tell; or RETYPE_NO_HOLDER */
 	/* Takes a seed.  Origins are those of all families, none is 0. */
 	void (*take)(void *taker, uint32_t origin, uint32_t rank, struct snap_header_address header,
 		struct retype_term type);

@@ -24,6 +24,7 @@ static enum hg_status ask_families(struct infer_seeder *seeder, const struct inf
 {
 	for (unsigned i = 0; i < INFER_MOST_FAMILIES && stratum->families[i]; i++) {
 		seeder->family = i;
+		seeder->source = RETYPE_NO_HOLDER;
 		BASE_TRY(stratum->families[i](seeder));
 		BASE_TRY(seeder->failure->status);
 	}

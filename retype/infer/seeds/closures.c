@@ -331,6 +331,7 @@ static void seed_closure(void *context, uint32_t rank, const struct snap_cell *c
 {
 	struct closures *c = context;
 	struct infer_seeder *seeder = c->seeder;
+	seeder->source = rank;
 	if (c->of_instances) {
 		c->known = known_type(seeder, rank);
 		if (!c->known.n)
@@ -388,6 +389,7 @@ static enum hg_status seed_closures(struct infer_seeder *seeder, bool of_instanc
 	enum hg_status status = seeds_functions_init(&c.functions, seeder->in, seeder->failure);
 	if (status == HG_OK)
 		status = infer_sweep_tag(seeder->sweeper, SNAP_TAG_CLOSURE, seed_closure, &c);
+	seeder->source = RETYPE_NO_HOLDER;
 	seeds_functions_release(&c.functions);
 	base_map_release(&c.bindings);
 	return status;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/bits.h"
 #include "snapshot/mark.h"
 #include "retype/retype.h"
 #include "tests/unit/dump.h"
@@ -683,6 +684,141 @@ static void same_in_any_order(void **state)
 	assert_true(edges > 2000 && conflicts > 0 && clashes > 0 && undone > 0);
 }
 
+/* What nothing reaches says nothing of what is reached, but of the rest of what is not; so what is
+ * reached is no reason to doubt it. */
+static void garbage_tells_garbage(void **state)
+{
+	(void)state;
+	struct heap h;
+	heap_start(&h);
+	uint64_t text = heap_string(&h), live = heap_pair(&h, text, 1);
+	uint64_t root = heap_pair(&h, live, 1), dead = heap_pair(&h, text, live);
+	uint64_t last = heap_pair(&h, text, 1), first = heap_pair(&h, text, last);
+	uint64_t number = heap_block(&h, 253, 1), lying = heap_pair(&h, text, number);
+	root = heap_pair(&h, lying, heap_pair(&h, root, number));
+	uint64_t honest = heap_pair(&h, text, number);
+	heap_locate(&h, dead, 1);
+	heap_locate(&h, first, 1);
+	heap_sample(&h, lying, FIRST_CALL);
+	heap_sample(&h, honest, FIRST_CALL + 1);
+	h.root = root;
+	heap_load(&h);
+	uint64_t unreached = (uint64_t)1 << snap_resolve_node(&h.snap, dead) |
+			     (uint64_t)1 << snap_resolve_node(&h.snap, last) |
+			     (uint64_t)1 << snap_resolve_node(&h.snap, first) |
+			     (uint64_t)1 << snap_resolve_node(&h.snap, honest);
+	for (unsigned known = 0; known < 2; known++) {
+		heap_type_with(&h, (struct retype_options){.unreached = known ? &unreached : NULL});
+		assert_type(&h, dead, "string list", HG_EXACT);
+		assert_type(&h, first, "string list", HG_EXACT);
+		assert_type(&h, last, "string list", HG_EXACT);
+		assert_type(&h, lying, "", HG_UNKNOWN_ORIGIN);
+		if (known) {
+			assert_type(&h, live, "", HG_UNKNOWN_ORIGIN);
+			assert_type(&h, honest, "string * (string * string)", HG_INFERRED);
+		} else {
+			assert_type(&h, live, "string list", HG_EXACT);
+			assert_type(&h, honest, "", HG_UNKNOWN_ORIGIN);
+		}
+		retype_release(&h.retype);
+	}
+	heap_release(&h);
+}
+
+enum { MIXED_BLOCKS = 4000, MIXED_HELD = 40, MIXED_SEEDS = 60 };
+
+/* A random graph of pairs, and an array of some of them; nothing else is reached. */
+struct mixed {
+	uint64_t blocks[MIXED_BLOCKS], fields[MIXED_BLOCKS][2], held[MIXED_HELD];
+	uint64_t unreached[MIXED_BLOCKS / 64 + 1]; /* bits by rank */
+};
+
+static void build_mixed(struct mixed *m, struct heap *h)
+{
+	uint64_t text = m->blocks[0] = heap_string(h);
+	m->fields[0][0] = m->fields[0][1] = 1;
+	for (unsigned i = 1; i < MIXED_BLOCKS; i++) {
+		uint64_t near = i > 40 ? m->blocks[i - 1 - (unsigned)rand() % 40] : text;
+		uint64_t far = m->blocks[(unsigned)rand() % i];
+		uint64_t some[] = {text, 3, near, far, near, 1};
+		m->fields[i][0] = some[rand() % 6];
+		m->fields[i][1] = some[rand() % 30 < 27 ? 4 : rand() % 6];
+		m->blocks[i] = heap_pair(h, m->fields[i][0], m->fields[i][1]);
+	}
+	h->root = heap_block(h, 0, MIXED_HELD);
+	for (unsigned i = 0; i < MIXED_HELD; i++) {
+		m->held[i] = m->blocks[(unsigned)rand() % MIXED_BLOCKS];
+		dump_word(&h->dump, m->held[i]);
+	}
+}
+
+static unsigned number_of_mixed(const struct mixed *m, uint64_t block)
+{
+	unsigned low = 0, high = MIXED_BLOCKS;
+	while (high - low > 1)
+		*(m->blocks[(low + high) / 2] <= block ? &low : &high) = (low + high) / 2;
+	assert_int_equal(m->blocks[low], block);
+	return low;
+}
+
+/* Blocks are in order of addresses, so that their numbers are ranks, and lead to earlier ones. */
+static void mark_mixed(struct mixed *m)
+{
+	memset(m->unreached, 0xff, sizeof(m->unreached));
+	base_bit_clear(m->unreached, MIXED_BLOCKS);
+	for (unsigned i = 0; i < MIXED_HELD; i++)
+		base_bit_clear(m->unreached, number_of_mixed(m, m->held[i]));
+	for (unsigned i = MIXED_BLOCKS; i-- > 0;)
+		for (unsigned j = 0; j < 2 && !base_bit(m->unreached, i); j++)
+			if (!(m->fields[i][j] & 1))
+				base_bit_clear(m->unreached, number_of_mixed(m, m->fields[i][j]));
+}
+
+static void seed_mixed(const struct mixed *m, struct heap *h, bool also_garbage)
+{
+	for (unsigned i = 0; i < MIXED_SEEDS; i++) {
+		unsigned number = (unsigned)rand() % MIXED_BLOCKS, line = 1 + (unsigned)rand() % 8;
+		if (also_garbage || !base_bit(m->unreached, number))
+			(i % 2 ? heap_sample : heap_locate)(h, m->blocks[number], line);
+	}
+}
+
+/*
+ * What is reached has the same types whether anything is known of the garbage or not, also where
+ * that makes seeds clash.
+ */
+static void same_with_any_garbage(void **state)
+{
+	(void)state;
+	static struct mixed m;
+	static char names[MIXED_BLOCKS][64];
+	struct heap h;
+	uint64_t typed = 0, undone[2] = {0};
+	for (unsigned seed = 1; seed <= 24; seed++)
+		for (unsigned without = 0; without < 2; without++) {
+			srand(seed);
+			heap_start(&h);
+			build_mixed(&m, &h);
+			mark_mixed(&m);
+			seed_mixed(&m, &h, !without);
+			heap_load(&h);
+			heap_type_with(&h, (struct retype_options){.unreached = m.unreached});
+			undone[without] += h.retype.counts.undone_seeds;
+			for (uint32_t i = 0; i < MIXED_BLOCKS; i++) {
+				char name[64];
+				struct retype_term type = {h.retype.blocks[i].type};
+				retype_name(&h.retype.types, type, name, sizeof(name));
+				if (!without)
+					memcpy(names[i], name, sizeof(name));
+				else if (!base_bit(m.unreached, i))
+					assert_string_equal(name, names[i]);
+				typed += without && type.n && !base_bit(m.unreached, i);
+			}
+			heap_release(&h);
+		}
+	assert_true(typed > 500 && undone[0] > undone[1] && undone[1] > 0);
+}
+
 static void refuses_bad_profiles(void **state)
 {
 	(void)state;
@@ -869,6 +1005,8 @@ int main(void)
 		cmocka_unit_test(counts_what_was_given_up),
 		cmocka_unit_test(long_lists_and_wide_arrays),
 		cmocka_unit_test(same_in_any_order),
+		cmocka_unit_test(garbage_tells_garbage),
+		cmocka_unit_test(same_with_any_garbage),
 		cmocka_unit_test(refuses_bad_profiles),
 		cmocka_unit_test(compares_units),
 		cmocka_unit_test(distrusts_stale_units),
