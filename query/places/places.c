@@ -515,3 +515,31 @@ enum hg_status query_places_of(
 	*count = a.count;
 	return HG_OK;
 }
+
+bool query_line_of_sample(
+	struct hg_snapshot *snapshot, uint32_t rank, bool own, struct query_sample_line *out)
+{
+	struct query_places *index;
+	struct snap_cell cell;
+	struct snap_location frames[MOST_FRAMES];
+	enum hg_confidence confidence;
+	if (index_places(snapshot, &index) != HG_OK ||
+		!snap_block(&snapshot->lookup, (struct snap_rank){rank}, &cell))
+		return false;
+	const struct snap *snap = &snapshot->snap;
+	const struct snap_location *at =
+		&snap->locations.items[query_location(snap, &cell, &confidence)];
+	const char *file = at->file;
+	bool is_line = file && at->line > 0;
+	bool is_own = is_line && is_own_file(snapshot, index, &file);
+	if (own && !is_own)
+		at = innermost_own(snapshot, index, rank, frames);
+	else if (is_own != own || !is_line)
+		return false;
+	if (!at)
+		return false;
+	file = at->file;
+	is_own_file(snapshot, index, &file);
+	*out = (struct query_sample_line){file, (uint32_t)at->line};
+	return true;
+}

@@ -23,4 +23,17 @@ struct query_place {
 enum hg_status query_places_of(
 	struct hg_snapshot *snapshot, uint32_t type, struct query_place **out, uint64_t *count);
 
+/* Where a sampled block was allocated. */
+struct query_sample_line {
+	const char *file; /* lives as long as the snapshot */
+	uint32_t line;
+};
+
+/*
+ * The line of the innermost call that is in the program's own source, or with 'own' false where the
+ * block was allocated if that is in a library.  False if there is none.
+ */
+bool query_line_of_sample(
+	struct hg_snapshot *snapshot, uint32_t rank, bool own, struct query_sample_line *out);
+
 #endif

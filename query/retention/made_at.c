@@ -95,6 +95,14 @@ static bool add_location(
 	return add_lines(lines, place);
 }
 
+static bool add_sampled_lines(struct hg_snapshot *snapshot, const struct query_retention *tree,
+	uint32_t number, bool own, struct lines *lines)
+{
+	char places[LONGEST_PLACES];
+	query_sampled_lines(&tree->sampled, snapshot, number, own, places, sizeof(places));
+	return add_lines(lines, places);
+}
+
 /* Lines that make blocks of this one class, in the program's own source or in libraries. */
 static bool add_class_lines(struct hg_snapshot *snapshot, const struct query_retention *tree,
 	uint32_t number, bool own, struct lines *lines)
@@ -106,6 +114,8 @@ static bool add_class_lines(struct hg_snapshot *snapshot, const struct query_ret
 		return false;
 	if (add_functions(snapshot, node, own, lines))
 		return true;
+	if (class->type == 0 && snapshot->snap.sampled_count)
+		return add_sampled_lines(snapshot, tree, number, own, lines);
 	if (class->type == 0)
 		return own && add_location(snapshot, node, lines);
 	hg_made_at(snapshot, class->type, own ? HG_MADE_IN_PROGRAM : HG_MADE_IN_LIBRARIES,

@@ -12,7 +12,8 @@ enum { QUERY_LONGEST_MADE_AT = 4096 };
 /*
  * "file:line"s joined by ";": first lines of the program's own source, where the class is made, or
  * if that is in libraries only, where the class below it is made that retains most; then the
- * definition of the root; lines of libraries last.  "" if none is known.  Needs graph_nodes().
+ * definition of the root; lines of libraries last.  Of a class without a type it is what samples of
+ * its blocks tell, or ids in their headers.  "" if none is known.  Needs graph_nodes().
  */
 void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *tree, uint32_t node,
 	char *buffer, size_t size);

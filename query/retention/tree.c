@@ -242,6 +242,7 @@ static enum hg_status grow_retention(struct grower *g)
 	BASE_TRY(classify_live_roots(g));
 	BASE_TRY(place_positions(g));
 	sum_retained(r);
+	BASE_TRY(query_sampled_init(&r->sampled, g->snapshot, r->of_position));
 	base_assert(g->selected || r->nodes[0].retained == g->graph->bytes[g->graph->live_count]);
 	return HG_OK;
 }
@@ -267,6 +268,7 @@ enum hg_status query_retention_open(struct query_retention *retention, struct hg
 void query_retention_close(struct query_retention *retention)
 {
 	query_path_classes_release(&retention->classes);
+	query_sampled_release(&retention->sampled);
 	free(retention->nodes);
 	base_map_release(&retention->by_class);
 	base_arena_release(&retention->arena);

@@ -13,6 +13,7 @@
 #define QUERY_RETENTION_TREE_H
 
 #include "query/retention/path_classes.h"
+#include "query/retention/sampled.h"
 
 /* Paths have at most so many names; what lies deeper belongs to their last node. */
 enum { QUERY_DEEPEST_PATH = 500 };
@@ -38,7 +39,8 @@ struct query_retention {
 	struct query_retention_node *nodes; /* parents before their children; node 0 is all roots */
 	uint32_t count;
 	uint64_t capacity;
-	uint32_t *of_position;    /* the node of each live one; QUERY_NO_CLASS if it is left out */
+	uint32_t *of_position; /* the node of each live one; QUERY_NO_CLASS if it is left out */
+	struct query_sampled sampled;
 	struct base_map by_class; /* node of a class below a node: parent << 32 | class */
 };
 
