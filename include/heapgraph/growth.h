@@ -108,10 +108,13 @@ struct hg_series_row {
 	 * growth or more.  False where there are less than three snapshots.
 	 */
 	bool grows;
-	uint32_t steps_up; /* in which the blocks grew */
+	uint32_t steps_up; /* in which the blocks grew; all if they did with what frames held of
+			      them in some snapshots */
 	struct hg_measure first, last;
 	int64_t growth_share; /* of the growth of all rows in retained bytes, in and outside of the
-				 heap: ten-thousandths; 0 if there was none */
+				 heap: ten-thousandths; 0 if there was none.  Where growing
+				 paths came to more than that, of all that own blocks of paths
+				 grew by, without what shrank */
 	uint32_t number;      /* for hg_series_link_at() */
 	bool is_inside; /* of a root: what it retains something else does, too, as of the stack of a
 			   suspended fiber what holds the fiber */

@@ -1,6 +1,8 @@
 /* Of all that was added to a series: its order, its growth, and the order of its rows. */
 #include "query/retention/growing.h"
 
+#include "query/retention/judging.h"
+#include "query/retention/moved.h"
 #include "query/retention/path_text.h"
 
 #include "base/assert.h"
@@ -8,8 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { LEAST_MOMENTS = 3, LEAST_SHARE = 100, MOST_COPIED = 2 };
 
 /* Time first, if all have one; then the number of the dump, if all are of one process. */
 static int compare_moments(const void *a, const void *b)
@@ -41,22 +41,6 @@ static void sort_moments(struct hg_series *series)
 		series->is_sorted |= series->moments[i].added != i;
 }
 
-static void weigh_measure(const struct hg_series *series, struct hg_measure *measure)
-{
-	measure->weight = base_weigh(
-		series->session->weight, measure->retained_bytes, measure->retained_offheap_bytes);
-}
-
-void query_series_read(const struct hg_series *series, uint32_t row, struct hg_measure *points)
-{
-	uint32_t count = series->all.moment_count;
-	query_series_expand(&series->all, row, series->scratch);
-	for (uint32_t i = 0; i < count; i++)
-		points[i] = series->scratch[series->moments[i].added];
-	for (uint32_t i = 0; i < count; i++)
-		weigh_measure(series, &points[i]);
-}
-
 static void measure_row(struct hg_series *series, uint32_t number, struct hg_measure *points)
 {
 	struct hg_series_row *row = &series->all.rows[number].shown;
@@ -73,19 +57,6 @@ static void measure_row(struct hg_series *series, uint32_t number, struct hg_mea
 					 : points[i].blocks > points[i - 1].blocks;
 		row->changed |= memcmp(&points[i], &points[i - 1], sizeof(*points)) != 0;
 	}
-}
-
-/* Ten-thousandths of 'whole', rounded to zero; both may be negative. */
-static int64_t signed_share(int64_t part, int64_t whole)
-{
-	__extension__ __int128 scaled = part;
-	scaled *= 10000;
-	return whole ? (int64_t)(scaled / whole) : 0;
-}
-
-static int64_t growth_of(const struct hg_measure *first, const struct hg_measure *last)
-{
-	return (int64_t)(last->weight - first->weight);
 }
 
 /*
@@ -114,124 +85,8 @@ static void complete_totals(struct hg_series *series)
 				.offheap_bytes = moment->offheap_bytes};
 		total->retained_bytes = total->bytes;
 		total->retained_offheap_bytes = total->offheap_bytes;
-		weigh_measure(series, total);
+		query_series_weigh(series, total);
 	}
-}
-
-/* The nearest row above whose own blocks can grow: roots within a path have none. */
-static const struct hg_series_row *counted_parent(const struct hg_series *series, uint32_t number)
-{
-	const struct query_series_row *rows = series->all.rows;
-	uint32_t parent = rows[number].parent;
-	while (parent != QUERY_NO_ROW && rows[parent].is_root && rows[parent].shown.depth > 1)
-		parent = rows[parent].parent;
-	return parent == QUERY_NO_ROW ? NULL : &rows[parent].shown;
-}
-
-static bool row_grows(const struct hg_series *series, uint32_t number, int64_t growth)
-{
-	const struct hg_series_row *row = &series->all.rows[number].shown;
-	const struct hg_series_row *parent = counted_parent(series, number);
-	uint32_t steps = series->all.moment_count - 1;
-	int64_t own = growth_of(&row->first, &row->last);
-	return series->all.moment_count >= LEAST_MOMENTS && row->steps_up == steps &&
-	       (!parent || parent->steps_up < steps) && !row->is_memprof &&
-	       own >= HG_LEAST_GROWTH && growth > 0 && row->growth_share >= LEAST_SHARE;
-}
-
-/* What grows within a path that grows is part of that, also where the steps between do not. */
-static bool is_in_growing(const struct hg_series *series, uint32_t number)
-{
-	const struct query_series_row *rows = series->all.rows;
-	uint32_t at = rows[number].parent;
-	while (at != QUERY_NO_ROW && !rows[at].shown.grows)
-		at = rows[at].parent;
-	return at != QUERY_NO_ROW;
-}
-
-/* The growth of all paths that grow; parents come before what is below them. */
-static int64_t share_growth(struct hg_series *series, int64_t growth, bool lasting_only)
-{
-	int64_t sum = 0;
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		struct hg_series_row *row = &series->all.rows[i].shown;
-		int64_t own = growth_of(&row->first, &row->last);
-		row->growth_share = row->is_memprof ? 0 : signed_share(own, growth);
-		row->grows = row_grows(series, i, growth) &&
-			     !(lasting_only && series->all.rows[i].passes) &&
-			     !is_in_growing(series, i);
-		if (row->grows)
-			sum += own;
-	}
-	return sum;
-}
-
-/* How many growing rows hang below each row, that one not counted; from malloc. */
-static enum hg_status count_growing(const struct hg_series *series, uint32_t **out)
-{
-	const struct query_series_row *rows = series->all.rows;
-	*out = calloc((uint64_t)series->all.row_count + 1, sizeof(**out));
-	if (!*out)
-		return base_no_memory(series->all.error, series->all.row_count * sizeof(**out));
-	for (uint32_t i = series->all.row_count; i-- > 0;)
-		if (rows[i].parent != QUERY_NO_ROW)
-			(*out)[rows[i].parent] += (*out)[i] + rows[i].shown.grows;
-	return HG_OK;
-}
-
-/* What a row's own blocks grew by, in bytes. */
-static int64_t own_growth(const struct hg_series_row *row)
-{
-	return (int64_t)(row->last.bytes + row->last.offheap_bytes - row->first.bytes -
-			 row->first.offheap_bytes);
-}
-
-/*
- * An array that is made larger for its elements is no more blocks, but grows with them: what holds
- * nothing else that grows has its own growth counted with that.
- */
-static enum hg_status share_of_holders(struct hg_series *series, int64_t growth)
-{
-	struct query_series_row *rows = series->all.rows;
-	uint32_t *growing;
-	BASE_TRY(count_growing(series, &growing));
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		int64_t holders = 0;
-		if (!rows[i].shown.grows)
-			continue;
-		for (uint32_t at = rows[i].parent; at != QUERY_NO_ROW && growing[at] == 1;
-			at = rows[at].parent)
-			if (rows[at].shown.depth > 0)
-				holders += own_growth(&rows[at].shown);
-		int64_t own = growth_of(&rows[i].shown.first, &rows[i].shown.last);
-		rows[i].shown.growth_share = signed_share(own + holders, growth);
-	}
-	free(growing);
-	return HG_OK;
-}
-
-/*
- * What is held by frames alone is of the moment, as the copy of a list that a function makes just
- * then, and grows as what it is made of grows: that is left out where lasting paths have most of
- * what else grows.  A list of pairs made from a table is heavier than that, but a copy is hardly
- * more than twice as heavy as what it is of: more than that leaks from a frame.
- */
-static enum hg_status find_growth(struct hg_series *series)
-{
-	uint32_t last = series->all.moment_count;
-	int64_t growth = last ? growth_of(&series->totals[0], &series->totals[last - 1]) : 0;
-	int64_t passing = 0;
-	for (uint32_t i = 0; i < series->all.row_count; i++) {
-		const struct query_series_row *row = &series->all.rows[i];
-		if (row->passes && row->shown.depth == 1)
-			passing += growth_of(&row->shown.first, &row->shown.last);
-	}
-	int64_t lasting = growth - passing;
-	int64_t leaking = share_growth(series, lasting, true);
-	if (leaking > 0 && leaking > lasting / 2 && lasting > growth / (1 + MOST_COPIED))
-		return share_of_holders(series, lasting);
-	share_growth(series, growth, false);
-	return share_of_holders(series, growth);
 }
 
 /* The names from the root on, written from the last one back. */
@@ -266,7 +121,8 @@ static int compare_shown_rows(const void *a, const void *b, void *data)
 	const struct query_series_row *rows = data;
 	const struct hg_series_row *x = &rows[*(const uint32_t *)a].shown;
 	const struct hg_series_row *y = &rows[*(const uint32_t *)b].shown;
-	int64_t left = growth_of(&x->first, &x->last), right = growth_of(&y->first, &y->last);
+	int64_t left = query_growth_of(&x->first, &x->last),
+		right = query_growth_of(&y->first, &y->last);
 	uint64_t by_left = left < 0 ? -(uint64_t)left : (uint64_t)left;
 	uint64_t by_right = right < 0 ? -(uint64_t)right : (uint64_t)right;
 	if (x->grows != y->grows)
@@ -319,6 +175,7 @@ enum hg_status query_series_judge(struct hg_series *series)
 	}
 	free(points);
 	complete_totals(series);
-	BASE_TRY(find_growth(series));
+	BASE_TRY(query_find_moved(series));
+	BASE_TRY(query_judge_rows(series));
 	return order_series(series);
 }

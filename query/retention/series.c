@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/grow.h"
+#include "base/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,22 @@ void query_series_expand(const struct query_series *series, uint32_t row, struct
 		points[i] = now;
 	}
 	base_assert(next == at->point_count);
+}
+
+void query_series_weigh(const struct hg_series *series, struct hg_measure *measure)
+{
+	measure->weight = base_weigh(
+		series->session->weight, measure->retained_bytes, measure->retained_offheap_bytes);
+}
+
+void query_series_read(const struct hg_series *series, uint32_t row, struct hg_measure *points)
+{
+	uint32_t count = series->all.moment_count;
+	query_series_expand(&series->all, row, series->scratch);
+	for (uint32_t i = 0; i < count; i++)
+		points[i] = series->scratch[series->moments[i].added];
+	for (uint32_t i = 0; i < count; i++)
+		query_series_weigh(series, &points[i]);
 }
 
 void query_series_release(struct query_series *series)

@@ -26,7 +26,9 @@ struct query_series_row {
 	uint32_t parent;      /* QUERY_NO_ROW: none */
 	bool is_root;         /* of a path: its last name is of a root */
 	bool passes;          /* of a path: its first name is of a root that passes */
-	uint32_t next;        /* of the same hash */
+	/* What frames hold of it in some snapshots only (moved.h): by how much that grew. */
+	int64_t moved;
+	uint32_t next; /* of the same hash */
 	const char *made_at,
 		*defined_at;        /* also if it did not change: hg_series_options.describe */
 	struct query_point *points; /* where the numbers are others than before; from malloc */
@@ -110,6 +112,18 @@ enum hg_status query_series_describe(struct query_series *series, struct query_s
 /* What a row has in each addition. */
 void query_series_expand(
 	const struct query_series *series, uint32_t row, struct hg_measure *points);
+
+/* Sets what it retains as the session weighs. */
+void query_series_weigh(const struct hg_series *series, struct hg_measure *measure);
+
+/* What a row is in each snapshot, in their order, once they are sorted. */
+void query_series_read(const struct hg_series *series, uint32_t row, struct hg_measure *points);
+
+/* Of what is weighed. */
+static inline int64_t query_growth_of(const struct hg_measure *first, const struct hg_measure *last)
+{
+	return (int64_t)(last->weight - first->weight);
+}
 
 /* Keeps a string as long as the series. */
 enum hg_status query_series_keep(struct query_series *series, const char *string, const char **out);
