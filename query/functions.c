@@ -94,16 +94,56 @@ static const struct retype_place *place_of_value(
 	return found;
 }
 
+/* Frames of the stack */
+
+/* Where the digits at the end begin; NULL if there are none. */
+static const char *before_digits(const char *start, const char *end)
+{
+	const char *at = end;
+	while (at > start && at[-1] >= '0' && at[-1] <= '9')
+		at--;
+	return at < end ? at : NULL;
+}
+
+/* The length of "cache.ml:30" in a word "cache.ml:30:4-18"; 0 if it is no such. */
+static size_t length_of_line(const char *word, const char *end)
+{
+	const char *column = before_digits(word, end), *start = NULL, *line = NULL;
+	if (column && column > word && column[-1] == '-')
+		start = before_digits(word, column - 1);
+	if (start && start > word && start[-1] == ':')
+		line = before_digits(word, start - 1);
+	return line && line > word + 1 && line[-1] == ':' ? (size_t)(start - 1 - word) : 0;
+}
+
+/* Where a frame is, by its name: "Cache.get cache.ml:30:4-18 (thread 2)". */
+static size_t put_call(char *buffer, size_t size, const char *name)
+{
+	const char *end = name + strlen(name), *space;
+	for (; (space = memrchr(name, ' ', (size_t)(end - name))); end = space) {
+		size_t length = length_of_line(space + 1, end);
+		if (length) {
+			int put = snprintf(buffer, size, "%.*s", (int)length, space + 1);
+			return put < 0 ? 0 : (size_t)put;
+		}
+	}
+	return 0;
+}
+
 size_t hg_defined_at(struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size)
 {
 	size = query_room(buffer, size);
 	if (size)
 		buffer[0] = '\0';
-	if (query_begin(snapshot) != HG_OK || hg_kind_of_root(snapshot, root) != HG_ROOT_GLOBAL ||
-		root < snapshot->snap.block_count || root >= snap_virtual_root(&snapshot->snap))
+	if (query_begin(snapshot) != HG_OK || root < snapshot->snap.block_count ||
+		root >= snap_virtual_root(&snapshot->snap))
 		return 0;
 	const struct retype_types *types = &snapshot->retype.types;
 	const struct snap_root *slot = &snapshot->snap.roots[root - snapshot->snap.block_count];
+	if (slot->kind == HG_ROOT_STACK)
+		return put_call(buffer, size, slot->name);
+	if (slot->kind != HG_ROOT_GLOBAL)
+		return 0;
 	uint32_t number = retype_unit_named(types, slot->name);
 	if (number == RETYPE_NONE) {
 		const struct retype_place *place = place_of_value(types, slot->name);

@@ -185,7 +185,9 @@ static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot 
 	const struct query_retention *tree, uint32_t node, struct query_series_row *row)
 {
 	char made_at[QUERY_LONGEST_MADE_AT], defined_at[QUERY_LONGEST_MADE_AT];
-	if (!wants_lines(series, row))
+	const struct hg_measure here = measure_of_node(&tree->nodes[node]);
+	/* What retains nothing is not in this snapshot, as baselines have it. */
+	if (!wants_lines(series, row) || here.retained_bytes + here.retained_offheap_bytes == 0)
 		return HG_OK;
 	query_made_at(snapshot, tree, node, made_at, sizeof(made_at));
 	query_defined_at(snapshot, tree, node, defined_at, sizeof(defined_at));

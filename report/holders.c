@@ -159,7 +159,8 @@ static void prose_holder(struct rep_context *context, const struct hg_retention 
 	prose_parts(context, tree, holder);
 	rep_path_made_at(&line, tree, holder->accumulation);
 	rep_path_defined_at(&root, tree, holder->row);
-	const struct rep_path_places places = {"", rep_text_string(&line), rep_text_string(&root)};
+	const struct rep_path_places places = {
+		"", rep_text_string(&line), rep_text_string(&root), row->name};
 	rep_path_prose_places(context->emitter, "    ", &places);
 	rep_text_clear(&line);
 	rep_text_put(&line, advice_for(row, is_many));

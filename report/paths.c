@@ -57,6 +57,12 @@ static void prose_place(
 	rep_text_release(&escaped);
 }
 
+const char *rep_path_definition(const char *root)
+{
+	bool is_stack = strncmp(root, "stack", 5) == 0 && (root[5] == ' ' || !root[5]);
+	return is_stack ? "the frame is at" : "the root is defined at";
+}
+
 void rep_path_prose_places(
 	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places)
 {
@@ -64,7 +70,7 @@ void rep_path_prose_places(
 	rep_path_other_places(&made_at, places->made_at, places->defined_at);
 	prose_place(emitter, indent, "held by", places->held_by);
 	prose_place(emitter, indent, "made at", rep_text_string(&made_at));
-	prose_place(emitter, indent, "the root is defined at", places->defined_at);
+	prose_place(emitter, indent, rep_path_definition(places->root), places->defined_at);
 	emitter->failed |= made_at.failed;
 	rep_text_release(&made_at);
 }

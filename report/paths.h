@@ -23,9 +23,13 @@ void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree,
  */
 struct rep_path_places {
 	const char *held_by, *made_at, *defined_at; /* "" */
+	const char *root;                           /* the path, or its root, or the root's kind */
 };
 void rep_path_prose_places(
 	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places);
+
+/* What is said of 'defined_at', by the same: "the root is defined at". */
+const char *rep_path_definition(const char *root);
 
 /* Adds the places of a list but for one of them. */
 void rep_path_other_places(struct rep_text *text, const char *places, const char *but);

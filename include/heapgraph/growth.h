@@ -94,7 +94,7 @@ struct hg_series_row {
 	const char *name;
 	const char *made_at;    /* "cache.ml:12;cache.ml:30", as hg_retention_made_at() in the last
 				   snapshot where it differs from the first; "" */
-	const char *defined_at; /* of the root of a path; "" */
+	const char *defined_at; /* of the root of a path, as hg_defined_at(); "" */
 	const char *held_by;    /* of a path that begins with no root, and with what retains a
 				   hundredth of all: what holds that in the last snapshot in
 				   which it does, "global Cache.by_name;global Cache.by_age;2

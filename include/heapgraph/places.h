@@ -85,7 +85,10 @@ HG_API uint64_t hg_function_code(struct hg_snapshot *snapshot, hg_node node);
 /* A closure of a class by HG_BY_FUNCTION; HG_NO_NODE if there is no such class. */
 HG_API hg_node hg_function_closure(const struct hg_snapshot *snapshot, uint32_t id);
 
-/* "file:line" of the definition of the global that a root is; "" if it is not known. */
+/*
+ * "file:line" of the definition of the global that a root is, and of a stack slot where its frame
+ * is: the call that has not returned.  "" if it is not known.
+ */
 HG_API size_t hg_defined_at(struct hg_snapshot *snapshot, hg_node root, char *buffer, size_t size);
 
 #endif

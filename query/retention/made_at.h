@@ -1,6 +1,6 @@
 /*
  * Where the blocks of a node of the retention tree are made, in lines of the source; and where the
- * root above it is defined.
+ * root above it is defined, or the frame is whose stack slot that is.
  */
 #ifndef QUERY_RETENTION_MADE_AT_H
 #define QUERY_RETENTION_MADE_AT_H
@@ -18,7 +18,7 @@ enum { QUERY_LONGEST_MADE_AT = 4096 };
 void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *tree, uint32_t node,
 	char *buffer, size_t size);
 
-/* The definition of the root above the node, or that it is. */
+/* The definition of the root above the node, or that it is; see hg_defined_at(). */
 void query_defined_at(struct hg_snapshot *snapshot, const struct query_retention *tree,
 	uint32_t node, char *buffer, size_t size);
 

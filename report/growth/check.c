@@ -103,7 +103,8 @@ static void prose_most_growth(struct rep_emitter *emitter, const struct hg_serie
 	rep_prose(emitter, REP_PLAIN, "            %s of the growth: %s\n", rep_text_string(&share),
 		rep_escaped(&escaped, most->name));
 	rep_path_prose_places(emitter, "            ",
-		&(struct rep_path_places){most->held_by, most->made_at, most->defined_at});
+		&(struct rep_path_places){
+			most->held_by, most->made_at, most->defined_at, most->name});
 	emitter->failed |= share.failed || escaped.failed;
 	rep_text_release(&share);
 	rep_text_release(&escaped);
@@ -121,7 +122,7 @@ static void prose_check_row(
 		row->suppressed ? "        " : "FAIL    ", rep_escaped(&escaped, row->path));
 	rep_prose(emitter, REP_PLAIN, "            %s\n", rep_text_string(&reason));
 	rep_path_prose_places(emitter, "            ",
-		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at});
+		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at, row->path});
 	if (row->kind == HG_CHECK_GROWTH)
 		prose_most_growth(emitter, series);
 	rep_text_release(&reason);

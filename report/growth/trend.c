@@ -167,8 +167,8 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 			rep_escaped(&escaped, row->name));
 	bool is_root = !t->request->by_path && t->request->key == HG_BY_ROOT;
 	rep_path_prose_places(emitter, "    ",
-		&(struct rep_path_places){
-			row->held_by, row->made_at, is_root ? row->made_at : row->defined_at});
+		&(struct rep_path_places){row->held_by, row->made_at,
+			is_root ? row->made_at : row->defined_at, is_root ? row->kind : row->name});
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }

@@ -505,7 +505,7 @@ static void draw_growing_note(struct series_chart *chart, size_t area)
 	if (places.length)
 		rep_text_printf(&note, "; made at %s", rep_text_string(&places));
 	if (*row->defined_at)
-		rep_text_printf(&note, "; the root is defined at %s", row->defined_at);
+		rep_text_printf(&note, "; %s %s", rep_path_definition(row->name), row->defined_at);
 	add_shown(&line, rep_text_string(&note), NOTE_COLUMNS);
 	chart->line += LEGEND_SECOND_LINE;
 	rep_xdot_font(&chart->xdot, FIXED_WIDTH, "9", ALARM_COLOUR);

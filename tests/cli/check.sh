@@ -123,6 +123,10 @@ check 'the same file twice: says so' grep -q 'it is the same file' "$work/err"
 for limit in '' ' 5%' '5 %' '10 MB'; do
 	refuses "no limit: '$limit'" 2 check --max-growth "$limit" $cache0 $cache5
 done
+# In a series a frame has no call in its name, as that moves, but beside it.
+run trend --format json -o "$work/base.json" "$fixtures/cores/zoo-5.3.0.core.zst"
+check 'a frame: its line' jq -e '[.names[] | select(.name == "stack Zoo.descend")] | length == 1 and
+	(.[0].defined_at | test("^zoo.ml:21[38]$"))' "$work/base.json"
 core=$fixtures/cores/tiny-5.3.0.core.zst
 check_run 'another layout of headers' 3 check $cache0 "$core" $cache5
 for limit in '--max-growth x' '--max-growth 5%%' '--max-growth -5%' '--max-growth 1e400' '--max-growth NaN' \

@@ -61,3 +61,13 @@ check 'from nothing: says so' grep -q "nothing matches 'type:no-such-type'" "$wo
 # Who shares what: the pointers from each holder, counted in the objects.
 run tree $cache5
 check 'what several hold: by whom' grep -q 'held by stack entry (2 pointers)' "$work/out"
+
+# Where the frame of a stack slot is: its name has that, with columns and the thread.
+for core in "$fixtures"/cores/{fibers,zoo,tiny}-*.core.zst; do
+	run tree --format json "$core"
+	jq -r '.rows[] | select(.depth == 1 and (.path | startswith("stack "))) | .path' "$work/out" >"$work/slots"
+	jq -r '.rows[] | select(.depth == 1 and (.path | startswith("stack "))) | .defined_at' "$work/out" >"$work/frames"
+	sed -E 's/^.* ([^ ]+:[0-9]+):[0-9]+-[0-9]+( \([^()]*\))?$/\1/; t; s/.*//' "$work/slots" >"$work/wanted"
+	check "${core##*/}: a frame has a line" grep -q '^[a-z]*\.ml:[0-9]*$' "$work/frames"
+	check "${core##*/}: lines of frames" diff "$work/wanted" "$work/frames"
+done
