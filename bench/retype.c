@@ -20,7 +20,7 @@ static double type_blocks(struct hg_snapshot *snapshot, double *bytes)
 	struct retype_options options = snapshot->retype_options;
 	struct base_arena arena;
 	struct sampler sampler;
-	uint64_t *unreached;
+	uint64_t *unreached = NULL;
 	retype_release(&snapshot->retype);
 	if (retype_open(&snapshot->retype, &snapshot->snap, &snapshot->retype_options, error) !=
 		HG_OK)
