@@ -2,10 +2,10 @@
  * A series read from the JSON that trend writes, so that nobody need keep the snapshots.
  *
  * Two passes: where the members of the document lie, whose order is anybody's, then one object at a
- * time (query/shared/json_layout.h).  'names' says how rows hang together, 'rows' what they have in
- * each of the 'snapshots'.  Of paths it must add up as in a snapshot: what a row retains is its own
- * bytes and what its children retain, and what all roots retain is what the snapshot says is
- * reachable.
+ * time (query/shared/json_layout.h).  'names' says how rows hang together, 'sharing' which of them
+ * hold the same, 'rows' what they have in each of the 'snapshots'.  Of paths it must add up as in
+ * a snapshot: what a row retains is its own bytes and what its children retain, and what all roots
+ * retain is what the snapshot says is reachable.
  */
 #include "query/retention/series.h"
 #include "query/retention/tree.h"
@@ -28,10 +28,10 @@ enum { SCHEMA_VERSION = 2, MOST_SNAPSHOTS = 100000, MOST_NAMES = 1 << 24 };
 #define MOST_POINTS (UINT64_C(1) << 30)
 
 /* Members of the document that are read. */
-enum part { SCHEMA, VERB, BY, COMPLETE, PROGRAM, SNAPSHOTS, NAMES, ROWS, PARTS };
+enum part { SCHEMA, VERB, BY, COMPLETE, PROGRAM, SNAPSHOTS, NAMES, ROWS, SHARING, PARTS };
 
 static const char *const part_names[PARTS] = {"\"schema_version\"", "\"verb\"", "\"by\"",
-	"\"complete\"", "\"program\"", "\"snapshots\"", "\"names\"", "\"rows\""};
+	"\"complete\"", "\"program\"", "\"snapshots\"", "\"names\"", "\"rows\"", "\"sharing\""};
 
 struct reading {
 	struct hg_series *series;
@@ -128,7 +128,7 @@ static enum hg_status check_document(struct reading *r)
 			"it lacks rows, as it was made with --limit, --min or --type: make it "
 			"anew without");
 	for (unsigned i = 0; i < PARTS; i++)
-		if (!r->parts[i].end)
+		if (!r->parts[i].end && i != SHARING)
 			return base_corrupt(error, 0, "it has no %s: " REMEDY, part_names[i]);
 	snprintf(wanted, sizeof(wanted), "\"%s\"", by);
 	quote_part(r, BY, text, sizeof(text));
@@ -341,6 +341,17 @@ static enum hg_status read_point(struct reading *r, const struct query_fields *f
 	return HG_OK;
 }
 
+/* Which rows hold the same; older files do not say it, and then no paths are one leak. */
+static enum hg_status read_sharing(struct reading *r, const struct query_fields *f)
+{
+	uint64_t shared, holder;
+	BASE_TRY(query_field_number(f, "row", QUERY_JSON_MOST, &shared));
+	BASE_TRY(query_field_number(f, "holder", QUERY_JSON_MOST, &holder));
+	if (shared == 0 || shared >= r->name_count || holder >= r->name_count)
+		return refuse_baseline(r, f->offset, "it has no name for a row that is shared");
+	return query_series_share(r->all, r->names[shared].row, r->names[holder].row);
+}
+
 /* What is held of the file, which is charged to nobody's budget, must not exceed it either. */
 static enum hg_status check_memory(const struct reading *r)
 {
@@ -522,6 +533,8 @@ static enum hg_status read_document(struct reading *r)
 		return refuse_baseline(r, r->parts[SNAPSHOTS].start, "it has no snapshots");
 	BASE_TRY(read_array(r, NAMES, &r->scratch, read_name));
 	BASE_TRY(check_names(r));
+	if (r->parts[SHARING].end)
+		BASE_TRY(read_array(r, SHARING, &r->scratch, read_sharing));
 	BASE_TRY(read_array(r, ROWS, &r->scratch, read_point));
 	BASE_TRY(sort_points(r));
 	return add_moments(r);

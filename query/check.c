@@ -56,7 +56,9 @@ static struct hg_check_row row_of_path(enum hg_check_kind kind, const struct hg_
 		.held_by = row->held_by,
 		.first = row->first,
 		.last = row->last,
-		.growth_share = row->growth_share};
+		.growth_share = row->growth_share,
+		.alone_share = row->alone_share,
+		.number = row->number};
 }
 
 static bool has_limits(const struct hg_check_options *options)
@@ -98,7 +100,8 @@ static enum hg_status check_totals(struct checker *c)
 		.first = before,
 		.last = last,
 		.kind = HG_CHECK_GROWTH,
-		.growth_share = growth ? 10000 : 0};
+		.growth_share = growth ? 10000 : 0,
+		.number = UINT32_MAX};
 	if (c->options.growth_parts != HG_UNKNOWN && parts > allowed) {
 		uint64_t percent = c->options.growth_parts / 10000;
 		snprintf(row.limit, sizeof(row.limit), "%llu.%02llu %% growth",
@@ -148,7 +151,8 @@ static enum hg_status check_type(struct checker *c, const struct hg_type_limit *
 		.made_at = "",
 		.defined_at = "",
 		.held_by = "",
-		.last = {.blocks = limit->found}};
+		.last = {.blocks = limit->found},
+		.number = UINT32_MAX};
 	if (limit->found <= limit->most)
 		return HG_OK;
 	snprintf(row.limit, sizeof(row.limit), "%llu blocks", (unsigned long long)limit->most);
@@ -172,7 +176,7 @@ static enum hg_status check_all(struct checker *c)
 {
 	size_t moments = hg_series_moments(c->series);
 	if (!has_limits(&c->options)) {
-		if (moments < 3)
+		if (moments < QUERY_LEAST_MOMENTS)
 			return base_fail(c->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 				"it takes three snapshots to see what grows at every step, or a "
 				"limit");

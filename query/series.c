@@ -3,8 +3,8 @@
  * so that snapshots are open one at a time.
  */
 #include "query/retention/growing.h"
-#include "query/retention/held_by.h"
 #include "query/retention/passing.h"
+#include "query/retention/sharing.h"
 #include "query/retention/made_at.h"
 #include "query/shared/result.h"
 #include "query/retention/tree.h"
@@ -191,6 +191,9 @@ static enum hg_status describe_row(struct hg_series *series, struct hg_snapshot 
 		return HG_OK;
 	query_made_at(snapshot, tree, node, made_at, sizeof(made_at));
 	query_defined_at(snapshot, tree, node, defined_at, sizeof(defined_at));
+	/* What held it, and was so large that it was asked, is told of a later snapshot, too. */
+	if (!*defined_at)
+		return query_series_describe(&series->all, row, made_at, row->defined_at);
 	return query_series_describe(&series->all, row, made_at, defined_at);
 }
 
@@ -213,20 +216,15 @@ static enum hg_status add_paths(struct hg_series *series, struct hg_snapshot *sn
 		BASE_TRY(query_series_add(all, row_of[i], &measure));
 	}
 	BASE_TRY(query_series_end_moment(all));
-	for (uint32_t i = 1; i < tree->count; i++)
+	for (uint32_t i = 0; i < tree->sharing_count; i++)
+		BASE_TRY(query_series_share(
+			all, row_of[tree->sharings[i].shared], row_of[tree->sharings[i].holder]));
+	for (uint32_t i = 1; i < tree->count; i++) {
 		BASE_TRY(describe_row(series, snapshot, tree, i, &all->rows[row_of[i]]));
+		if (tree->held && tree->held[i].by)
+			BASE_TRY(query_series_hold(all, row_of[i], tree->held[i].by));
+	}
 	return HG_OK;
-}
-
-struct held_rows {
-	struct hg_series *series;
-	const uint32_t *row_of;
-};
-
-static enum hg_status keep_held_by(void *data, uint32_t node, const char *holders)
-{
-	const struct held_rows *held = data;
-	return query_series_hold(&held->series->all, held->row_of[node], holders);
 }
 
 static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *snapshot)
@@ -240,12 +238,10 @@ static enum hg_status add_tree(struct hg_series *series, struct hg_snapshot *sna
 		query_alloc(snapshot, tree.count, sizeof(*row_of), (void **)&row_of);
 	if (status == HG_OK)
 		status = query_find_passing(snapshot, &tree, &passing);
-	if (status == HG_OK) {
+	if (status == HG_OK)
+		status = query_find_sharing(snapshot, &tree);
+	if (status == HG_OK)
 		status = add_paths(series, snapshot, &tree, passing, row_of);
-		struct held_rows held = {series, row_of};
-		if (status == HG_OK)
-			status = query_held_by(snapshot, &tree, keep_held_by, &held);
-	}
 	free(passing);
 	free(row_of);
 	query_retention_close(&tree);
@@ -447,5 +443,14 @@ bool hg_series_link_at(const struct hg_series *series, uint32_t number, struct h
 		.made_at = row->made_at,
 		.defined_at = row->defined_at,
 		.row = &row->shown};
+	return true;
+}
+
+bool hg_series_sharing_at(
+	const struct hg_series *series, size_t sharing, struct hg_series_sharing *out)
+{
+	if (!out || !series || !series->is_finished || sharing >= series->all.sharing_count)
+		return false;
+	*out = series->all.sharings[sharing];
 	return true;
 }

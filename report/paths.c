@@ -33,11 +33,22 @@ void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree,
 	put_from_tree(text, hg_retention_defined_at, tree, row);
 }
 
+static bool has_place(const char *places, const char *place, size_t length)
+{
+	while (*places) {
+		size_t one = strcspn(places, ";");
+		if (one == length && memcmp(places, place, length) == 0)
+			return true;
+		places += one + (places[one] == ';');
+	}
+	return false;
+}
+
 void rep_path_other_places(struct rep_text *text, const char *places, const char *but)
 {
 	while (*places) {
 		size_t length = strcspn(places, ";");
-		if (length != strlen(but) || memcmp(places, but, length) != 0) {
+		if (!has_place(but, places, length)) {
 			rep_text_put(text, *rep_text_string(text) ? ";" : "");
 			rep_text_add(text, places, length);
 		}
@@ -57,8 +68,10 @@ static void prose_place(
 	rep_text_release(&escaped);
 }
 
-const char *rep_path_definition(const char *root)
+const char *rep_path_definition(const char *held_by, const char *root)
 {
+	if (*held_by)
+		return "these are defined at";
 	bool is_stack = strncmp(root, "stack", 5) == 0 && (root[5] == ' ' || !root[5]);
 	return is_stack ? "the frame is at" : "the root is defined at";
 }
@@ -68,9 +81,10 @@ void rep_path_prose_places(
 {
 	struct rep_text made_at = {0};
 	rep_path_other_places(&made_at, places->made_at, places->defined_at);
-	prose_place(emitter, indent, "held by", places->held_by);
 	prose_place(emitter, indent, "made at", rep_text_string(&made_at));
-	prose_place(emitter, indent, rep_path_definition(places->root), places->defined_at);
+	prose_place(emitter, indent, "held by", places->held_by);
+	prose_place(emitter, indent, rep_path_definition(places->held_by, places->root),
+		places->defined_at);
 	emitter->failed |= made_at.failed;
 	rep_text_release(&made_at);
 }

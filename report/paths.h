@@ -18,8 +18,8 @@ void rep_path_made_at(struct rep_text *text, const struct hg_retention *tree, si
 void rep_path_defined_at(struct rep_text *text, const struct hg_retention *tree, size_t row);
 
 /*
- * For people, of a path in a series, a line each behind 'indent': what holds it if it has no root,
- * where its blocks are made, and where its root is defined, which the line before leaves out.
+ * For people, of a path in a series, a line each behind 'indent': where its blocks are made, what
+ * holds it if it has no root, and where that or its root is defined, which the first leaves out.
  */
 struct rep_path_places {
 	const char *held_by, *made_at, *defined_at; /* "" */
@@ -29,9 +29,9 @@ void rep_path_prose_places(
 	struct rep_emitter *emitter, const char *indent, const struct rep_path_places *places);
 
 /* What is said of 'defined_at', by the same: "the root is defined at". */
-const char *rep_path_definition(const char *root);
+const char *rep_path_definition(const char *held_by, const char *root);
 
-/* Adds the places of a list but for one of them. */
+/* Adds the places of a list but for those of another. */
 void rep_path_other_places(struct rep_text *text, const char *places, const char *but);
 
 /* ".data", "[]", or "": as hg_retention_field() says. */

@@ -177,10 +177,10 @@ static enum hg_status add_all(
 	return cli_finish_series(run, request);
 }
 
-static enum hg_status write_junit(
-	struct cli_run *run, const struct hg_check *check, struct cli_sink *sink)
+static enum hg_status write_junit(struct cli_run *run, const struct hg_series *series,
+	const struct hg_check *check, struct cli_sink *sink)
 {
-	BASE_TRY(rep_junit(&run->context, check, sink->stream));
+	BASE_TRY(rep_junit(&run->context, series, check, sink->stream));
 	return cli_sink_commit(sink, &run->error);
 }
 
@@ -195,7 +195,7 @@ static enum hg_status tell_check(struct cli_run *run, const struct rep_growth_re
 		note_idle("--max-path: no path matches", check->idle[i]);
 	/* First what can fail, so that nothing is said then. */
 	if (run->values.junit)
-		status = write_junit(run, check, junit);
+		status = write_junit(run, request->series, check, junit);
 	if (status == HG_OK)
 		rep_check(&run->context, request, check);
 	if (check->failures) {
@@ -254,8 +254,9 @@ const struct cli_verb cli_verb_check = {
 	.description =
 		"Without limits: fails on every path of the retention tree whose blocks grow at "
 		"every step, while those of what holds them do not, with 5 % of the growth or "
-		"more; it takes three snapshots.  With limits only these count; several bases "
-		"are a warm-up, and growth is measured from the last of them.\n\n"
+		"more, with what holds the same values and grows in step; it takes three "
+		"snapshots.  With limits only these count; several bases are a warm-up, and growth "
+		"is measured from the last of them.\n\n"
 		"A BASE can be a baseline, the JSON of trend, which stands for all snapshots that "
 		"it was made of: these hold contents and need not be kept.\n\n"
 		"Ends with 1 if anything fails, with 3 if the snapshots cannot be compared, as "

@@ -94,11 +94,12 @@ struct hg_series_row {
 	const char *name;
 	const char *made_at;    /* "cache.ml:12;cache.ml:30", as hg_retention_made_at() in the last
 				   snapshot where it differs from the first; "" */
-	const char *defined_at; /* of the root of a path, as hg_defined_at(); "" */
-	const char *held_by;    /* of a path that begins with no root, and with what retains a
-				   hundredth of all: what holds that in the last snapshot in
-				   which it does, "global Cache.by_name;global Cache.by_age;2
-				   more"; else "" */
+	const char *defined_at; /* of the root of a path, as hg_defined_at(), or of those that hold
+				   it; "" */
+	const char *held_by;    /* of a path that begins with no root, and with what retains
+				   HG_LEAST_GROWTH and a ten-thousandth of all: what holds that in the
+				   last snapshot in    which it does, "global Cache.by_name;global
+				   Cache.by_age;2    more"; else "" */
 	uint32_t depth;         /* of a path; else 0 */
 	bool is_memprof;        /* records of Gc.Memprof itself, which are no growth */
 	bool changed;           /* between any two of the snapshots */
@@ -118,6 +119,13 @@ struct hg_series_row {
 	uint32_t number;      /* for hg_series_link_at() */
 	bool is_inside; /* of a root: what it retains something else does, too, as of the stack of a
 			   suspended fiber what holds the fiber */
+	/*
+	 * Of a path that would grow, but is one leak with another: the number of that, which stands
+	 * for all of them and has the share of all; else UINT32_MAX.  They hold the same values,
+	 * and their blocks become more in step.
+	 */
+	uint32_t part_of;
+	int64_t alone_share; /* of what grows or is part of that: growth_share without the others */
 };
 #define HG_LEAST_GROWTH 4096
 
@@ -162,6 +170,15 @@ struct hg_series_link {
 HG_API size_t hg_series_links(const struct hg_series *series);
 HG_API bool hg_series_link_at(
 	const struct hg_series *series, uint32_t number, struct hg_series_link *out);
+/*
+ * Which rows of paths hold the same: blocks of the one are held by blocks of the other, which is
+ * not the one above it, in any of the snapshots.  False past the end.
+ */
+struct hg_series_sharing {
+	uint32_t shared, holder; /* numbers */
+};
+HG_API bool hg_series_sharing_at(
+	const struct hg_series *series, size_t sharing, struct hg_series_sharing *out);
 /* What the roots retain in a snapshot, without the records of Gc.Memprof itself. */
 HG_API bool hg_series_total(const struct hg_series *series, size_t moment, struct hg_measure *out);
 
@@ -226,7 +243,8 @@ struct hg_check_row {
 	const char *path; /* "all roots" of the growth and the total, "type:RE" of a type */
 	const char *made_at, *defined_at, *held_by; /* of a path; "" */
 	struct hg_measure first, last;
-	int64_t growth_share;
+	int64_t growth_share, alone_share;
+	uint32_t number; /* of a path that of its hg_series_row; else UINT32_MAX */
 	const struct hg_suppression *suppressed; /* NULL: it is a failure */
 	char limit[64];                          /* "10 % growth", "10485760 bytes" */
 };

@@ -192,6 +192,8 @@ static void add_definition(struct hg_snapshot *snapshot, const struct query_rete
 	while (number && tree->nodes[number].parent)
 		number = tree->nodes[number].parent;
 	const struct query_retention_node *root = &tree->nodes[number];
+	if (tree->held && tree->held[number].at)
+		add_lines(lines, tree->held[number].at);
 	if (number == 0 || !tree->classes.all[root->class].is_root || root->first == GRAPH_NONE)
 		return;
 	hg_defined_at(snapshot, snapshot->graph.node[root->first], place, sizeof(place));
@@ -210,6 +212,13 @@ void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *t
 		add_lines_below(snapshot, tree, node, true, &lines);
 	add_definition(snapshot, tree, node, &lines);
 	add_class_lines(snapshot, tree, node, false, &lines);
+}
+
+void query_add_definition(struct hg_snapshot *snapshot, const struct query_retention *tree,
+	uint32_t node, char *buffer, size_t size)
+{
+	struct lines lines = {buffer, size, strlen(buffer)};
+	add_definition(snapshot, tree, node, &lines);
 }
 
 void query_defined_at(struct hg_snapshot *snapshot, const struct query_retention *tree,

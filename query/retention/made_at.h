@@ -18,7 +18,13 @@ enum { QUERY_LONGEST_MADE_AT = 4096 };
 void query_made_at(struct hg_snapshot *snapshot, const struct query_retention *tree, uint32_t node,
 	char *buffer, size_t size);
 
-/* The definition of the root above the node, or that it is; see hg_defined_at(). */
+/*
+ * The definition of the root above the node, or that it is; see hg_defined_at().  If there is none
+ * those of the roots that hold it, once query_find_sharing() was called.
+ */
+/* Adds that to a text unless it is there; of a node that no root is above nothing. */
+void query_add_definition(struct hg_snapshot *snapshot, const struct query_retention *tree,
+	uint32_t node, char *buffer, size_t size);
 void query_defined_at(struct hg_snapshot *snapshot, const struct query_retention *tree,
 	uint32_t node, char *buffer, size_t size);
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_MOMENTS = 3 };
-
 /* Blocks of one size by the last word of their type, "" if it is not known; or of any type. */
 static const char any_type[] = "*";
 
@@ -202,7 +200,7 @@ static void judge_moved(const struct moved *m, uint32_t number)
 enum hg_status query_find_moved(struct hg_series *series)
 {
 	struct moved m = {.series = series};
-	if (series->options.by_key || series->all.moment_count < LEAST_MOMENTS)
+	if (series->options.by_key || series->all.moment_count < QUERY_LEAST_MOMENTS)
 		return HG_OK;
 	enum hg_status status = list_frame_rows(&m);
 	if (status == HG_OK && m.count)

@@ -55,7 +55,12 @@ enum hg_status query_series_find(struct query_series *series, uint32_t parent, c
 		.next = QUERY_NO_ROW,
 		.made_at = "",
 		.defined_at = "",
-		.shown = {.kind = "", .name = "", .made_at = "", .defined_at = "", .held_by = ""}};
+		.shown = {.kind = "",
+			.name = "",
+			.made_at = "",
+			.defined_at = "",
+			.held_by = "",
+			.part_of = QUERY_NO_ROW}};
 	BASE_TRY(query_series_keep(series, name, &row->own_name));
 	BASE_TRY(query_series_keep(series, kind, &row->shown.kind));
 	row->shown.name = row->own_name;
@@ -147,6 +152,20 @@ enum hg_status query_series_hold(struct query_series *series, uint32_t row, cons
 	return strcmp(holders, *held_by) == 0 ? HG_OK : query_series_keep(series, holders, held_by);
 }
 
+enum hg_status query_series_share(struct query_series *series, uint32_t shared, uint32_t holder)
+{
+	uint64_t number = series->sharing_count;
+	bool is_new;
+	BASE_TRY(base_map_add(&series->sharing_numbers, (uint64_t)shared << 32 | holder, &number,
+		&is_new, series->error));
+	if (!is_new)
+		return HG_OK;
+	BASE_TRY(base_grow(&series->sharings, series->sharing_count, &series->sharing_capacity,
+		sizeof(*series->sharings), series->error));
+	series->sharings[series->sharing_count++] = (struct hg_series_sharing){shared, holder};
+	return HG_OK;
+}
+
 enum hg_status query_series_describe(struct query_series *series, struct query_series_row *row,
 	const char *made_at, const char *defined_at)
 {
@@ -195,6 +214,8 @@ void query_series_release(struct query_series *series)
 	for (uint32_t i = 0; i < series->row_count; i++)
 		free(series->rows[i].points);
 	free(series->rows);
+	free(series->sharings);
+	base_map_release(&series->sharing_numbers);
 	base_map_release(&series->by_name);
 	base_pool_release(&series->pool);
 	*series = (struct query_series){0};

@@ -14,6 +14,9 @@
 
 #define QUERY_NO_ROW UINT32_MAX
 
+/* That show growth at every step, and not just a difference. */
+enum { QUERY_LEAST_MOMENTS = 3 };
+
 /* What a row has from one addition on. */
 struct query_point {
 	uint32_t moment;           /* number of the addition */
@@ -43,6 +46,9 @@ struct query_series {
 	uint32_t row_count;
 	uint64_t row_capacity;
 	struct base_map by_name;
+	struct hg_series_sharing *sharings; /* each once, in the order in which they were met */
+	uint64_t sharing_count, sharing_capacity;
+	struct base_map sharing_numbers;
 	uint32_t moment_count; /* additions */
 };
 
@@ -97,6 +103,8 @@ enum hg_status query_series_add(
 /* What holds a row of depth 1: what is below it is held so, too, once the series is finished. */
 enum hg_status query_series_hold(struct query_series *series, uint32_t row, const char *holders);
 
+enum hg_status query_series_share(struct query_series *series, uint32_t shared, uint32_t holder);
+
 /* Rows that nothing was added to since the last addition have nothing any more. */
 enum hg_status query_series_end_moment(struct query_series *series);
 
@@ -123,6 +131,21 @@ void query_series_read(const struct hg_series *series, uint32_t row, struct hg_m
 static inline int64_t query_growth_of(const struct hg_measure *first, const struct hg_measure *last)
 {
 	return (int64_t)(last->weight - first->weight);
+}
+
+/* Numbers of a baseline are anything: a sum that is too large is the largest. */
+static inline int64_t query_add_growth(int64_t x, int64_t y)
+{
+	int64_t sum;
+	if (__builtin_add_overflow(x, y, &sum))
+		return x < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+/* What the row grew by, and what frames held of it. */
+static inline int64_t query_growth_of_row(const struct query_series_row *row)
+{
+	return query_add_growth(query_growth_of(&row->shown.first, &row->shown.last), row->moved);
 }
 
 /* Keeps a string as long as the series. */

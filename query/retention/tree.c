@@ -269,6 +269,9 @@ void query_retention_close(struct query_retention *retention)
 {
 	query_path_classes_release(&retention->classes);
 	query_sampled_release(&retention->sampled);
+	base_pool_release(&retention->held_names);
+	free(retention->held);
+	free(retention->sharings);
 	free(retention->nodes);
 	base_map_release(&retention->by_class);
 	base_arena_release(&retention->arena);

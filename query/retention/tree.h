@@ -33,6 +33,16 @@ struct query_retention_node {
 	uint64_t retained, retained_offheap;
 };
 
+/* Of sharing.h: who holds a node that hangs on all roots and is none, and where that is defined. */
+struct query_held {
+	const char *by, *at; /* NULL: not asked */
+};
+
+/* Blocks of the one are held by blocks of the other that is neither it nor the one above it. */
+struct query_sharing {
+	uint32_t shared, holder; /* nodes */
+};
+
 struct query_retention {
 	struct base_arena arena;
 	struct query_path_classes classes;
@@ -41,6 +51,10 @@ struct query_retention {
 	uint64_t capacity;
 	uint32_t *of_position; /* the node of each live one; QUERY_NO_CLASS if it is left out */
 	struct query_sampled sampled;
+	struct query_held *held; /* by node; NULL: of none */
+	struct base_pool held_names;
+	struct query_sharing *sharings;
+	uint32_t sharing_count;
 	struct base_map by_class; /* node of a class below a node: parent << 32 | class */
 };
 

@@ -44,6 +44,22 @@ static void write_link(
 	rep_text_release(&text);
 }
 
+static void write_sharing(struct rep_emitter *emitter, const struct hg_series *series)
+{
+	static const struct rep_column columns[] = {
+		{"row", NULL, REP_NUMBER, 0},
+		{"holder", NULL, REP_NUMBER, 0},
+	};
+	struct hg_series_sharing sharing;
+	rep_table_begin(emitter, "sharing", columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; hg_series_sharing_at(series, i, &sharing); i++) {
+		rep_cell_number(emitter, sharing.shared);
+		rep_cell_number(emitter, sharing.holder);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}
+
 void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *series, size_t shown)
 {
 	static const struct rep_column columns[] = {
@@ -67,4 +83,5 @@ void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *ser
 		i++)
 		write_link(emitter, i, &link);
 	rep_table_end(emitter);
+	write_sharing(emitter, series);
 }

@@ -34,8 +34,7 @@ void rep_check_reason(struct rep_text *text, const struct hg_check_row *row)
 		rep_text_put(text, "grows at every step, ");
 		put_growth(text, row);
 		rep_text_put(text, ", ");
-		rep_growth_share(text, row->growth_share);
-		rep_text_put(text, " of the growth");
+		rep_growth_shares(text, row->alone_share, row->growth_share);
 		break;
 	case HG_CHECK_GROWTH:
 		put_growth(text, row);
@@ -76,6 +75,38 @@ static void write_check_rows(struct rep_emitter *emitter, const struct hg_check 
 	for (size_t i = 0; i < check->count; i++)
 		if (!check->rows[i]->suppressed == !suppressed)
 			write_check_row(emitter, check->rows[i]);
+	rep_table_end(emitter);
+}
+
+/* What is one leak with a path that fails, or is suppressed, as that stands for it. */
+static void write_check_parts(
+	struct rep_emitter *emitter, const struct hg_series *series, const struct hg_check *check)
+{
+	static const struct rep_column part_columns[] = {
+		{"path", NULL, REP_NAME, 0},
+		{"part_of", NULL, REP_NAME, 0},
+		{"growth_share", NULL, REP_CHANGE_COUNT, 0},
+		{"made_at", NULL, REP_NAME, 0},
+		{"defined_at", NULL, REP_NAME, 0},
+		{"held_by", NULL, REP_NAME, 0},
+	};
+	size_t count = hg_series_count(series);
+	rep_table_begin(
+		emitter, "parts", part_columns, sizeof(part_columns) / sizeof(part_columns[0]));
+	for (size_t i = 0; i < check->count; i++) {
+		const struct hg_check_row *row = check->rows[i];
+		for (size_t k = row->kind == HG_CHECK_GROWS ? 0 : count;
+			(k = rep_growth_next_part(series, row->number, k)) < count; k++) {
+			const struct hg_series_row *part = hg_series_at(series, k);
+			rep_cell_string(emitter, part->name);
+			rep_cell_string(emitter, row->path);
+			rep_growth_share_cell(emitter, part->alone_share);
+			rep_cell_string(emitter, part->made_at);
+			rep_cell_string(emitter, part->defined_at);
+			rep_cell_string(emitter, part->held_by);
+			rep_row_end(emitter);
+		}
+	}
 	rep_table_end(emitter);
 }
 
@@ -123,6 +154,8 @@ static void prose_check_row(
 	rep_prose(emitter, REP_PLAIN, "            %s\n", rep_text_string(&reason));
 	rep_path_prose_places(emitter, "            ",
 		&(struct rep_path_places){row->held_by, row->made_at, row->defined_at, row->path});
+	if (row->kind == HG_CHECK_GROWS)
+		rep_growth_prose_parts(emitter, "            ", series, row->number);
 	if (row->kind == HG_CHECK_GROWTH)
 		prose_most_growth(emitter, series);
 	rep_text_release(&reason);
@@ -156,7 +189,9 @@ void rep_check(struct rep_context *context, const struct rep_growth_request *req
 		prose_check(emitter, request, check);
 	else
 		write_check_rows(emitter, check, "rows", false);
-	if (emitter->writer->tells_all)
+	if (emitter->writer->tells_all) {
 		write_check_rows(emitter, check, "suppressed", true);
+		write_check_parts(emitter, request->series, check);
+	}
 	rep_document_end(emitter);
 }

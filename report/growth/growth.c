@@ -1,6 +1,8 @@
 /* Rows of a series: the choice, the order and the cells that several reports have. */
 #include "report/growth/growth.h"
 
+#include "report/paths.h"
+
 #include "base/pattern.h"
 
 #include <stdlib.h>
@@ -135,10 +137,58 @@ void rep_growth_share(struct rep_text *text, int64_t share)
 	rep_text_percent(text, share < 0 ? -(uint64_t)share : (uint64_t)share, 10000);
 }
 
+void rep_growth_shares(struct rep_text *text, int64_t alone, int64_t all)
+{
+	rep_growth_share(text, alone);
+	rep_text_put(text, " of the growth");
+	if (all == alone)
+		return;
+	rep_text_put(text, ", ");
+	rep_growth_share(text, all);
+	rep_text_put(text, " with what is in step");
+}
+
 void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share)
 {
 	uint64_t size = share < 0 ? -(uint64_t)share : (uint64_t)share;
 	rep_cell_change(emitter, share < 0 ? size : 0, share < 0 ? 0 : size);
+}
+
+size_t rep_growth_next_part(const struct hg_series *series, uint32_t number, size_t from)
+{
+	size_t count = hg_series_count(series);
+	while (from < count && hg_series_at(series, from)->part_of != number)
+		from++;
+	return from;
+}
+
+void rep_growth_part(struct rep_text *text, const struct hg_series_row *part)
+{
+	struct rep_text escaped = {0}, places = {0};
+	rep_growth_change(text, part->first.weight, part->last.weight);
+	rep_text_put(text, ", ");
+	rep_growth_share(text, part->alone_share);
+	rep_path_other_places(&places, part->made_at, part->defined_at);
+	if (places.length)
+		rep_text_printf(
+			text, ", made at %s", rep_escaped(&escaped, rep_text_string(&places)));
+	rep_text_printf(text, ": %s", rep_escaped(&escaped, part->name));
+	rep_text_release(&places);
+	rep_text_release(&escaped);
+}
+
+void rep_growth_prose_parts(struct rep_emitter *emitter, const char *indent,
+	const struct hg_series *series, uint32_t number)
+{
+	size_t count = hg_series_count(series);
+	for (size_t i = 0; (i = rep_growth_next_part(series, number, i)) < count; i++) {
+		struct rep_text line = {0};
+		rep_growth_part(&line, hg_series_at(series, i));
+		rep_prose(emitter, REP_PLAIN, "%sin step with it %s\n", indent,
+			rep_text_string(&line));
+		emitter->failed |= line.failed;
+		rep_text_release(&line);
+	}
 }
 
 uint64_t rep_growth_period(const struct hg_series *series)

@@ -33,6 +33,19 @@ void rep_baseline_names(struct rep_emitter *emitter, const struct hg_series *ser
 void rep_growth_share_cell(struct rep_emitter *emitter, int64_t share);
 /* "97.3 %" of the growth; nothing if there was none. */
 void rep_growth_share(struct rep_text *text, int64_t share);
+/* "97.3 % of the growth", or of what stands for others: "61.7 % of the growth, 97.3 % with ..." */
+void rep_growth_shares(struct rep_text *text, int64_t alone, int64_t all);
+
+/*
+ * The next row from 'from' on that is one leak with the path of this number, which stands for it;
+ * as many as there are rows if there is none.
+ */
+size_t rep_growth_next_part(const struct hg_series *series, uint32_t number, size_t from);
+/* Of such a row: "+216.1 KB, 15.4 %, made at a.ml:9: global A.all / A.entry list", escaped. */
+void rep_growth_part(struct rep_text *text, const struct hg_series_row *part);
+/* For people, a line for each of them behind 'indent'. */
+void rep_growth_prose_parts(struct rep_emitter *emitter, const char *indent,
+	const struct hg_series *series, uint32_t number);
 
 /* From the first snapshot to the last; 0: not known. */
 uint64_t rep_growth_period(const struct hg_series *series);

@@ -20,6 +20,8 @@ struct trend {
 	size_t *rows; /* in the order shown */
 	size_t shown, all;
 	struct hg_measure *points;
+	size_t *leaks; /* rows that are told before the others */
+	size_t leak_count;
 	uint64_t elapsed_ns; /* from the first to the last; 0: not known */
 };
 
@@ -152,8 +154,7 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	struct rep_text line = {0}, escaped = {0};
 	rep_growth_change(&line, from, to);
 	rep_text_put(&line, " (");
-	rep_growth_share(&line, row->growth_share);
-	rep_text_put(&line, " of the growth");
+	rep_growth_shares(&line, row->alone_share, row->growth_share);
 	rep_growth_rate(&line, t->elapsed_ns, from, to);
 	rep_text_put(&line, "): ");
 	rep_text_count(&line, row->first.blocks);
@@ -169,6 +170,7 @@ static void prose_leak(struct rep_emitter *emitter, const struct trend *t, size_
 	rep_path_prose_places(emitter, "    ",
 		&(struct rep_path_places){row->held_by, row->made_at,
 			is_root ? row->made_at : row->defined_at, is_root ? row->kind : row->name});
+	rep_growth_prose_parts(emitter, "    ", t->series, row->number);
 	rep_text_release(&line);
 	rep_text_release(&escaped);
 }
@@ -209,16 +211,27 @@ static void write_curve_row(
 	rep_text_release(&steps);
 }
 
-/* Whether a path is one that grows, or on the way to it, or below it: these are told already. */
+/* Paths that grow, or are one leak with such. */
+static bool list_leaks(struct trend *t)
+{
+	size_t count = hg_series_count(t->series);
+	t->leaks = calloc(count + 1, sizeof(*t->leaks));
+	for (size_t i = 0; t->request->by_path && t->leaks && i < count; i++) {
+		const struct hg_series_row *row = hg_series_at(t->series, i);
+		if (row->grows || row->part_of != UINT32_MAX)
+			t->leaks[t->leak_count++] = i;
+	}
+	return t->leaks != NULL;
+}
+
+/* Whether a path is one of those, or on the way to it, or below it: these are told already. */
 static bool is_told(const struct trend *t, const struct hg_series_row *row)
 {
 	size_t length = strlen(row->name);
-	for (size_t i = 0; t->request->by_path && i < hg_series_count(t->series); i++) {
-		const struct hg_series_row *leak = hg_series_at(t->series, i);
-		size_t path = leak->grows ? strlen(leak->name) : 0;
+	for (size_t i = 0; i < t->leak_count; i++) {
+		const struct hg_series_row *leak = hg_series_at(t->series, t->leaks[i]);
+		size_t path = strlen(leak->name);
 		size_t common = path < length ? path : length;
-		if (!leak->grows)
-			return false;
 		if (strncmp(leak->name, row->name, common) == 0 &&
 			(path == length || strncmp((path < length ? row : leak)->name + common,
 						   " / ", 3) == 0))
@@ -304,6 +317,7 @@ static void write_point(struct rep_emitter *emitter, const struct trend *t,
 	rep_cell_string(emitter, row->defined_at);
 	rep_cell_number(emitter, row->number);
 	rep_cell_string(emitter, row->held_by);
+	rep_cell_known(emitter, row->part_of == UINT32_MAX ? HG_UNKNOWN : row->part_of);
 	rep_row_end(emitter);
 }
 
@@ -322,6 +336,7 @@ static void write_points(struct rep_emitter *emitter, const struct trend *t)
 		{"defined_at", NULL, REP_NAME, REP_NOT_CSV},
 		{"row", NULL, REP_NUMBER, REP_NOT_CSV},
 		{"held_by", NULL, REP_NAME, REP_NOT_CSV},
+		{"part_of", NULL, REP_NUMBER, REP_NOT_CSV},
 	};
 	struct rep_column columns[REP_MAX_COLUMNS] = {{"index", NULL, REP_NUMBER, 0}};
 	static const struct hg_measure nothing;
@@ -387,11 +402,12 @@ enum hg_status rep_trend(struct rep_context *context, const struct rep_growth_re
 	BASE_TRY(rep_growth_rows(context, request, &t.rows, &t.shown, &t.all));
 	t.points = calloc(t.moments + 1, sizeof(*t.points));
 	enum hg_status status = HG_OK;
-	if (t.points)
+	if (t.points && list_leaks(&t))
 		write_trend(context, &t);
 	else
 		status = rep_no_memory(context);
 	free(t.rows);
 	free(t.points);
+	free(t.leaks);
 	return status;
 }

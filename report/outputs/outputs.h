@@ -25,7 +25,8 @@ enum hg_status rep_trend_chart(struct rep_context *context,
 	const struct rep_growth_request *request, const char *picture, FILE *stream);
 
 /* The outcome of check as JUnit XML: a test case for each row, or one that has passed. */
-enum hg_status rep_junit(struct rep_context *context, const struct hg_check *check, FILE *stream);
+enum hg_status rep_junit(struct rep_context *context, const struct hg_series *series,
+	const struct hg_check *check, FILE *stream);
 
 /* What holds the memory, by path: the rows of the retention tree that retain most. */
 struct rep_dot_request {

@@ -495,17 +495,17 @@ static void draw_growing_note(struct series_chart *chart, size_t area)
 	struct rep_text note = {0}, line = {0}, places = {0};
 	rep_text_put(&note,
 		chart->areas.retained ? "grows at every step: " : "grows at every step, retains ");
-	rep_growth_share(&note, row->growth_share);
-	rep_text_put(&note, " of the growth");
+	rep_growth_shares(&note, row->alone_share, row->growth_share);
 	rep_growth_rate(&note, rep_growth_period(chart->request->series), amounts[0],
 		amounts[chart->areas.moments - 1]);
-	if (*row->held_by)
-		rep_text_printf(&note, "; held by %s", row->held_by);
 	rep_path_other_places(&places, row->made_at, row->defined_at);
 	if (places.length)
 		rep_text_printf(&note, "; made at %s", rep_text_string(&places));
+	if (*row->held_by)
+		rep_text_printf(&note, "; held by %s", row->held_by);
 	if (*row->defined_at)
-		rep_text_printf(&note, "; %s %s", rep_path_definition(row->name), row->defined_at);
+		rep_text_printf(&note, "; %s %s", rep_path_definition(row->held_by, row->name),
+			row->defined_at);
 	add_shown(&line, rep_text_string(&note), NOTE_COLUMNS);
 	chart->line += LEGEND_SECOND_LINE;
 	rep_xdot_font(&chart->xdot, FIXED_WIDTH, "9", ALARM_COLOUR);

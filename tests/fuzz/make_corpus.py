@@ -261,7 +261,7 @@ def baselines():
 
     def name(row, parent, text):
         return {"row": row, "parent": parent, "kind": "", "name": text, "is_root": int(row == 1),
-                "passes": int(row == 3), "memprof": 0, "made_at": "a.ml:1" if row else "", "defined_at": "",
+                "passes": int(row == 3), "memprof": 0, "is_inside": 0, "made_at": "a.ml:1" if row else "", "defined_at": "",
                 "held_by": "global B.y"}
 
     def point(index, row, blocks, size, retained):
@@ -271,7 +271,7 @@ def baselines():
     def document(by, names, rows, count):
         return json.dumps({"schema_version": 2, "verb": "trend", "by": by, "complete": True, "program": "p",
                            "snapshots": [snapshot(i) for i in range(count)], "rows": rows,
-                           "names": names}, indent=1).encode()
+                           "names": names, "sharing": [{"row": 2, "holder": 1}]}, indent=1).encode()
     paths = [name(0, None, "all roots"), name(1, 0, "global A.x"), name(2, 1, "a / \\\\\\xFF\u00e9"),
              name(3, 0, "stack f"), name(4, 3, "string")]
     rows = [point(i, row + 1, blocks, size + grown, retained + grown)

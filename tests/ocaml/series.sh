@@ -2,7 +2,7 @@
 # taking a series of captures of one.
 # shellcheck shell=bash disable=SC2034,SC2154 # variables are for and of the scripts
 
-leaking='cache audit cleanup finalisers tenants handlers memo bigarrays promises fibers closing scores plugins'
+leaking='cache audit cleanup finalisers tenants handlers memo bigarrays promises fibers closing scores plugins members accounts'
 healthy='lru ring interned'
 
 # build_program CASE: in a folder of its own, with exe.prof; the OCaml library is for SAMPLE.

@@ -48,9 +48,10 @@ def first_name(path):
     return quoted.group(0) if quoted else path.split(" / ")[0]
 
 
-def is_held_by(path, root):
+def is_held_by(path, root, held_by):
+    """Whether a path begins with the root, or if it begins with none, that holds it among others."""
     first = first_name(path)
-    return first == root or first.startswith(root + " ")
+    return first == root or first.startswith(root + " ") or root in held_by.get(path, "").split(";")
 
 
 def growing(rows):
@@ -66,19 +67,27 @@ def growing(rows):
     return {path: of_path[-1] for path, of_path in paths.items()}, wrong
 
 
-def judge_leak(found, root, planted):
+def judge_leak(found, root, planted, held_by):
     wrong = []
     if len(found) != 1:
         told = " | ".join(f"{row['growth_share']} of {path}" for path, row in found.items())
         wrong.append(f"{len(found)} paths grow, not one: {told}")
     for path, row in found.items():
-        if not is_held_by(path, root):
+        if not is_held_by(path, root, held_by):
             wrong.append(f"its root is not {root}: {path}")
         if not planted & lines_of(row["made_at"]):
             wrong.append(f"made at '{row['made_at']}', planted at {' '.join(sorted(planted))}: {path}")
         if int(row["growth_share"]) < SHARE:
             wrong.append(f"{row['growth_share']} ten-thousandths of the growth: {path}")
     return wrong
+
+
+def holders_of(check):
+    """By path, as check says."""
+    if not os.path.getsize(check):
+        return {}
+    with open(check, encoding="utf-8") as file:
+        return {row["path"]: row.get("held_by", "") for row in json.load(file)["rows"]}
 
 
 def judge_check(check, status, found, planted):
@@ -102,7 +111,7 @@ def main():
     root, planted = truth(source)
     found, wrong = growing(rows_of(trend))
     if root:
-        wrong += judge_leak(found, root, planted)
+        wrong += judge_leak(found, root, planted, holders_of(check))
     else:
         wrong += [f"grows, in a healthy program: {path}" for path in found]
     # A wrong path is told once: check is to say what trend says, of a leak that there is one.

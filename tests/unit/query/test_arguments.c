@@ -369,6 +369,7 @@ static void series_that_there_are_not(void **state)
 {
 	struct hg_series *series;
 	struct hg_series_link link;
+	struct hg_series_sharing sharing;
 	const char *partial;
 	struct hg_measure first = {.blocks = 1}, last, points[2];
 	(void)state;
@@ -391,6 +392,7 @@ static void series_that_there_are_not(void **state)
 	assert_false(hg_series_total(NULL, 0, &first));
 	assert_int_equal(hg_series_links(NULL), 0);
 	assert_false(hg_series_link_at(NULL, 0, &link));
+	assert_false(hg_series_sharing_at(NULL, 0, &sharing));
 	assert_int_equal(hg_series_read(NULL, "x", NULL, &partial), HG_ERROR_USAGE);
 	assert_string_equal(partial, "");
 	assert_false(hg_is_baseline(NULL, "x"));
@@ -401,6 +403,7 @@ static void series_that_there_are_not(void **state)
 	assert_int_equal(hg_series_add(series, NULL), HG_ERROR_USAGE);
 	assert_usage(hg_series_read(series, NULL, NULL, NULL));
 	assert_false(hg_series_link_at(series, 0, &link));
+	assert_false(hg_series_sharing_at(series, 0, &sharing));
 	assert_int_equal(hg_series_add(series, snapshot), HG_OK);
 	/* Before the end there is nothing. */
 	assert_int_equal(hg_series_moments(series) + hg_series_count(series), 0);
@@ -414,6 +417,8 @@ static void series_that_there_are_not(void **state)
 	assert_true(hg_series_link_at(series, 0, &link));
 	assert_int_equal(link.parent, UINT32_MAX);
 	assert_false(hg_series_link_at(series, 0, NULL));
+	assert_false(hg_series_sharing_at(series, 0, NULL));
+	assert_false(hg_series_sharing_at(series, SIZE_MAX, &sharing));
 	assert_false(hg_series_link_at(series, (uint32_t)hg_series_links(series), &link));
 	assert_int_equal(hg_series_count(series), 0);
 	assert_false(hg_series_points(series, 0, points));
