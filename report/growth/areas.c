@@ -17,7 +17,7 @@ struct candidate {
 	size_t row;
 	uint64_t most; /* that it ever was */
 	uint32_t depth;
-	bool grows;
+	unsigned rank; /* 2: it grows; 1: it is one leak with such; 0 */
 };
 
 struct area_choice {
@@ -45,15 +45,23 @@ static uint64_t area_amount(const struct area_choice *choice, const struct hg_me
 		       : rep_weigh(choice->context, measure->bytes, measure->offheap_bytes);
 }
 
-/* By default what grows stays first, as the series has it, and then comes what was largest. */
+static unsigned rank_of(const struct hg_series_row *row)
+{
+	return row->grows ? 2 : row->part_of != UINT32_MAX;
+}
+
+/*
+ * By default what grows stays first, as the series has it, and what is one leak with it; then comes
+ * what was largest.
+ */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
-	if (x->grows != y->grows)
-		return x->grows ? -1 : 1;
-	if (!x->grows && x->most != y->most)
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	if (!x->rank && x->most != y->most)
 		return x->most > y->most ? -1 : 1;
-	if (!x->grows && x->depth != y->depth)
+	if (!x->rank && x->depth != y->depth)
 		return x->depth < y->depth ? -1 : 1;
 	return (x->row > y->row) - (x->row < y->row);
 }
@@ -70,13 +78,13 @@ static enum hg_status list_candidates(struct area_choice *choice)
 		if (row->is_memprof || row->is_inside)
 			continue;
 		*candidate = (struct candidate){
-			.row = rows[i], .depth = row->depth, .grows = row->grows};
+			.row = rows[i], .depth = row->depth, .rank = rank_of(row)};
 		hg_series_points(request->series, rows[i], choice->points);
 		for (size_t j = 0; j < choice->areas->moments; j++) {
 			uint64_t amount = area_amount(choice, &choice->points[j]);
 			candidate->most = amount > candidate->most ? amount : candidate->most;
 		}
-		choice->candidate_count += candidate->grows || candidate->most > choice->thinnest;
+		choice->candidate_count += candidate->rank || candidate->most > choice->thinnest;
 	}
 	free(rows);
 	if (!choice->candidates)

@@ -166,6 +166,13 @@ static const struct hg_series_row *row_of_area(const struct series_chart *chart,
 	return hg_series_at(chart->request->series, chart->areas.rows[area]);
 }
 
+/* What grows, or is one leak with such, is explained in a line of its own. */
+static bool has_note(const struct series_chart *chart, size_t area)
+{
+	const struct hg_series_row *row = row_of_area(chart, area);
+	return row->grows || row->part_of != UINT32_MAX;
+}
+
 /* How many lines there are decides how high the chart is. */
 static void measure_chart(struct series_chart *chart)
 {
@@ -176,8 +183,7 @@ static void measure_chart(struct series_chart *chart)
 	for (size_t i = 0; i < hg_series_count(series); i++)
 		chart->growing += hg_series_at(series, i)->grows;
 	for (size_t i = 0; i < chart->areas.count; i++)
-		legend += row_of_area(chart, i)->grows ? LEGEND_LINE + LEGEND_SECOND_LINE
-						       : LEGEND_LINE;
+		legend += has_note(chart, i) ? LEGEND_LINE + LEGEND_SECOND_LINE : LEGEND_LINE;
 	if (has_rest(chart))
 		legend += LEGEND_LINE;
 	unsigned notes = chart->partial > MOST_PARTIAL ? MOST_PARTIAL + 1 : chart->partial;
@@ -487,14 +493,27 @@ static void put_row_name(struct rep_text *text, const struct series_chart *chart
 	rep_text_release(&name);
 }
 
+/* "in step with 1: " */
+static void put_leader(struct rep_text *text, const struct series_chart *chart, uint32_t number)
+{
+	rep_text_put(text, "in step with ");
+	for (size_t i = 0; i < chart->areas.count; i++)
+		if (row_of_area(chart, i)->number == number)
+			rep_text_number(text, i + 1);
+	rep_text_put(text, ": ");
+}
+
 /* Its share of the growth, how fast it is, and where it comes from. */
 static void draw_growing_note(struct series_chart *chart, size_t area)
 {
 	const struct hg_series_row *row = row_of_area(chart, area);
 	const uint64_t *amounts = rep_area_amounts(&chart->areas, area);
 	struct rep_text note = {0}, line = {0}, places = {0};
-	rep_text_put(&note,
-		chart->areas.retained ? "grows at every step: " : "grows at every step, retains ");
+	if (row->grows)
+		rep_text_put(&note, chart->areas.retained ? "grows at every step: "
+							  : "grows at every step, retains ");
+	else
+		put_leader(&note, chart, row->part_of);
 	rep_growth_shares(&note, row->alone_share, row->growth_share);
 	rep_growth_rate(&note, rep_growth_period(chart->request->series), amounts[0],
 		amounts[chart->areas.moments - 1]);
@@ -533,7 +552,7 @@ static void draw_legend_row(struct series_chart *chart, size_t area)
 	draw_legend_amounts(chart, area);
 	rep_xdot_font(&chart->xdot, grows ? FIXED_WIDTH "-Bold" : FIXED_WIDTH, "9.75", TEXT_COLOUR);
 	put_in_line(chart, NAME_LEFT, REP_ALIGN_LEFT, &name);
-	if (grows)
+	if (!is_rest && has_note(chart, area))
 		draw_growing_note(chart, area);
 	rep_text_release(&number);
 	rep_text_release(&name);

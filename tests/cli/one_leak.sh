@@ -102,6 +102,9 @@ run check --suppress "$work/known" "$work/old.json" "$work/new.json"
 check_equal 'check: suppressed with its parts' "$(grep -c FAIL "$work/out")" 1
 run trend -o "$work/chart.svg" "$work/base.json"
 check 'the chart says it' grep -q '42.9 % of the growth, 76.2 % with what is in step' "$work/chart.svg"
+check_equal 'the chart: what is in step follows' "$(grep -o 'in step with 1: 1[0-9.]* %' "$work/chart.svg")" \
+	"in step with 1: 19.0 %
+in step with 1: 14.3 %"
 
 # As files of before have it, and others.
 jq 'del(.sharing)' "$work/base.json" >"$work/before.json"
