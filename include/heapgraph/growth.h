@@ -97,9 +97,9 @@ struct hg_series_row {
 	const char *defined_at; /* of the root of a path, as hg_defined_at(), or of those that hold
 				   it; "" */
 	const char *held_by;    /* of a path that begins with no root, and with what retains
-				   HG_LEAST_GROWTH and a ten-thousandth of all: what holds that in the
-				   last snapshot in    which it does, "global Cache.by_name;global
-				   Cache.by_age;2    more"; else "" */
+				   HG_LEAST_GROWTH and a ten-thousandth of all: what holds that in
+				   the last snapshot in which it does, "global Cache.by_name;global
+				   Cache.by_age;2 more"; else "" */
 	uint32_t depth;         /* of a path; else 0 */
 	bool is_memprof;        /* records of Gc.Memprof itself, which are no growth */
 	bool changed;           /* between any two of the snapshots */
@@ -243,10 +243,11 @@ struct hg_check_row {
 	const char *path; /* "all roots" of the growth and the total, "type:RE" of a type */
 	const char *made_at, *defined_at, *held_by; /* of a path; "" */
 	struct hg_measure first, last;
-	int64_t growth_share, alone_share;
-	uint32_t number; /* of a path that of its hg_series_row; else UINT32_MAX */
+	int64_t growth_share;
 	const struct hg_suppression *suppressed; /* NULL: it is a failure */
 	char limit[64];                          /* "10 % growth", "10485760 bytes" */
+	int64_t alone_share;                     /* of a path, as hg_series_row has it */
+	uint32_t number;                         /* the same; of what is no path UINT32_MAX */
 };
 
 struct hg_check {
