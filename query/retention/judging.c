@@ -15,7 +15,7 @@ enum { LEAST_SHARE = 100, WHOLE = 10000, MOST_COPIED = 16, FEW = 16 };
 struct judging {
 	struct hg_series *series;
 	uint32_t *below;   /* how many growing rows hang below each, that one not counted */
-	uint32_t *leaders; /* of growing rows, joining.h; of others that of all below; no row */
+	uint32_t *leaders; /* of joining.h; of what growing rows hang below that of all these */
 	int64_t *counted;  /* growth of each growing row, with that of what holds it alone */
 	int64_t *joined;   /* by leader: of all that it stands for, with what holds only these */
 	struct hg_measure *points, *others;
@@ -173,7 +173,9 @@ static void count_shares(const struct judging *j)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t leader = j->leaders[i];
 		bool grows = rows[i].shown.grows;
-		if (leader == QUERY_NO_ROW || (!grows && (j->below[i] < 2 || !rows[i].shown.depth)))
+		/* What one alone hangs below is counted with that. */
+		if (leader == QUERY_NO_ROW ||
+			(!grows && (j->below[i] == 1 || !rows[i].shown.depth)))
 			continue;
 		if (grows)
 			j->counted[i] = growth_with_holders(j, i);
@@ -243,7 +245,10 @@ static void share_rows(const struct judging *j, int64_t whole)
 		struct hg_series_row *row = &all->rows[i].shown;
 		int64_t growth = query_growth_of(&row->first, &row->last);
 		bool leads = row->grows && j->leaders[i] == i;
-		if (row->grows) {
+		bool is_array = !row->grows && !j->below[i] && j->leaders[i] != QUERY_NO_ROW;
+		if (is_array)
+			j->counted[i] = own_growth(j->series, row);
+		if (row->grows || is_array) {
 			row->alone_share = signed_share(j->counted[i], whole);
 			row->part_of = leads ? QUERY_NO_ROW : j->leaders[i];
 			growth = leads ? j->joined[i] : j->counted[i];

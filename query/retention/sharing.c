@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Of everything; of the blocks of a node that can be shared: what points to fewer is a chance. */
-enum { LEAST_PART = 10000, LEAST_SHARED = 4 };
+enum { LEAST_PART = 10000, LEAST_SHARED = 16 };
 
 /* Pointers to blocks of a node. */
 struct holding {
