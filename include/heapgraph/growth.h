@@ -122,7 +122,7 @@ struct hg_series_row {
 	/*
 	 * Of a path that would grow, but is one leak with another: the number of that, which stands
 	 * for all of them and has the share of all; else UINT32_MAX.  They hold the same values,
-	 * and their blocks become more in step.
+	 * and their blocks become more in step; or it is an array that became larger for these.
 	 */
 	uint32_t part_of;
 	int64_t alone_share; /* of what grows or is part of that: growth_share without the others */

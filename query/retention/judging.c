@@ -266,6 +266,8 @@ static void share_rows(const struct judging *j, int64_t whole)
 static enum hg_status judge_series(const struct judging *j, int64_t growth, int64_t lasting)
 {
 	int64_t named, whole;
+	for (uint32_t i = 0; i < j->series->all.row_count; i++)
+		j->leaders[i] = QUERY_NO_ROW;
 	BASE_TRY(settle(j, lasting, false, &named, &whole));
 	bool leaves_frames = named > 0 && named > whole / 2;
 	if (leaves_frames && mark_growing(j, growth, true))

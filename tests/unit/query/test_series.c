@@ -1231,6 +1231,7 @@ static void classes_by_tag(void **data)
 				all_up &= m == 0 || blocks[tag][m] > blocks[tag][m - 1];
 			}
 			assert_true(all_up || !row->grows);
+			assert_int_equal(row->part_of, UINT32_MAX);
 		}
 		hg_series_close(series);
 	}
