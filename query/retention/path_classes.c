@@ -137,12 +137,9 @@ static enum hg_status class_of_unknown(
 	uint64_t key = code ? KEY(KEY_OF_CODE, code)
 			    : KEY(KEY_OF_BLOCK, words << 48 | (uint64_t)cell->tag << 40 |
 							key_of_location(&c->snapshot->snap, cell));
-	if (query_recent_get(&c->recent, key, out))
+	if (base_map_number(&c->by_key, key, out))
 		return HG_OK;
-	if (!base_map_number(&c->by_key, key, out))
-		BASE_TRY(new_unknown_class(c, code, cell, key, out));
-	query_recent_set(&c->recent, key, *out);
-	return HG_OK;
+	return new_unknown_class(c, code, cell, key, out);
 }
 
 /* By the name of the type, unless that tells nothing: then it is as if it were unknown. */
@@ -160,11 +157,9 @@ static enum hg_status class_of_type(struct query_path_classes *c, uint32_t rank,
 	return HG_OK;
 }
 
-enum hg_status query_path_class_of_block(struct query_path_classes *classes, uint32_t rank,
-	const struct snap_cell *cell, uint32_t *out)
+enum hg_status query_find_path_class(struct query_path_classes *classes, uint32_t rank,
+	const struct snap_cell *cell, uint32_t type, uint32_t *out)
 {
-	enum hg_confidence confidence;
-	uint32_t type = query_type(classes->snapshot, rank, cell->tag, &confidence).n;
 	uint32_t known = classes->of_type[type];
 	if (type == 0 || known == TELLS_NOTHING ||
 		(cell->tag == SNAP_TAG_CLOSURE &&

@@ -16,7 +16,7 @@
 #include "base/pool.h"
 
 /* What was looked up last, by some bits of a hash of the key: neighbours in the heap are alike. */
-enum { QUERY_RECENT = 512 };
+enum { QUERY_RECENT_SHIFT = 10, QUERY_RECENT = 1 << QUERY_RECENT_SHIFT };
 struct query_recent {
 	struct {
 		uint64_t key; /* + 1; 0: none */
@@ -26,7 +26,8 @@ struct query_recent {
 
 static inline uint32_t query_recent_slot(uint64_t key)
 {
-	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) % QUERY_RECENT;
+	/* The highest bits, as only these depend on all of the key. */
+	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - QUERY_RECENT_SHIFT));
 }
 
 static inline bool query_recent_get(
@@ -65,16 +66,46 @@ struct query_path_classes {
 	uint32_t *of_type; /* by number of a type: the class + 1, 0 before one was met */
 	struct base_map by_key, by_name;
 	struct base_map closures;   /* by code: closure_classes.h */
-	struct query_recent recent; /* of by_key */
+	struct query_recent recent; /* by what query_path_class_key() says */
 };
 
 enum hg_status query_path_classes_init(
 	struct query_path_classes *classes, struct hg_snapshot *snapshot);
 void query_path_classes_release(struct query_path_classes *classes);
 
+/*
+ * What most blocks of a class have in common: the type, or if there is none, the header without its
+ * color; types have a bit of the color set.  0 where more must be asked: of closures, and where
+ * samples tell the location.
+ */
+static inline uint64_t query_path_class_key(
+	const struct query_path_classes *classes, const struct snap_cell *cell, uint32_t type)
+{
+	const uint64_t color = 3 << 8;
+	if (cell->tag == SNAP_TAG_CLOSURE || (!type && classes->snapshot->snap.sampled_count))
+		return 0;
+	return type ? (uint64_t)type << 10 | 1 << 8 : cell->header & ~color;
+}
+
+/* The class of a block of this type that is not among the recent ones. */
+enum hg_status query_find_path_class(struct query_path_classes *classes, uint32_t rank,
+	const struct snap_cell *cell, uint32_t type, uint32_t *out);
+
 /* The class of a block that a walk has come to, or of a root slot of the file. */
-enum hg_status query_path_class_of_block(struct query_path_classes *classes, uint32_t rank,
-	const struct snap_cell *cell, uint32_t *out);
+static inline enum hg_status query_path_class_of_block(struct query_path_classes *classes,
+	uint32_t rank, const struct snap_cell *cell, uint32_t *out)
+{
+	enum hg_confidence confidence;
+	uint32_t type = query_type(classes->snapshot, rank, cell->tag, &confidence).n;
+	uint64_t key = query_path_class_key(classes, cell, type);
+	if (key && query_recent_get(&classes->recent, key, out))
+		return HG_OK;
+	BASE_TRY(query_find_path_class(classes, rank, cell, type, out));
+	if (key)
+		query_recent_set(&classes->recent, key, *out);
+	return HG_OK;
+}
+
 enum hg_status query_path_class_of_root(
 	struct query_path_classes *classes, uint64_t root, uint32_t *out);
 
