@@ -70,7 +70,8 @@ static bool is_in_growing(const struct hg_series *series, uint32_t number)
 }
 
 /* Both have as many times more blocks in each snapshot, but for few. */
-static bool are_in_step(const struct hg_measure *x, const struct hg_measure *y, uint32_t moments)
+static bool are_in_proportion(
+	const struct hg_measure *x, const struct hg_measure *y, uint32_t moments)
 {
 	__extension__ typedef __int128 wide;
 	wide all_x = x[moments - 1].blocks, all_y = y[moments - 1].blocks;
@@ -99,7 +100,7 @@ static bool is_made_of_growing(const struct judging *j, uint32_t number)
 			own / MOST_COPIED > query_growth_of_row(row))
 			continue;
 		query_series_read(j->series, i, j->others);
-		if (are_in_step(j->points, j->others, all->moment_count))
+		if (are_in_proportion(j->points, j->others, all->moment_count))
 			return true;
 	}
 	return false;
