@@ -31,7 +31,7 @@ cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
 cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 
 # All folders of the library and of the command, however deep: a new one needs no line here.
-LIB_SOURCES := $(sort $(shell find base snapshot graph retype query -name '*.c'))
+LIB_SOURCES := $(sort $(shell find base snapshot trace graph retype query -name '*.c'))
 CLI_SOURCES := $(sort $(shell find report cli -name '*.c'))
 KILLER_SOURCES := $(filter-out %/saboteur.c,$(wildcard tests/stress/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
