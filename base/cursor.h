@@ -90,6 +90,15 @@ static inline bool base_cursor_u64le(struct base_cursor *c, uint64_t *out)
 	return true;
 }
 
+static inline bool base_cursor_u16le(struct base_cursor *c, uint16_t *out)
+{
+	if (base_cursor_left(c) < 2)
+		return false;
+	*out = (uint16_t)(c->next[0] | c->next[1] << 8);
+	c->next += 2;
+	return true;
+}
+
 static inline bool base_cursor_u32le(struct base_cursor *c, uint32_t *out)
 {
 	if (base_cursor_left(c) < 4)
@@ -97,6 +106,18 @@ static inline bool base_cursor_u32le(struct base_cursor *c, uint32_t *out)
 	*out = (uint32_t)c->next[0] | (uint32_t)c->next[1] << 8 | (uint32_t)c->next[2] << 16 |
 	       (uint32_t)c->next[3] << 24;
 	c->next += 4;
+	return true;
+}
+
+/* Bytes up to a NUL, which is skipped; false if there is none. */
+static inline bool base_cursor_string(struct base_cursor *c, const uint8_t **out, size_t *length)
+{
+	const uint8_t *end = memchr(c->next, 0, base_cursor_left(c));
+	if (!end)
+		return false;
+	*out = c->next;
+	*length = (size_t)(end - c->next);
+	c->next = end + 1;
 	return true;
 }
 

@@ -1,0 +1,67 @@
+/* Headers of packets: 66 bytes, from version 3 on with the domain 68. */
+#include "trace/memtrace/packets.h"
+
+enum { FIRST_WITH_DOMAIN = 3, BITS = 8 };
+
+static bool read_packet_header(struct base_cursor *c, struct memtrace_packet *packet)
+{
+	uint32_t magic, bits, flush_duration;
+	uint16_t version;
+	if (!base_cursor_u32le(c, &magic) || magic != MEMTRACE_MAGIC ||
+		!base_cursor_u32le(c, &bits) || !base_cursor_u64le(c, &packet->begin) ||
+		!base_cursor_u64le(c, &packet->end) || !base_cursor_u32le(c, &flush_duration) ||
+		!base_cursor_u16le(c, &version) || !base_cursor_u64le(c, &packet->pid))
+		return false;
+	packet->size = bits / BITS;
+	packet->version = version;
+	packet->domain = 0;
+	return (version < FIRST_WITH_DOMAIN || base_cursor_u16le(c, &packet->domain)) &&
+	       base_cursor_u16le(c, &packet->verifier.slot) &&
+	       base_cursor_u16le(c, &packet->verifier.next) &&
+	       base_cursor_u64le(c, &packet->verifier.code) &&
+	       base_cursor_u64le(c, &packet->first_object) &&
+	       base_cursor_u64le(c, &packet->end_object) && bits % BITS == 0;
+}
+
+enum memtrace_found memtrace_packet_at(
+	struct base_cursor file, uint64_t offset, struct memtrace_packet *packet)
+{
+	struct base_cursor c = file;
+	uint32_t magic;
+	*packet = (struct memtrace_packet){.offset = offset};
+	if (!base_cursor_seek(&c, offset))
+		return MEMTRACE_END;
+	uint64_t left = base_cursor_left(&c);
+	if (!left)
+		return MEMTRACE_END;
+	struct base_cursor start = c;
+	if (left >= 4 && base_cursor_u32le(&start, &magic) && magic != MEMTRACE_MAGIC)
+		return MEMTRACE_NO_PACKET;
+	if (!read_packet_header(&c, packet))
+		return left < MEMTRACE_HEADER_V1 + 2 ? MEMTRACE_CUT : MEMTRACE_NO_PACKET;
+	if (packet->size < base_cursor_offset(&c) - offset)
+		return MEMTRACE_NO_PACKET;
+	if (packet->size > left)
+		return MEMTRACE_CUT;
+	packet->body = c;
+	packet->body.end = file.start + offset + packet->size;
+	return MEMTRACE_PACKET;
+}
+
+bool memtrace_packet_behind(struct base_cursor file, uint64_t offset, unsigned version,
+	uint64_t pid, struct memtrace_packet *packet)
+{
+	const uint8_t magic[4] = {0xc1, 0x1f, 0xfc, 0xc1};
+	struct base_cursor c = file;
+	while (base_cursor_seek(&c, offset)) {
+		const uint8_t *found = memmem(c.next, base_cursor_left(&c), magic, sizeof(magic));
+		if (!found)
+			return false;
+		offset = (uint64_t)(found - file.start);
+		if (memtrace_packet_at(file, offset, packet) == MEMTRACE_PACKET &&
+			packet->version == version && packet->pid == pid)
+			return true;
+		offset++;
+	}
+	return false;
+}
