@@ -75,6 +75,19 @@ static int run_default(int count, char *const *arguments)
 	return usage_error(NULL, &error);
 }
 
+/* "trace" alone, or with a word that is none of its own. */
+static int refuse_half_verb(const char *first, const char *second)
+{
+	struct hg_error error;
+	if (second)
+		base_fail(&error, HG_ERROR_USAGE, HG_NO_OFFSET, "'%s %s' is not a verb", first,
+			second);
+	else
+		base_fail(
+			&error, HG_ERROR_USAGE, HG_NO_OFFSET, "%s needs a verb of its own", first);
+	return usage_error(NULL, &error);
+}
+
 int main(int count, char **arguments)
 {
 	cli_standard_files_init();
@@ -85,9 +98,12 @@ int main(int count, char **arguments)
 		return CLI_EXIT_USAGE;
 	}
 	const char *first = arguments[1];
-	const struct cli_verb *verb = cli_find_verb(first);
+	int used;
+	const struct cli_verb *verb = cli_find_verb_words(count - 1, arguments + 1, &used);
 	if (verb)
-		return run_verb(verb, count - 2, arguments + 2);
+		return run_verb(verb, count - 1 - used, arguments + 1 + used);
+	if (cli_begins_verb(first))
+		return refuse_half_verb(first, count > 2 ? arguments[2] : NULL);
 	if (strcmp(first, "--version") == 0)
 		return run_verb(&cli_verb_version, count - 2, arguments + 2);
 	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)

@@ -73,6 +73,7 @@ struct cli_values {
 	bool places;
 	bool on_major_gc, with_locations, in_bytes, draw;
 	bool who_points; /* of why */
+	bool strict;     /* of trace */
 };
 
 enum cli_value_kind {

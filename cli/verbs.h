@@ -9,12 +9,17 @@ extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_
 	cli_verb_tree, cli_verb_why, cli_verb_retained, cli_verb_object, cli_verb_objects,
 	cli_verb_edges, cli_verb_waste, cli_verb_dot, cli_verb_diff, cli_verb_trend, cli_verb_help,
 	cli_verb_version, cli_verb_completion, cli_verb_man, cli_verb_capture, cli_verb_types,
-	cli_verb_hp, cli_verb_check, cli_verb_holders;
+	cli_verb_hp, cli_verb_check, cli_verb_holders, cli_verb_trace_info, cli_verb_trace_sites,
+	cli_verb_trace_functions, cli_verb_trace_tree, cli_verb_trace_dump;
 
 /* In the order of help; NULL at the end. */
 extern const struct cli_verb *const cli_verbs[];
 
 const struct cli_verb *cli_find_verb(const char *name);
+/* The same of the first words of a command line, one or two of which are its name. */
+const struct cli_verb *cli_find_verb_words(int count, char *const *words, int *used);
+/* Whether there are verbs of two words whose first one this is. */
+bool cli_begins_verb(const char *word);
 
 /* The list of verbs. */
 void cli_print_overview(FILE *stream);

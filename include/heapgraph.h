@@ -77,6 +77,7 @@ extern "C" {
 #include "heapgraph/waste.h"
 #include "heapgraph/places.h"
 #include "heapgraph/process.h"
+#include "heapgraph/trace.h"
 
 #ifdef __cplusplus
 }

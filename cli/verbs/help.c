@@ -85,7 +85,7 @@ void cli_print_overview(FILE *stream)
 		stream);
 	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
 		if (!(*verb)->hidden)
-			fprintf(stream, "  %-11s %s\n", (*verb)->name, (*verb)->summary);
+			fprintf(stream, "  %-15s %s\n", (*verb)->name, (*verb)->summary);
 	fputs("\n'heapgraph help VERB' explains a verb, heapgraph(1) everything.\n", stream);
 }
 
@@ -96,10 +96,13 @@ static enum hg_status run_help(struct cli_run *run)
 		cli_print_overview(run->sink.stream);
 		return HG_OK;
 	}
-	const struct cli_verb *verb = cli_find_verb(run->operands[0]);
-	if (!verb)
-		return cli_usage_error(
-			run, "'%s' is not a verb (see heapgraph help)", run->operands[0]);
+	int used;
+	const struct cli_verb *verb =
+		cli_find_verb_words(run->operand_count, (char *const *)run->operands, &used);
+	if (!verb || used < run->operand_count)
+		return cli_usage_error(run, "'%s%s%s' is not a verb (see heapgraph help)",
+			run->operands[0], run->operand_count > 1 ? " " : "",
+			run->operand_count > 1 ? run->operands[1] : "");
 	print_verb_help(verb, run->sink.stream);
 	return HG_OK;
 }
@@ -109,7 +112,7 @@ static const struct cli_option *const tables[] = {cli_help_options, NULL};
 const struct cli_verb cli_verb_help = {
 	.name = "help",
 	.operands = "[VERB]",
-	.max_operands = 1,
+	.max_operands = 2,
 	.operand_kind = CLI_OPERAND_VERB,
 	.summary = "the list of verbs, or one of them explained",
 	.description = "'heapgraph VERB --help' is the same.",

@@ -1,4 +1,5 @@
 /* The verb info, also about files that no loader takes. */
+#include "cli/trace/trace.h"
 #include "cli/verbs.h"
 
 /* Says what a file is although it cannot be read; returns the reason why it cannot. */
@@ -20,6 +21,8 @@ static enum hg_status run_info(struct cli_run *run)
 {
 	const char *path = run->operands[0];
 	BASE_TRY(cli_begin(run));
+	if (run->values.as == CLI_UNSET && hg_is_trace(run->session, path))
+		return cli_report_trace(run, cli_report_trace_info);
 	enum hg_status status = cli_open(run, path, false);
 	if (status == HG_ERROR_INPUT)
 		return identify_refused(run, path, status);
@@ -38,7 +41,7 @@ const struct cli_verb cli_verb_info = {
 	.description =
 		"Reads the file to its end without analysing it.  Of a file that is no snapshot "
 		"heapgraph can read, it says what the file is and why it was refused (exit code "
-		"3).",
+		"3).  Of a trace it says what 'trace info' does.",
 	.tables = tables,
 	.tells = CLI_TELLS_LOCATIONS,
 	.run = run_info,

@@ -1,9 +1,13 @@
 /* The verb summary, which is the default. */
+#include "cli/trace/trace.h"
 #include "cli/verbs.h"
 
 static enum hg_status run_summary(struct cli_run *run)
 {
-	BASE_TRY(cli_begin_with_snapshot(run));
+	BASE_TRY(cli_begin(run));
+	if (run->values.as == CLI_UNSET && hg_is_trace(run->session, run->operands[0]))
+		return cli_report_trace(run, cli_report_trace_info);
+	BASE_TRY(cli_open(run, run->operands[0], true));
 	struct rep_summary_request request = {
 		.outside = run->values.outside, .sums = run->values.sums};
 	enum hg_status status = rep_summary(&run->context, &request);
@@ -32,7 +36,8 @@ const struct cli_verb cli_verb_summary = {
 	.description = "Says what the snapshot is, how many blocks and bytes it holds and how the "
 		       "numbers add up, of what types the blocks are (where they were allocated, "
 		       "if no types are known), what holds it, and what looks "
-		       "suspicious.  'heapgraph SNAPSHOT' is the same.",
+		       "suspicious.  'heapgraph SNAPSHOT' is the same.  Of a trace it says what "
+		       "'trace info' does.",
 	.tables = tables,
 	.tells = CLI_TELLS_TYPES | CLI_TELLS_LOCATIONS,
 	.run = run_summary,

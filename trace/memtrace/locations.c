@@ -22,6 +22,15 @@ enum hg_status memtrace_locations_init(struct memtrace_locations *locations, str
 	return memtrace_code_number(locations, 0, &none, error);
 }
 
+enum hg_status memtrace_locations_restart(
+	struct memtrace_locations *locations, struct hg_error *error)
+{
+	uint32_t none;
+	base_map_release(&locations->numbers);
+	locations->code_count = locations->location_count = 0;
+	return memtrace_code_number(locations, 0, &none, error);
+}
+
 void memtrace_locations_release(struct memtrace_locations *locations)
 {
 	trace_names_release(&locations->names);

@@ -49,6 +49,9 @@ struct memtrace_recent {
 enum hg_status memtrace_locations_init(
 	struct memtrace_locations *locations, struct hg_error *error);
 void memtrace_locations_release(struct memtrace_locations *locations);
+/* Forgets all codes, but no name. */
+enum hg_status memtrace_locations_restart(
+	struct memtrace_locations *locations, struct hg_error *error);
 
 void memtrace_recent_init(struct memtrace_recent *recent);
 

@@ -60,10 +60,8 @@ static void note_loss(
 	struct memtrace *trace, uint64_t *count, uint64_t by, uint64_t offset, const char *what)
 {
 	*count += by;
-	if (*trace->losses.first == '\0') {
-		size_t length = strlen(what);
-		base_assert(length < sizeof(trace->losses.first));
-		memcpy(trace->losses.first, what, length + 1);
+	if (!trace->losses.first) {
+		trace->losses.first = what;
 		trace->losses.first_offset = offset;
 	}
 	if (trace->strict && trace->status == HG_OK)
@@ -220,7 +218,6 @@ enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error)
 {
 	struct memtrace_packet first;
 	close_domains(trace);
-	memtrace_locations_release(&trace->locations);
 	trace->losses = (struct memtrace_losses){0};
 	trace->status = HG_OK;
 	trace->expected_object = trace->next_object = 0;
@@ -229,7 +226,7 @@ enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error)
 		return base_corrupt(error, 0, "the file was cut meanwhile");
 	trace->offset = first.size;
 	trace->cursor.next = trace->cursor.end;
-	return memtrace_locations_init(&trace->locations, error);
+	return memtrace_locations_restart(&trace->locations, error);
 }
 
 /* What the ids of a packet's allocations say; false if they cannot be. */
@@ -440,7 +437,7 @@ static bool read_location_event(struct memtrace *trace, uint32_t header)
 	trace->status = memtrace_read_location(&trace->locations, &trace->domain->recent,
 		&trace->cursor, header, &recovered, &good, &trace->error);
 	if (recovered && good)
-		note_loss(trace, &trace->losses.recovered_packets, 1, offset,
+		note_loss(trace, &trace->losses.recovered_places, 1, offset,
 			"columns of long lines spoilt names of files (memtrace before v0.2.4)");
 	return good && trace->status == HG_OK;
 }

@@ -56,10 +56,10 @@ struct memtrace_losses {
 	uint64_t foreign_packets;    /* of other processes */
 	uint64_t missing_objects;    /* ids that no packet has, where all should be there */
 	uint64_t clamped_times;      /* events whose time was before that of others */
-	uint64_t recovered_packets;  /* of locations whose names are lost in part */
+	uint64_t recovered_places;   /* of locations whose names are lost in part */
 	uint64_t suspect_backtraces; /* after a loss, until the cache was verified */
 	uint64_t unverified_packets; /* whose cache is not what it should be */
-	char first[160];             /* of these, in words; "" none */
+	const char *first;           /* of these, in words; NULL: none */
 	uint64_t first_offset;
 };
 
@@ -80,7 +80,7 @@ void memtrace_close(struct memtrace *trace);
 bool memtrace_next(struct memtrace *trace, struct memtrace_event *event);
 enum hg_status memtrace_status(const struct memtrace *trace, struct hg_error *error);
 
-/* Begins anew. */
+/* Begins anew; names stay where they are. */
 enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error);
 
 /* The strings live as long as the reader. */

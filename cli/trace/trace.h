@@ -1,0 +1,25 @@
+/*
+ * What the verbs about profiles over time share.
+ */
+#ifndef CLI_TRACE_TRACE_H
+#define CLI_TRACE_TRACE_H
+
+#include "cli/verbs.h"
+#include "report/trace/trace.h"
+
+extern const struct cli_option cli_trace_options[]; /* --strict */
+
+typedef enum hg_status cli_trace_fn(struct cli_run *run, struct rep_trace_context *context);
+
+/*
+ * Opens the only operand, has it reported, and says on stderr what of it was lost, for which the
+ * exit code is CLI_EXIT_PARTIAL.
+ */
+enum hg_status cli_with_trace(struct cli_run *run, cli_trace_fn *report);
+/* The same where the session and the output are open. */
+enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report);
+
+/* What the file is. */
+enum hg_status cli_report_trace_info(struct cli_run *run, struct rep_trace_context *context);
+
+#endif

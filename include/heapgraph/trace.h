@@ -1,0 +1,141 @@
+/*
+ * Of heapgraph.h: profiles over time.  A trace of memtrace holds samples of what a program
+ * allocated, with call stacks, and when each sampled block was promoted and collected.
+ *
+ * Estimates: every word allocated, headers included, is sampled with the probability 'rate', so
+ * that n samples stand for n / rate words; the standard error of that is about its sqrt(n)-th part.
+ */
+#ifndef HEAPGRAPH_TRACE_H
+#define HEAPGRAPH_TRACE_H
+
+#include "heapgraph/session.h"
+
+struct hg_trace;
+
+struct hg_trace_options {
+	size_t size;
+	bool strict; /* what is damaged is HG_ERROR_INPUT, and not left out */
+};
+
+/* Whether a file begins like a profile over time; false too if it cannot be read. */
+HG_API bool hg_is_trace(struct hg_session *session, const char *path);
+
+/* The file stays mapped until the trace is closed; a trace belongs to its session. */
+HG_API enum hg_status hg_trace_open(struct hg_session *session, const char *path,
+	const struct hg_trace_options *options, struct hg_trace **out);
+HG_API void hg_trace_close(struct hg_trace *trace);
+
+/* What was left out, or is not as it should be; all 0 in a file without damage. */
+struct hg_trace_losses {
+	uint64_t cut_bytes;          /* at the end, of a packet that is not all there */
+	uint64_t skipped_bytes;      /* where a packet should begin and none does */
+	uint64_t damaged_packets;    /* left where they could not be read */
+	uint64_t foreign_packets;    /* of other processes */
+	uint64_t missing_objects;    /* ids that no packet has */
+	uint64_t unknown_objects;    /* promotions and collections of such */
+	uint64_t clamped_times;      /* events before others of their domain, or their packet */
+	uint64_t recovered_places;   /* locations that long lines spoilt */
+	uint64_t suspect_backtraces; /* after a loss, until it was sure that they are right */
+	uint64_t unverified_packets; /* whose backtraces are not as they were written */
+	const char *first;           /* of all these, in words; NULL: nothing is lost */
+	uint64_t first_offset;
+};
+
+/* Words are 'word_bytes' bytes; samples stand for words. */
+struct hg_trace_info {
+	const char *path;
+	unsigned version; /* of the format */
+	uint64_t file_bytes;
+	const char *executable, *host, *parameters, *context; /* "" if not known */
+	uint64_t pid;
+	uint64_t start_us; /* since the epoch */
+	double rate;
+	unsigned word_bytes;
+
+	uint64_t packets, domains;
+	uint64_t allocations, minor_allocations, major_allocations, external_allocations;
+	uint64_t promotions, collections; /* events, of objects that are not known too */
+	uint64_t truncated_backtraces;    /* the place of allocation is not known */
+	uint64_t frames, deepest;         /* of all backtraces, and of the deepest one */
+	uint64_t samples, minor_samples, promoted_samples;
+	uint64_t major_collected_samples;                     /* promoted or allocated there */
+	uint64_t samples_to_4, samples_to_16, samples_to_256; /* of blocks of so many words */
+	uint64_t longest;                                     /* words of the largest block */
+	uint64_t peak_samples, peak_us; /* most alive at once, and when that was first so */
+	uint64_t live_samples;          /* never collected */
+	uint64_t end_us;                /* time of the last event */
+	struct hg_trace_losses losses;
+};
+
+/* What the file says of itself, without a look at its events: totals and losses are 0. */
+HG_API const struct hg_trace_info *hg_trace_header(const struct hg_trace *trace);
+
+/* What was lost when all events were read last. */
+HG_API const struct hg_trace_losses *hg_trace_last_losses(const struct hg_trace *trace);
+
+/* Reads all of the file.  The result belongs to the trace. */
+HG_API enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_trace_info **info);
+
+/* What writes text: false ends it with HG_ERROR_OUTPUT. */
+typedef bool hg_write_fn(void *data, const char *bytes, size_t length);
+
+/* Every event, a line for each: what memtrace's dump_trace prints. */
+HG_API enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data);
+
+/* What rows are about. */
+enum hg_trace_key {
+	HG_TRACE_BY_LOCATION, /* function@file:line:start-end of the allocation */
+	HG_TRACE_BY_FUNCTION  /* with all that it calls; several times on a stack count once */
+};
+
+struct hg_trace_amounts {
+	uint64_t samples;  /* allocated */
+	uint64_t promoted; /* to the major heap, of those allocated in the minor one */
+	uint64_t live;     /* at the end */
+	uint64_t peak;     /* alive when most was */
+};
+
+struct hg_trace_row {
+	const char *name; /* "" where the stack does not tell */
+	struct hg_trace_amounts amounts;
+};
+
+struct hg_trace_rows {
+	size_t count;
+	const struct hg_trace_row *const *rows; /* by samples, the most first, then by name */
+	struct hg_trace_amounts totals;         /* of all events */
+	struct hg_trace_losses losses;
+};
+
+HG_API enum hg_status hg_list_trace(
+	struct hg_trace *trace, enum hg_trace_key key, struct hg_trace_rows **out);
+HG_API void hg_trace_rows_release(struct hg_trace_rows **rows);
+
+/*
+ * The tree of calls by function, recursion removed: of several calls of a function on one stack the
+ * outermost stays.  Node 0 is the root; children come after their parents.
+ */
+enum hg_trace_order {
+	HG_TRACE_BY_SAMPLES, /* of all below a node, the most first; then by name */
+	HG_TRACE_BY_NAME
+};
+
+struct hg_trace_node {
+	uint32_t parent; /* of the root: 0 */
+	uint32_t depth;  /* of the root: 0 */
+	const char *name;
+	struct hg_trace_amounts own;   /* of stacks that end here */
+	struct hg_trace_amounts total; /* with all below */
+};
+
+struct hg_trace_tree {
+	size_t count;
+	const struct hg_trace_node *const *nodes; /* in preorder */
+	struct hg_trace_losses losses;
+};
+
+HG_API enum hg_status hg_list_trace_calls(
+	struct hg_trace *trace, enum hg_trace_order order, struct hg_trace_tree **out);
+HG_API void hg_trace_tree_release(struct hg_trace_tree **tree);
+
+#endif

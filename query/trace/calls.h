@@ -1,0 +1,44 @@
+/*
+ * The tree of calls of a trace by function, with recursion removed: a function that is on the path
+ * to a node already leads nowhere.  So where a code leads from a node depends on these two alone,
+ * and is looked up, not worked out, for all frames but the first of their kind.
+ */
+#ifndef QUERY_TRACE_CALLS_H
+#define QUERY_TRACE_CALLS_H
+
+#include "query/trace/trace.h"
+
+/* 12 bytes a node, and at most 32 bytes for each pair of a node and a code that occurs. */
+struct query_calls {
+	const struct memtrace_locations *locations;
+	struct query_call {
+		uint32_t parent;   /* a smaller number; of node 0, the root, 0 */
+		uint32_t function; /* a name */
+		uint32_t depth;
+	} * nodes;
+	uint64_t count, capacity;
+
+	struct query_step {
+		uint32_t node, code, to; /* to: number + 1; 0: free */
+	} * steps;
+	uint64_t step_count, step_mask;
+	struct base_map children; /* of node and function */
+	struct base_secret secret;
+
+	struct query_call_stack {
+		uint32_t *
+			nodes; /* after each frame of the domain's last backtrace; the root first */
+		uint64_t capacity;
+	} * domains;
+	uint64_t domain_count, domain_capacity;
+};
+
+enum hg_status query_calls_init(struct query_calls *calls,
+	const struct memtrace_locations *locations, struct hg_error *error);
+void query_calls_release(struct query_calls *calls);
+
+/* The node of an allocation's backtrace; all allocations of a trace must be given in order. */
+enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace_event *event,
+	uint32_t *node, struct hg_error *error);
+
+#endif

@@ -1,0 +1,87 @@
+/* What a trace is, and its totals: one pass over all events. */
+#include "query/trace/alive.h"
+
+struct description {
+	struct hg_trace_info *info;
+	struct query_alive alive;
+	uint8_t *in_major; /* of each object: 1 if it is in the major heap, or outside */
+};
+
+static void describe_allocation(struct description *d, const struct memtrace_event *event)
+{
+	struct hg_trace_info *info = d->info;
+	info->allocations++;
+	info->samples += event->samples;
+	info->minor_allocations += event->source == MEMTRACE_MINOR;
+	info->major_allocations += event->source == MEMTRACE_MAJOR;
+	info->external_allocations += event->source == MEMTRACE_EXTERNAL;
+	info->minor_samples += event->source == MEMTRACE_MINOR ? event->samples : 0;
+	info->samples_to_4 += event->length <= 4 ? event->samples : 0;
+	info->samples_to_16 += event->length <= 16 ? event->samples : 0;
+	info->samples_to_256 += event->length <= 256 ? event->samples : 0;
+	info->frames += event->depth;
+	info->truncated_backtraces += event->truncated;
+	if (info->longest < event->length)
+		info->longest = event->length;
+	if (info->deepest < event->depth)
+		info->deepest = event->depth;
+	d->in_major[event->object] = event->source != MEMTRACE_MINOR;
+}
+
+static void describe_event(struct description *d, const struct memtrace_event *event)
+{
+	struct hg_trace_info *info = d->info;
+	info->end_us = event->time;
+	if (event->domain_index >= info->domains)
+		info->domains = event->domain_index + UINT64_C(1);
+	if (event->kind == MEMTRACE_ALLOCATION) {
+		describe_allocation(d, event);
+	} else if (event->kind == MEMTRACE_PROMOTION) {
+		info->promotions++;
+		d->in_major[event->object] = 1;
+	} else {
+		info->collections++;
+		if (d->in_major[event->object])
+			info->major_collected_samples += d->alive.objects[event->object].samples;
+	}
+	query_alive_add(&d->alive, event, 0);
+}
+
+static enum hg_status describe_events(struct hg_trace *trace, struct description *d)
+{
+	enum { EVENTS_AT_ONCE = 1 << 18 };
+	struct memtrace_event event;
+	void *in_major;
+	BASE_TRY(base_arena_zalloc(
+		&d->alive.arena, d->alive.object_count, 1, &in_major, &trace->session->error));
+	d->in_major = in_major;
+	BASE_TRY(query_alive_group(&d->alive, 0, &trace->session->error));
+	for (uint64_t i = 1; memtrace_next(trace->reader, &event); i++) {
+		describe_event(d, &event);
+		if (i % EVENTS_AT_ONCE == 0)
+			BASE_TRY(query_trace_progress(trace));
+	}
+	query_alive_end(&d->alive);
+	return query_trace_end(trace, d->alive.unknown, &d->info->losses);
+}
+
+enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_trace_info **out)
+{
+	BASE_TRY(query_trace_begin(trace, (void *)out));
+	struct description d = {.info = &trace->info};
+	if (!trace->described) {
+		trace->info = trace->header;
+		enum hg_status status = query_alive_init(&d.alive, trace);
+		if (status == HG_OK)
+			status = describe_events(trace, &d);
+		trace->info.peak_samples = d.alive.totals.peak;
+		trace->info.peak_us = d.alive.peak_time;
+		trace->info.promoted_samples = d.alive.totals.promoted;
+		trace->info.live_samples = d.alive.totals.live;
+		query_alive_release(&d.alive);
+		BASE_TRY(status);
+		trace->described = true;
+	}
+	*out = &trace->info;
+	return HG_OK;
+}

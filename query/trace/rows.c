@@ -1,0 +1,206 @@
+/* Tables of a trace: locations of allocation, and functions with all that they call. */
+#include "query/trace/alive.h"
+#include "query/trace/calls.h"
+
+#include "base/grow.h"
+#include "query/shared/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A pass over all events and what comes out of it. */
+struct trace_table {
+	struct hg_trace *trace;
+	struct query_alive alive;
+	struct query_calls calls;         /* of functions */
+	struct trace_names names;         /* of rows */
+	struct hg_trace_amounts *amounts; /* of each name */
+	uint64_t amounts_count, amounts_capacity;
+};
+
+static void add_amounts(struct hg_trace_amounts *to, const struct hg_trace_amounts *amounts)
+{
+	to->samples += amounts->samples;
+	to->promoted += amounts->promoted;
+	to->live += amounts->live;
+	to->peak += amounts->peak;
+}
+
+/* The group of an allocation: a node, or the code where it is. */
+static enum hg_status group_of_allocation(struct trace_table *table, enum hg_trace_key key,
+	const struct memtrace_event *event, uint32_t *group)
+{
+	struct hg_error *error = &table->trace->session->error;
+	*group = 0;
+	if (key == HG_TRACE_BY_FUNCTION)
+		BASE_TRY(query_calls_node(&table->calls, event, group, error));
+	else if (event->depth && !event->truncated)
+		*group = event->stack[event->depth - 1];
+	return query_alive_group(&table->alive, *group, error);
+}
+
+static enum hg_status count_trace_events(struct trace_table *table, enum hg_trace_key key)
+{
+	enum { EVENTS_AT_ONCE = 1 << 18 };
+	struct memtrace_event event;
+	uint32_t group = 0;
+	for (uint64_t i = 1; memtrace_next(table->trace->reader, &event); i++) {
+		if (event.kind == MEMTRACE_ALLOCATION)
+			BASE_TRY(group_of_allocation(table, key, &event, &group));
+		query_alive_add(&table->alive, &event, group);
+		if (i % EVENTS_AT_ONCE == 0)
+			BASE_TRY(query_trace_progress(table->trace));
+	}
+	query_alive_end(&table->alive);
+	return HG_OK;
+}
+
+/* Adds to the row of a name. */
+static enum hg_status add_to_named_row(
+	struct trace_table *table, const char *name, const struct hg_trace_amounts *amounts)
+{
+	struct hg_error *error = &table->trace->session->error;
+	uint32_t number;
+	BASE_TRY(trace_names_add(&table->names, name, strlen(name), &number, error));
+	while (table->amounts_count <= number) {
+		BASE_TRY(base_grow(&table->amounts, table->amounts_count, &table->amounts_capacity,
+			sizeof(*table->amounts), error));
+		table->amounts[table->amounts_count++] = (struct hg_trace_amounts){0};
+	}
+	add_amounts(&table->amounts[number], amounts);
+	return HG_OK;
+}
+
+/* "function@file:line:start-end" of the innermost location; "$code" where there is none. */
+static enum hg_status add_row_of_code(
+	struct trace_table *table, uint32_t number, const struct hg_trace_amounts *amounts)
+{
+	const struct memtrace_locations *locations = memtrace_locations(table->trace->reader);
+	const struct memtrace_code *code = &locations->codes[number];
+	char *name = NULL;
+	int length = 0;
+	if (!number)
+		return add_to_named_row(table, "", amounts);
+	if (code->count) {
+		const struct memtrace_location *location =
+			&locations->locations[code->first + code->count - 1];
+		length = asprintf(&name, "%s@%s:%" PRIu32 ":%u-%u",
+			trace_name(&locations->names, location->function),
+			trace_name(&locations->names, location->file), location->line,
+			location->start, location->end);
+	} else {
+		length = asprintf(&name, "$%" PRIu64, code->code);
+	}
+	if (length < 0)
+		return base_no_memory(&table->trace->session->error, 64);
+	enum hg_status status = add_to_named_row(table, name, amounts);
+	free(name);
+	return status;
+}
+
+static enum hg_status add_rows_of_codes(struct trace_table *table)
+{
+	for (uint64_t i = 0; i < table->alive.group_count; i++)
+		if (table->alive.groups[i].amounts.samples)
+			BASE_TRY(add_row_of_code(
+				table, (uint32_t)i, &table->alive.groups[i].amounts));
+	return HG_OK;
+}
+
+/* Parents come before their children, and no function is twice on a path. */
+static enum hg_status add_rows_of_functions(struct trace_table *table)
+{
+	const struct memtrace_locations *locations = memtrace_locations(table->trace->reader);
+	const struct query_calls *calls = &table->calls;
+	struct query_group *groups = table->alive.groups;
+	for (uint64_t i = table->alive.group_count; i-- > 0;) {
+		const struct hg_trace_amounts *amounts = &groups[i].amounts;
+		if (!amounts->samples)
+			continue;
+		BASE_TRY(add_to_named_row(table,
+			i ? trace_name(&locations->names, calls->nodes[i].function) : "", amounts));
+		if (i && calls->nodes[i].parent)
+			add_amounts(&groups[calls->nodes[i].parent].amounts, amounts);
+	}
+	return HG_OK;
+}
+
+static int compare_trace_rows(const void *a, const void *b)
+{
+	const struct hg_trace_row *x = a, *y = b;
+	if (x->amounts.samples != y->amounts.samples)
+		return x->amounts.samples < y->amounts.samples ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* Bytes that the names of all rows take. */
+static uint64_t text_of_rows(const struct trace_table *table)
+{
+	uint64_t bytes = 0;
+	for (uint64_t i = 0; i < table->amounts_count; i++)
+		bytes += table->names.names[i].length + UINT64_C(1);
+	return bytes;
+}
+
+static enum hg_status make_trace_rows(struct trace_table *table, struct hg_trace_rows *out)
+{
+	struct hg_error *error = &table->trace->session->error;
+	uint64_t count = table->amounts_count;
+	struct hg_trace_row *rows = calloc(count + 1, sizeof(*rows));
+	char *text = malloc(text_of_rows(table) + 1);
+	query_keep(out, text);
+	if (!rows || !text) {
+		free(rows);
+		return base_no_memory(error, count * sizeof(*rows));
+	}
+	for (uint64_t i = 0; i < count; i++) {
+		rows[i] = (struct hg_trace_row){text, table->amounts[i]};
+		text = stpcpy(text, trace_name(&table->names, (uint32_t)i)) + 1;
+	}
+	qsort(rows, count, sizeof(*rows), compare_trace_rows);
+	out->count = count;
+	out->totals = table->alive.totals;
+	return query_keep_rows_of(error, out, rows, count, sizeof(*rows), &out->rows);
+}
+
+static enum hg_status fill_trace_table(
+	struct trace_table *table, enum hg_trace_key key, struct hg_trace_rows *out)
+{
+	struct hg_trace *trace = table->trace;
+	BASE_TRY(query_alive_init(&table->alive, trace));
+	BASE_TRY(query_calls_init(
+		&table->calls, memtrace_locations(trace->reader), &trace->session->error));
+	BASE_TRY(count_trace_events(table, key));
+	BASE_TRY(query_trace_end(trace, table->alive.unknown, &out->losses));
+	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)
+					     : add_rows_of_codes(table));
+	return make_trace_rows(table, out);
+}
+
+enum hg_status hg_list_trace(
+	struct hg_trace *trace, enum hg_trace_key key, struct hg_trace_rows **out)
+{
+	BASE_TRY(query_trace_begin(trace, (void *)out));
+	struct hg_error *error = &trace->session->error;
+	if (key != HG_TRACE_BY_LOCATION && key != HG_TRACE_BY_FUNCTION)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no such key of a trace");
+	BASE_TRY(query_answer_of(error, sizeof(**out), out));
+	struct trace_table table = {
+		.trace = trace,
+	};
+	enum hg_status status = fill_trace_table(&table, key, *out);
+	query_alive_release(&table.alive);
+	query_calls_release(&table.calls);
+	free(table.amounts);
+	trace_names_release(&table.names);
+	if (status != HG_OK)
+		hg_trace_rows_release(out);
+	return status;
+}
+
+void hg_trace_rows_release(struct hg_trace_rows **rows)
+{
+	query_free(rows);
+}

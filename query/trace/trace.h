@@ -1,0 +1,34 @@
+/*
+ * A profile over time that is open: what its file is, and who reads it.
+ */
+#ifndef QUERY_TRACE_TRACE_H
+#define QUERY_TRACE_TRACE_H
+
+#include "base/file.h"
+#include "base/session.h"
+#include "trace/memtrace/reader.h"
+
+struct hg_trace {
+	struct hg_session *session;
+	char *path;
+	struct base_file file;
+	struct memtrace *reader;
+	struct hg_trace_info header, info;
+	struct hg_trace_losses losses;
+	bool described;
+};
+
+/* HG_ERROR_USAGE unless there is a trace and a place for the result, which is set to NULL. */
+enum hg_status query_trace_begin(struct hg_trace *trace, void *out);
+
+/* Names the file and returns the status. */
+enum hg_status query_trace_failed(struct hg_trace *trace, enum hg_status status);
+
+/* At the end of a pass: what the reader says, that the file is as it was, and what was lost. */
+enum hg_status query_trace_end(
+	struct hg_trace *trace, uint64_t unknown_objects, struct hg_trace_losses *losses);
+
+/* Tells how far a pass is; from time to time. */
+enum hg_status query_trace_progress(struct hg_trace *trace);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * Reports of profiles over time: as those of report.h, of a trace instead of a snapshot.
+ */
+#ifndef REPORT_TRACE_TRACE_H
+#define REPORT_TRACE_TRACE_H
+
+#include "report/report.h"
+
+struct rep_trace_context {
+	struct hg_session *session;
+	struct hg_trace *trace;
+	struct rep_emitter *emitter;
+	struct hg_error *error;
+	bool lost; /* set: something of the file was left out, and 'first' of the losses says what
+		    */
+	struct hg_trace_losses losses;
+};
+
+/* What the file is, and its totals. */
+enum hg_status rep_trace_info(struct rep_trace_context *context);
+
+/* Locations or functions by what they allocate; limit 0 shows all. */
+enum hg_status rep_trace_rows(
+	struct rep_trace_context *context, enum hg_trace_key key, uint64_t limit);
+
+/* The tree of calls; of a limit the largest. */
+enum hg_status rep_trace_tree(struct rep_trace_context *context, uint64_t limit);
+
+/* The text of all events, and folded stacks (a line for each, "outer;inner SAMPLES"). */
+enum hg_status rep_trace_dump(struct rep_trace_context *context, FILE *stream);
+enum hg_status rep_trace_folded(struct rep_trace_context *context, FILE *stream);
+
+/* Samples as bytes that they stand for, rounded; and the standard error of that. */
+uint64_t rep_trace_bytes(const struct hg_trace_info *info, uint64_t samples);
+uint64_t rep_trace_error(const struct hg_trace_info *info, uint64_t samples);
+
+/* Takes over the session's error. */
+enum hg_status rep_trace_failed(struct rep_trace_context *context, enum hg_status status);
+/* Notes what a pass lost. */
+void rep_trace_note(struct rep_trace_context *context, const struct hg_trace_losses *losses);
+
+#endif
