@@ -18,7 +18,7 @@ static bool find_name(const struct trace_names *names, uint32_t last, const void
 	size_t length, uint32_t *number)
 {
 	for (uint32_t next = last; next; next = names->names[next - 1].next) {
-		const struct trace_name *name = &names->names[next - 1];
+		const struct trace_names_entry *name = &names->names[next - 1];
 		if (name->length != length || memcmp(name->bytes, bytes, length) != 0)
 			continue;
 		*number = next - 1;
@@ -39,7 +39,7 @@ enum hg_status trace_names_add(struct trace_names *names, const void *bytes, siz
 		return HG_OK;
 	BASE_TRY(base_grow(
 		&names->names, names->count, &names->capacity, sizeof(*names->names), error));
-	struct trace_name name = {.length = (uint32_t)length, .next = last};
+	struct trace_names_entry name = {.length = (uint32_t)length, .next = last};
 	BASE_TRY(base_pool_string(&names->pool, bytes, length, &name.bytes, error));
 	BASE_TRY(base_map_set(&names->by_hash, hash, names->count + 1, error));
 	*number = (uint32_t)names->count;

@@ -10,7 +10,7 @@
 
 /* A zeroed one is empty.  About 40 bytes a name and its bytes. */
 struct trace_names {
-	struct trace_name {
+	struct trace_names_entry {
 		const char *bytes; /* with a NUL after it; of the pool */
 		uint32_t length;
 		uint32_t next; /* with the same hash: number + 1, 0 ends */

@@ -15,9 +15,9 @@ static void print_value_case(
 {
 	if (option->kind == CLI_FLAG)
 		return;
-	fprintf(stream, "\t%s:--%s", verb->name, option->name);
+	fprintf(stream, "\t'%s':--%s", verb->name, option->name);
 	if (option->letter)
-		fprintf(stream, "|%s:-%c", verb->name, option->letter);
+		fprintf(stream, "|'%s':-%c", verb->name, option->letter);
 	fputs(")", stream);
 	if (option->kind == CLI_FILE || option->kind == CLI_FILES) {
 		fputs(" compopt -o default; return", stream);
@@ -41,7 +41,7 @@ static void print_value_cases(FILE *stream)
 
 static void print_option_case(FILE *stream, const struct cli_verb *verb)
 {
-	fprintf(stream, "\t%s) words=\"", verb->name);
+	fprintf(stream, "\t'%s') words=\"", verb->name);
 	const char *separator = "";
 	for (const struct cli_option *const *table = verb->tables; *table; table++) {
 		for (const struct cli_option *option = *table; option->name; option++) {
@@ -52,14 +52,44 @@ static void print_option_case(FILE *stream, const struct cli_verb *verb)
 	fputs("\" ;;\n", stream);
 }
 
+/* The first words of verbs, each once: those of two words stand together. */
 static void print_verbs(FILE *stream)
 {
-	const char *separator = "";
+	const char *separator = "", *last = "";
 	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++) {
-		if ((*verb)->hidden)
+		const char *name = (*verb)->name;
+		size_t length = strcspn(name, " ");
+		if ((*verb)->hidden || (name[length] && strncmp(name, last, length + 1) == 0))
 			continue;
-		fprintf(stream, "%s%s", separator, (*verb)->name);
+		fprintf(stream, "%s%.*s", separator, (int)length, name);
 		separator = " ";
+		last = name;
+	}
+}
+
+/* What follows the first word of verbs of two. */
+static void print_second_words(FILE *stream)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++) {
+		const char *space = strchr((*verb)->name, ' ');
+		if (!space)
+			continue;
+		int first = (int)(space - (*verb)->name);
+		fprintf(stream, "\t\t%.*s) words=\"$words %s\" ;;&\n", first, (*verb)->name,
+			space + 1);
+	}
+}
+
+/* From the third word on the first two are the verb. */
+static void print_first_words(FILE *stream)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++) {
+		const char *name = (*verb)->name;
+		size_t length = strcspn(name, " ");
+		if (name[length] &&
+			(verb == cli_verbs || strncmp(name, verb[-1]->name, length + 1) != 0))
+			fprintf(stream, "\t\t%.*s) verb+=\" ${COMP_WORDS[2]}\" ;;\n", (int)length,
+				name);
 	}
 }
 
@@ -113,6 +143,21 @@ static void write_bash(FILE *stream)
 	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\t[[ $verb == -* ]] && { compopt -o default; return; }\n"
+	      "\tif ((COMP_CWORD == 2)); then\n"
+	      "\t\tcase $verb in\n",
+		stream);
+	print_second_words(stream);
+	fputs("\t\tesac\n"
+	      "\t\tif [[ -n $words ]]; then\n"
+	      "\t\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	      "\t\t\treturn\n"
+	      "\t\tfi\n"
+	      "\telse\n"
+	      "\t\tcase $verb in\n",
+		stream);
+	print_first_words(stream);
+	fputs("\t\tesac\n"
+	      "\tfi\n"
 	      "\tcase $verb:$prev in\n",
 		stream);
 	print_value_cases(stream);

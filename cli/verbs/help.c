@@ -85,7 +85,7 @@ void cli_print_overview(FILE *stream)
 		stream);
 	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
 		if (!(*verb)->hidden)
-			fprintf(stream, "  %-15s %s\n", (*verb)->name, (*verb)->summary);
+			fprintf(stream, "  %-16s %s\n", (*verb)->name, (*verb)->summary);
 	fputs("\n'heapgraph help VERB' explains a verb, heapgraph(1) everything.\n", stream);
 }
 

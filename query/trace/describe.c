@@ -1,4 +1,6 @@
 /* What a trace is, and its totals: one pass over all events. */
+#include "query/trace/trace.h"
+
 #include "query/trace/alive.h"
 
 struct description {

@@ -136,7 +136,7 @@ static enum hg_status dump_events(struct hg_trace *trace, struct dump *dump)
 	struct memtrace_event event;
 	struct hg_trace_losses losses;
 	while (memtrace_next(trace->reader, &event)) {
-		BASE_TRY(dump_event(dump, memtrace_locations(trace->reader), &event));
+		BASE_TRY(dump_event(dump, memtrace_places(trace->reader), &event));
 		if (dump->used < DUMP_AT_ONCE)
 			continue;
 		BASE_TRY(flush_dump(dump, 1));

@@ -48,7 +48,7 @@ enum hg_status query_trace_end(
 		status = base_file_check(&trace->file, trace->path, error);
 	if (status != HG_OK)
 		return query_trace_failed(trace, status);
-	copy_losses(memtrace_losses(trace->reader), &trace->losses);
+	copy_losses(memtrace_lost(trace->reader), &trace->losses);
 	trace->losses.unknown_objects = unknown_objects;
 	if (unknown_objects && !trace->losses.first) {
 		trace->losses.first = "an object that was never allocated, or collected before";
@@ -80,7 +80,7 @@ bool hg_is_trace(struct hg_session *session, const char *path)
 
 static void fill_trace_header(struct hg_trace *trace)
 {
-	const struct memtrace_info *from = memtrace_info(trace->reader);
+	const struct memtrace_info *from = memtrace_about(trace->reader);
 	trace->header = (struct hg_trace_info){.path = trace->path,
 		.version = from->version,
 		.file_bytes = trace->file.size,

@@ -1,4 +1,6 @@
 /* Tables of a trace: locations of allocation, and functions with all that they call. */
+#include "query/trace/trace.h"
+
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
 
@@ -77,7 +79,7 @@ static enum hg_status add_to_named_row(
 static enum hg_status add_row_of_code(
 	struct trace_table *table, uint32_t number, const struct hg_trace_amounts *amounts)
 {
-	const struct memtrace_locations *locations = memtrace_locations(table->trace->reader);
+	const struct memtrace_locations *locations = memtrace_places(table->trace->reader);
 	const struct memtrace_code *code = &locations->codes[number];
 	char *name = NULL;
 	int length = 0;
@@ -112,7 +114,7 @@ static enum hg_status add_rows_of_codes(struct trace_table *table)
 /* Parents come before their children, and no function is twice on a path. */
 static enum hg_status add_rows_of_functions(struct trace_table *table)
 {
-	const struct memtrace_locations *locations = memtrace_locations(table->trace->reader);
+	const struct memtrace_locations *locations = memtrace_places(table->trace->reader);
 	const struct query_calls *calls = &table->calls;
 	struct query_group *groups = table->alive.groups;
 	for (uint64_t i = table->alive.group_count; i-- > 0;) {
@@ -171,7 +173,7 @@ static enum hg_status fill_trace_table(
 	struct hg_trace *trace = table->trace;
 	BASE_TRY(query_alive_init(&table->alive, trace));
 	BASE_TRY(query_calls_init(
-		&table->calls, memtrace_locations(trace->reader), &trace->session->error));
+		&table->calls, memtrace_places(trace->reader), &trace->session->error));
 	BASE_TRY(count_trace_events(table, key));
 	BASE_TRY(query_trace_end(trace, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)

@@ -1,4 +1,6 @@
 /* The tree of calls as a result, in preorder. */
+#include "query/trace/trace.h"
+
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
 
@@ -136,7 +138,7 @@ static enum hg_status fill_trace_calls(struct trace_calls *tree, struct hg_trace
 	struct hg_trace *trace = tree->trace;
 	BASE_TRY(query_alive_init(&tree->alive, trace));
 	BASE_TRY(query_calls_init(
-		&tree->calls, memtrace_locations(trace->reader), &trace->session->error));
+		&tree->calls, memtrace_places(trace->reader), &trace->session->error));
 	BASE_TRY(count_call_events(tree));
 	BASE_TRY(query_trace_end(trace, tree->alive.unknown, &out->losses));
 	BASE_TRY(order_calls(tree));

@@ -11,15 +11,17 @@ if [ -f docs/heapgraph.1 ]; then
 fi
 mandoc -Tascii "$work/heapgraph.1" | sed 's/.\x08//g' >"$work/page"
 
-# options_of VERB: those that its help explains.
+# options_of VERB: those that its help explains; a verb may be two words.
+# shellcheck disable=SC2086
 options_of() {
-	"$hg" help "$1" | sed -nE 's/^ *(-[a-z], )?(--[a-z-]+).*/\2/p'
+	"$hg" help $1 | sed -nE 's/^ *(-[a-z], )?(--[a-z-]+).*/\2/p'
 }
 
 run --help
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]*\) .*/\1/p' "$work/out")
-check 'help lists verbs' test "$(echo "$verbs" | wc -w)" -ge 12
-for verb in $verbs; do
+mapfile -t verbs < <(sed -nE '/^Verbs:/,/^$/s/^  ([a-z]+( [a-z]+)?)  .*/\1/p' "$work/out")
+check 'help lists verbs' test "${#verbs[@]}" -ge 12
+check 'help lists verbs of two words' grep -q '^  trace info  ' "$work/out"
+for verb in "${verbs[@]}"; do
 	missing=''
 	for option in $(options_of "$verb"); do
 		grep -q -e "$option" "$work/page" || missing="$missing $option"
@@ -74,25 +76,28 @@ compopt() {
 check_run 'completion bash' 0 completion bash
 check 'completion is a shell script' bash -n "$work/out"
 for option in output prof include exe; do
-	check "completion: files after --$option" grep -qE "top:--${option}[^ ]*\) compopt -o default" "$work/out"
+	check "completion: files after --$option" grep -qE "'top':--${option}[^ ]*\) compopt -o default" "$work/out"
 done
 # shellcheck source=/dev/null
 . "$work/out"
 check_equal 'completion: su' "$(completes heapgraph su)" summary
-check_equal 'completion: t' "$(completes heapgraph t)" 'top tree types trend'
+check_equal 'completion: t' "$(completes heapgraph t)" 'top tree types trend trace'
 check_equal 'completion: top --by l' "$(completes heapgraph top --by l)" location
 check_equal 'completion: top --format=c' "$(completes heapgraph top --format = c)" csv
 check_equal 'completion: top --for' "$(completes heapgraph top --for)" --format
 check_equal 'completion: -h' "$(completes heapgraph -hea)" '-heap -heaps'
 check_equal 'completion: help ob' "$(completes heapgraph help ob)" 'object objects'
 missing=''
-for verb in $verbs; do
+check_equal 'completion: trace t' "$(completes heapgraph trace t)" tree
+check_equal 'completion: trace tree --format f' "$(completes heapgraph trace tree --format f)" folded
+for verb in "${verbs[@]}"; do
 	case " $(completes heapgraph '') " in
-	*" $verb "*) ;;
+	*" ${verb%% *} "*) ;;
 	*) missing="$missing $verb" ;;
 	esac
 	for option in $(options_of "$verb"); do
-		case " $(completes heapgraph "$verb" --) " in
+		# shellcheck disable=SC2086
+		case " $(completes heapgraph $verb --) " in
 		*" $option "*) ;;
 		*) missing="$missing $verb:$option" ;;
 		esac

@@ -62,6 +62,12 @@ written check check --max-growth 1000% $cache0 $cache2
 written why why loc:cache.ml $cache0
 written roots roots --type no-such-type $cache0
 written info_refused info LICENSE
+for trace in leak-1e-4 bad-longline-bytecode; do
+	written trace_info trace info $fixtures/memtrace/$trace.ctf
+	written trace_rows trace sites $fixtures/memtrace/$trace.ctf
+	written trace_rows trace functions $fixtures/memtrace/$trace.ctf
+	written trace_tree trace tree $fixtures/memtrace/$trace.ctf
+done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"
 

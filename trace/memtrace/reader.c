@@ -500,17 +500,17 @@ enum hg_status memtrace_status(const struct memtrace *trace, struct hg_error *er
 	return trace->status;
 }
 
-const struct memtrace_info *memtrace_info(const struct memtrace *trace)
+const struct memtrace_info *memtrace_about(const struct memtrace *trace)
 {
 	return &trace->info;
 }
 
-const struct memtrace_losses *memtrace_losses(const struct memtrace *trace)
+const struct memtrace_losses *memtrace_lost(const struct memtrace *trace)
 {
 	return &trace->losses;
 }
 
-const struct memtrace_locations *memtrace_locations(const struct memtrace *trace)
+const struct memtrace_locations *memtrace_places(const struct memtrace *trace)
 {
 	return &trace->locations;
 }

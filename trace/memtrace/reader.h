@@ -84,10 +84,10 @@ enum hg_status memtrace_status(const struct memtrace *trace, struct hg_error *er
 enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error);
 
 /* The strings live as long as the reader. */
-const struct memtrace_info *memtrace_info(const struct memtrace *trace);
+const struct memtrace_info *memtrace_about(const struct memtrace *trace);
 /* Of what was read so far; complete at the end. */
-const struct memtrace_losses *memtrace_losses(const struct memtrace *trace);
-const struct memtrace_locations *memtrace_locations(const struct memtrace *trace);
+const struct memtrace_losses *memtrace_lost(const struct memtrace *trace);
+const struct memtrace_locations *memtrace_places(const struct memtrace *trace);
 /* Ids of objects are below this one: for tables by object. */
 uint64_t memtrace_objects(const struct memtrace *trace);
 /* Packets that are whole, and the offset of the next one to be read: for progress. */

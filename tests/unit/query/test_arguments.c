@@ -699,6 +699,82 @@ static void captures_without_options(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
+#define TRACE "tests/fixtures/memtrace/trees-1e-6.ctf"
+
+static bool write_nothing(void *data, const char *bytes, size_t length)
+{
+	(void)data;
+	(void)bytes;
+	return length == 0;
+}
+
+/* Traces that are missing, and questions that there are not. */
+static void traces_that_are_missing(void **state)
+{
+	struct hg_trace *trace = (void *)&session;
+	const struct hg_trace_info *info;
+	struct hg_trace_rows *rows;
+	struct hg_trace_tree *tree;
+	(void)state;
+	assert_false(hg_is_trace(NULL, TRACE));
+	assert_false(hg_is_trace(session, NULL));
+	assert_false(hg_is_trace(session, "/nonexistent/trace"));
+	assert_false(hg_is_trace(session, "tests/fixtures/README.md"));
+	assert_true(hg_is_trace(session, TRACE));
+	assert_int_equal(hg_trace_open(NULL, TRACE, NULL, &trace), HG_ERROR_USAGE);
+	assert_null(trace);
+	assert_usage(hg_trace_open(session, NULL, NULL, &trace));
+	assert_usage(hg_trace_open(session, TRACE, NULL, NULL));
+	assert_int_equal(hg_describe_trace(NULL, &info), HG_ERROR_USAGE);
+	assert_int_equal(hg_dump_trace(NULL, write_nothing, NULL), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
+	assert_null(hg_trace_header(NULL));
+	assert_null(hg_trace_last_losses(NULL));
+	hg_trace_rows_release(NULL);
+	hg_trace_tree_release(NULL);
+	hg_trace_close(NULL);
+	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
+	assert_usage(hg_describe_trace(trace, NULL));
+	assert_usage(hg_list_trace(trace, (enum hg_trace_key)9, &rows));
+	assert_null(rows);
+	assert_usage(hg_list_trace_calls(trace, (enum hg_trace_order)9, &tree));
+	assert_usage(hg_dump_trace(trace, NULL, NULL));
+	assert_int_equal(hg_dump_trace(trace, write_nothing, NULL), HG_ERROR_OUTPUT);
+	hg_trace_close(trace);
+}
+
+/* The figures of a trace that was decoded by hand, asked for in any order. */
+static void traces_may_be_asked_again(void **state)
+{
+	struct hg_trace *trace;
+	const struct hg_trace_info *info;
+	struct hg_trace_rows *rows;
+	struct hg_trace_tree *tree;
+	(void)state;
+	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
+	assert_int_equal(hg_trace_header(trace)->pid, 28543);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(hg_list_trace_calls(trace, HG_TRACE_BY_SAMPLES, &tree), HG_OK);
+		assert_int_equal(tree->count, 3);
+		assert_int_equal(tree->nodes[2]->own.samples, 33);
+		assert_string_equal(tree->nodes[2]->name, "Dune__exe__Trees.make");
+		assert_int_equal(hg_describe_trace(trace, &info), HG_OK);
+		assert_int_equal(info->allocations, 33);
+		assert_int_equal(info->peak_us, 41591);
+		assert_int_equal(info->end_us, 81722);
+		assert_int_equal(hg_list_trace(trace, HG_TRACE_BY_FUNCTION, &rows), HG_OK);
+		assert_int_equal(rows->count, 2);
+		assert_int_equal(rows->rows[0]->amounts.samples, 33);
+		assert_int_equal(rows->rows[0]->amounts.live, 2);
+		assert_int_equal(rows->totals.peak, 2);
+		assert_null(hg_trace_last_losses(trace)->first);
+		hg_trace_rows_release(&rows);
+		hg_trace_tree_release(&tree);
+	}
+	hg_trace_close(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -717,6 +793,8 @@ int main(void)
 		cmocka_unit_test(the_new_session_tells),
 		cmocka_unit_test(roots_lead_to_blocks),
 		cmocka_unit_test(captures_without_options),
+		cmocka_unit_test(traces_that_are_missing),
+		cmocka_unit_test(traces_may_be_asked_again),
 	};
 	return cmocka_run_group_tests(tests, open_snapshot, close_snapshot);
 }
