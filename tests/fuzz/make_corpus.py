@@ -284,6 +284,17 @@ def baselines():
     yield "unknown-members", b"\0" + document("path", paths, rows, 3).replace(b'{', b'{"x": [[{"y": 1e9}]],', 1)
 
 
+def traces():
+    """Whole ones, and the first packets of others; the byte in front says 'strict'."""
+    for name in "trees-1e-6", "leak-1e-4", "bad-longline-bytecode", "bad-trunc-info":
+        data = fixture("memtrace", name + ".ctf")[:7000]
+        yield name, b"\0" + data
+        yield name + "-strict", b"\1" + data
+    trees = fixture("memtrace", "trees-1e-6.ctf")
+    yield "noise", b"\0" + trees[:202] + b"noise" + trees[202:]
+    yield "lost-packet", b"\0" + trees[:202] + trees[405:]
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
     for name, flags, memory, data in snapshots():
@@ -300,6 +311,8 @@ def main():
         write(os.path.join(folder, "hgprof"), name, data)
     for name, data in baselines():
         write(os.path.join(folder, "baseline"), name, data)
+    for name, data in traces():
+        write(os.path.join(folder, "memtrace"), name, data)
 
 
 if __name__ == "__main__":

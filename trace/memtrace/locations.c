@@ -139,7 +139,7 @@ static bool find_records(struct base_cursor *cursor, uint32_t next, unsigned cou
 	unsigned at = 0;
 	bool spilled = false;
 	starts[0] = cursor->next;
-	for (unsigned tries = 0; tries < MOST_TRIES * MOST_RECORDS; tries++) {
+	for (unsigned tries = 0; tries < MOST_TRIES; tries++) {
 		if (at == count && ends_location(cursor, next)) {
 			*recovered = false;
 			for (unsigned i = 0; i < count; i++)

@@ -322,7 +322,7 @@ static bool next_packet(struct memtrace *trace)
 		}
 		trace->cursor = packet->body;
 		trace->next_object = packet->first_object;
-		if (!find_domain(trace))
+		if (trace->status != HG_OK || !find_domain(trace))
 			return false;
 		check_cache(trace);
 		return trace->status == HG_OK;
@@ -464,6 +464,8 @@ static bool read_event(struct memtrace *trace, struct memtrace_event *event, boo
 	event->time = time_of_event(trace, header);
 	event->domain = trace->packet.domain;
 	event->domain_index = trace->domain_index;
+	if (trace->status != HG_OK)
+		return false;
 	if (kind == EVENT_LONG || (kind > EVENT_SHORT && kind <= EVENT_SHORT + LONGEST_SHORT))
 		return read_allocation(trace, kind, event);
 	if (kind != EVENT_PROMOTION && kind != EVENT_COLLECTION)
