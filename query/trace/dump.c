@@ -49,6 +49,8 @@ static enum hg_status flush_dump(struct dump *dump, uint64_t from)
 
 static enum hg_status add_text_of_code(struct dump *dump, const char *text, size_t length)
 {
+	if (!length)
+		return HG_OK;
 	BASE_TRY(base_grow_by(
 		&dump->texts, dump->texts_used, length, &dump->texts_room, 1, dump->error));
 	memcpy(dump->texts + dump->texts_used, text, length);
@@ -135,6 +137,10 @@ static enum hg_status dump_events(struct hg_trace *trace, struct dump *dump)
 {
 	struct memtrace_event event;
 	struct hg_trace_losses losses;
+	dump->room = 2 * DUMP_AT_ONCE;
+	dump->line = malloc(dump->room);
+	if (!dump->line)
+		return base_no_memory(dump->error, dump->room);
 	while (memtrace_next(trace->reader, &event)) {
 		BASE_TRY(dump_event(dump, memtrace_places(trace->reader), &event));
 		if (dump->used < DUMP_AT_ONCE)

@@ -31,3 +31,23 @@ uint64_t rep_trace_error(const struct hg_trace_info *info, uint64_t samples)
 	double bytes = sqrt((double)samples * (1 - info->rate)) / info->rate * info->word_bytes;
 	return bytes < 9e18 ? (uint64_t)llround(bytes) : UINT64_MAX;
 }
+
+const struct rep_column rep_trace_amount_columns[REP_TRACE_AMOUNTS] = {
+	{"samples", "samples", REP_COUNT, 0},
+	{"bytes", "allocated", REP_BYTES, 0},
+	{"bytes_error", "+-", REP_BYTES, 0},
+	{"live_bytes", "live at end", REP_BYTES, 0},
+	{"peak_bytes", "live at peak", REP_BYTES, 0},
+	{"promoted_bytes", "promoted", REP_BYTES, 0},
+};
+
+void rep_trace_amount_cells(struct rep_emitter *emitter, const struct hg_trace_info *info,
+	const struct hg_trace_amounts *amounts)
+{
+	rep_cell_number(emitter, amounts->samples);
+	rep_cell_number(emitter, rep_trace_bytes(info, amounts->samples));
+	rep_cell_number(emitter, rep_trace_error(info, amounts->samples));
+	rep_cell_number(emitter, rep_trace_bytes(info, amounts->live));
+	rep_cell_number(emitter, rep_trace_bytes(info, amounts->peak));
+	rep_cell_number(emitter, rep_trace_bytes(info, amounts->promoted));
+}

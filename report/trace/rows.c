@@ -3,30 +3,17 @@
 
 #include "report/common.h"
 
-static const struct rep_column columns_of_amounts[] = {
-	{"samples", "samples", REP_COUNT, 0},
-	{"bytes", "allocated", REP_BYTES, 0},
-	{"bytes_error", "+-", REP_BYTES, 0},
-	{"live_bytes", "live at end", REP_BYTES, 0},
-	{"peak_bytes", "live at peak", REP_BYTES, 0},
-	{"promoted_bytes", "promoted", REP_BYTES, 0},
-	{"share", "  share", REP_SHARE, REP_NOT_CSV},
-};
-enum { AMOUNTS = sizeof(columns_of_amounts) / sizeof(columns_of_amounts[0]) };
+#include <string.h>
+
+enum { ROW_COLUMNS = 1 + REP_TRACE_AMOUNTS + 1 };
 
 static void write_trace_row(struct rep_emitter *emitter, const struct hg_trace_info *info,
 	const struct hg_trace_row *row, uint64_t all)
 {
-	const struct hg_trace_amounts *amounts = &row->amounts;
 	rep_cell_labelled(
 		emitter, row->name, *row->name ? row->name : "(not told by the backtrace)");
-	rep_cell_number(emitter, amounts->samples);
-	rep_cell_number(emitter, rep_trace_bytes(info, amounts->samples));
-	rep_cell_number(emitter, rep_trace_error(info, amounts->samples));
-	rep_cell_number(emitter, rep_trace_bytes(info, amounts->live));
-	rep_cell_number(emitter, rep_trace_bytes(info, amounts->peak));
-	rep_cell_number(emitter, rep_trace_bytes(info, amounts->promoted));
-	rep_cell_share(emitter, amounts->samples, all);
+	rep_trace_amount_cells(emitter, info, &row->amounts);
+	rep_cell_share(emitter, row->amounts.samples, all);
 	rep_row_end(emitter);
 }
 
@@ -58,19 +45,19 @@ enum hg_status rep_trace_rows(
 {
 	struct rep_emitter *emitter = context->emitter;
 	bool by_function = key == HG_TRACE_BY_FUNCTION;
-	struct rep_column columns[1 + AMOUNTS] = {{by_function ? "function" : "location",
+	struct rep_column columns[ROW_COLUMNS] = {{by_function ? "function" : "location",
 		by_function ? "function" : "location", REP_NAME, REP_LAST}};
+	columns[ROW_COLUMNS - 1] = (struct rep_column){"share", "  share", REP_SHARE, REP_NOT_CSV};
 	const struct hg_trace_info *info = hg_trace_header(context->trace);
 	struct hg_trace_rows *rows;
 	enum hg_status status = hg_list_trace(context->trace, key, &rows);
 	if (status != HG_OK)
 		return rep_trace_failed(context, status);
-	for (unsigned i = 0; i < AMOUNTS; i++)
-		columns[i + 1] = columns_of_amounts[i];
+	memcpy(columns + 1, rep_trace_amount_columns, sizeof(rep_trace_amount_columns));
 	size_t shown = limit && limit < rows->count ? (size_t)limit : rows->count;
 	rep_document_begin(emitter, by_function ? "trace functions" : "trace sites");
 	write_trace_head(emitter, info, rows, by_function);
-	rep_table_begin(emitter, "rows", columns, 1 + AMOUNTS);
+	rep_table_begin(emitter, "rows", columns, ROW_COLUMNS);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
 		write_trace_row(emitter, info, rows->rows[i], rows->totals.samples);
 	rep_table_end(emitter);

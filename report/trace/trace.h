@@ -30,6 +30,12 @@ enum hg_status rep_trace_tree(struct rep_trace_context *context, uint64_t limit)
 enum hg_status rep_trace_dump(struct rep_trace_context *context, FILE *stream);
 enum hg_status rep_trace_folded(struct rep_trace_context *context, FILE *stream);
 
+/* The columns of what is allocated, and their cells but for the share. */
+enum { REP_TRACE_AMOUNTS = 6 };
+extern const struct rep_column rep_trace_amount_columns[REP_TRACE_AMOUNTS];
+void rep_trace_amount_cells(struct rep_emitter *emitter, const struct hg_trace_info *info,
+	const struct hg_trace_amounts *amounts);
+
 /* Samples as bytes that they stand for, rounded; and the standard error of that. */
 uint64_t rep_trace_bytes(const struct hg_trace_info *info, uint64_t samples);
 uint64_t rep_trace_error(const struct hg_trace_info *info, uint64_t samples);

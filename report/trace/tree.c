@@ -4,22 +4,20 @@
 #include "report/common.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { INDENTED_CALLS = 24 };
 
-static const struct rep_column columns_of_calls[] = {
+/* Before and behind those of all tables. */
+static const struct rep_column first_call_columns[] = {
 	{"depth", NULL, REP_NUMBER, 0},
 	{"function", "function", REP_NAME, REP_LAST | REP_LABEL},
-	{"samples", "samples", REP_COUNT, 0},
-	{"bytes", "allocated", REP_BYTES, 0},
-	{"bytes_error", "+-", REP_BYTES, 0},
-	{"live_bytes", "live at end", REP_BYTES, 0},
-	{"peak_bytes", "live at peak", REP_BYTES, 0},
-	{"promoted_bytes", "promoted", REP_BYTES, 0},
+};
+static const struct rep_column last_call_columns[] = {
 	{"own_bytes", "itself", REP_BYTES, 0},
 	{"share", "  share", REP_SHARE, REP_NOT_CSV},
 };
-enum { CALL_COLUMNS = sizeof(columns_of_calls) / sizeof(columns_of_calls[0]) };
+enum { FIRST_COLUMNS = 2, CALL_COLUMNS = FIRST_COLUMNS + REP_TRACE_AMOUNTS + 2 };
 
 static void write_call_node(struct rep_trace_context *context, const struct hg_trace_node *node,
 	uint64_t all, struct rep_text *label)
@@ -34,12 +32,7 @@ static void write_call_node(struct rep_trace_context *context, const struct hg_t
 	rep_text_put(label, node->depth ? node->name : "(all)");
 	rep_cell_number(emitter, node->depth);
 	rep_cell_labelled(emitter, node->name, rep_text_string(label));
-	rep_cell_number(emitter, node->total.samples);
-	rep_cell_number(emitter, rep_trace_bytes(info, node->total.samples));
-	rep_cell_number(emitter, rep_trace_error(info, node->total.samples));
-	rep_cell_number(emitter, rep_trace_bytes(info, node->total.live));
-	rep_cell_number(emitter, rep_trace_bytes(info, node->total.peak));
-	rep_cell_number(emitter, rep_trace_bytes(info, node->total.promoted));
+	rep_trace_amount_cells(emitter, info, &node->total);
 	rep_cell_number(emitter, rep_trace_bytes(info, node->own.samples));
 	rep_cell_share(emitter, node->total.samples, all);
 	rep_row_end(emitter);
@@ -50,12 +43,17 @@ static void write_call_tree(struct rep_trace_context *context, const struct hg_t
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text label = {0};
+	struct rep_column columns[CALL_COLUMNS];
+	memcpy(columns, first_call_columns, sizeof(first_call_columns));
+	memcpy(columns + FIRST_COLUMNS, rep_trace_amount_columns, sizeof(rep_trace_amount_columns));
+	memcpy(columns + FIRST_COLUMNS + REP_TRACE_AMOUNTS, last_call_columns,
+		sizeof(last_call_columns));
 	rep_document_begin(emitter, "trace tree");
 	rep_prose(emitter, REP_BOLD, "Calls by what is allocated below them");
 	rep_prose(emitter, REP_PLAIN, ", recursion removed\n");
 	rep_value_number(emitter, "samples_total", NULL, REP_COUNT, tree->nodes[0]->total.samples);
 	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
-	rep_table_begin(emitter, "rows", columns_of_calls, CALL_COLUMNS);
+	rep_table_begin(emitter, "rows", columns, CALL_COLUMNS);
 	for (size_t i = 0; i < tree->count && !rep_emitter_broken(emitter); i++)
 		if (kept[i])
 			write_call_node(
