@@ -47,7 +47,7 @@ const struct cli_verb cli_verb_trace_functions = {
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "what the functions of a memtrace trace allocate, with all they call",
+	.summary = "what functions of a memtrace trace allocate, with all below",
 	.description =
 		"One row for each function, with all that it calls, recursion counted once: "
 		"bytes " AMOUNTS ".  Every sample is counted; none is left out for being rare.",

@@ -85,7 +85,8 @@ void cli_print_overview(FILE *stream)
 		stream);
 	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
 		if (!(*verb)->hidden)
-			fprintf(stream, "  %-16s %s\n", (*verb)->name, (*verb)->summary);
+			fprintf(stream, "  %-*s %s\n", strchr((*verb)->name, ' ') ? 16 : 11,
+				(*verb)->name, (*verb)->summary);
 	fputs("\n'heapgraph help VERB' explains a verb, heapgraph(1) everything.\n", stream);
 }
 

@@ -82,6 +82,40 @@ typedef bool hg_write_fn(void *data, const char *bytes, size_t length);
 /* Every event, a line for each: what memtrace's dump_trace prints. */
 HG_API enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data);
 
+/*
+ * Functions that allocate more than 0.5 % of all samples, as memtrace's hotspots has them: where,
+ * and on behalf of whom.  'events' count allocations, not samples.
+ */
+struct hg_hotspot_place {
+	uint32_t line;
+	uint16_t start, end;
+};
+
+struct hg_hotspot_caller {
+	const char *function;
+	uint64_t events;  /* allocations of the hotspot below it */
+	uint64_t samples; /* allocated by it and below it in all */
+};
+
+struct hg_hotspot {
+	const char *function, *file;
+	uint64_t samples;
+	size_t place_count, caller_count; /* both the most first */
+	const struct hg_hotspot_place *places;
+	const struct hg_hotspot_caller *callers;
+};
+
+struct hg_hotspots {
+	size_t count;
+	const struct hg_hotspot *const *rows;
+	uint64_t samples; /* in all */
+	struct hg_trace_losses losses;
+};
+
+/* Names live as long as the trace. */
+HG_API enum hg_status hg_list_hotspots(struct hg_trace *trace, struct hg_hotspots **out);
+HG_API void hg_hotspots_release(struct hg_hotspots **hotspots);
+
 /* What rows are about. */
 enum hg_trace_key {
 	HG_TRACE_BY_LOCATION, /* function@file:line:start-end of the allocation */

@@ -100,7 +100,9 @@ static enum hg_status work_out_step(struct query_calls *calls, uint32_t from, ui
 {
 	const struct memtrace_code *code = &calls->locations->codes[number];
 	*to = from;
-	for (uint32_t i = 0; i < code->count; i++)
+	if (calls->functions)
+		BASE_TRY(enter_function(calls, to, calls->functions[number], error));
+	for (uint32_t i = 0; i < code->count && !calls->functions; i++)
 		BASE_TRY(enter_function(
 			calls, to, calls->locations->locations[code->first + i].function, error));
 	BASE_TRY(grow_steps(calls, error));

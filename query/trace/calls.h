@@ -11,9 +11,10 @@
 /* 12 bytes a node, and at most 32 bytes for each pair of a node and a code that occurs. */
 struct query_calls {
 	const struct memtrace_locations *locations;
+	const uint32_t *functions; /* of codes, one each; NULL: the names of their locations */
 	struct query_call {
 		uint32_t parent;   /* a smaller number; of node 0, the root, 0 */
-		uint32_t function; /* a name */
+		uint32_t function; /* a name, or one of 'functions' */
 		uint32_t depth;
 	} * nodes;
 	uint64_t count, capacity;
@@ -36,6 +37,13 @@ struct query_calls {
 enum hg_status query_calls_init(struct query_calls *calls,
 	const struct memtrace_locations *locations, struct hg_error *error);
 void query_calls_release(struct query_calls *calls);
+
+/* The node after the first 'depth' frames of a domain's last backtrace. */
+static inline uint32_t query_calls_at(
+	const struct query_calls *calls, const struct memtrace_event *event, uint64_t depth)
+{
+	return calls->domains[event->domain_index].nodes[depth];
+}
 
 /* The node of an allocation's backtrace; all allocations of a trace must be given in order. */
 enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace_event *event,

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <zstd.h>
 
 enum hg_status query_trace_begin(struct hg_trace *trace, void *out)
 {
@@ -64,18 +66,38 @@ enum hg_status query_trace_progress(struct hg_trace *trace)
 		trace->file.size);
 }
 
+/* The first bytes of a file that may be compressed; it is not mapped, as it may be no trace. */
+static size_t read_beginning(const char *path, uint8_t *bytes, size_t size)
+{
+	enum { MOST_PACKED = 1 << 17 }; /* of the block of zstd that has them */
+	struct stat about;
+	struct hg_error error;
+	int fd;
+	if (base_file_descriptor(path, &fd, &about, &error) != HG_OK)
+		return 0;
+	uint8_t *packed = malloc(MOST_PACKED);
+	ssize_t count = packed ? pread(fd, packed, MOST_PACKED, 0) : -1;
+	ZSTD_outBuffer out = {bytes, size, 0};
+	close(fd);
+	if (count > 0 && base_is_packed(packed, (size_t)count)) {
+		ZSTD_inBuffer in = {packed, (size_t)count, 0};
+		ZSTD_DStream *stream = ZSTD_createDStream();
+		if (stream && ZSTD_isError(ZSTD_decompressStream(stream, &out, &in)))
+			out.pos = 0;
+		ZSTD_freeDStream(stream);
+	} else if (count > 0) {
+		out.pos = (size_t)count < size ? (size_t)count : size;
+		memcpy(bytes, packed, out.pos);
+	}
+	free(packed);
+	return out.pos;
+}
+
 bool hg_is_trace(struct hg_session *session, const char *path)
 {
-	struct base_file file;
-	struct hg_error error;
-	base_error_clear(&error);
-	if (!session || !path)
-		return false;
-	if (base_file_open(&file, path, &session->unpack, &error) != HG_OK)
-		return false;
-	bool is_trace = memtrace_begins(file.bytes, file.size);
-	base_file_close(&file);
-	return is_trace;
+	uint8_t bytes[32];
+	return session && path &&
+	       memtrace_begins(bytes, read_beginning(path, bytes, sizeof(bytes)));
 }
 
 static void fill_trace_header(struct hg_trace *trace)
@@ -155,6 +177,7 @@ void hg_trace_close(struct hg_trace *trace)
 	if (!trace)
 		return;
 	memtrace_close(trace->reader);
+	trace_names_release(&trace->names);
 	base_file_close(&trace->file);
 	free(trace->path);
 	free(trace);

@@ -15,6 +15,7 @@ struct hg_trace {
 	struct memtrace *reader;
 	struct hg_trace_info header, info;
 	struct hg_trace_losses losses;
+	struct trace_names names; /* in results, which may outlive what they were made with */
 	bool described;
 };
 

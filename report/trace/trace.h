@@ -23,6 +23,9 @@ enum hg_status rep_trace_info(struct rep_trace_context *context);
 enum hg_status rep_trace_rows(
 	struct rep_trace_context *context, enum hg_trace_key key, uint64_t limit);
 
+/* What memtrace's hotspots prints, in its words. */
+enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);
+
 /* The tree of calls; of a limit the largest. */
 enum hg_status rep_trace_tree(struct rep_trace_context *context, uint64_t limit);
 

@@ -35,6 +35,10 @@ done
 check_run 'folded by the name of a file' 0 trace tree -o "$work/x.folded" $traces/leak-1e-4.ctf
 check_same 'folded in a file' "$work/x.folded" $traces/leak-1e-4.flame
 
+# What hotspots printed.
+check_run 'hotspots' 0 trace hotspots $traces/leak-1e-4.ctf
+check_same 'hotspots as memtrace does' "$work/out" $traces/leak-1e-4.hotspots
+
 # Figures of an independent decoder, and of identify.
 members='allocations minor_allocations major_allocations samples promotions collections peak_samples peak_us
 	live_samples end_us frames deepest_backtrace truncated_backtraces'
@@ -104,6 +108,9 @@ check_run 'a FIFO' 3 trace info "$work/fifo"
 	>"$work/noise.ctf"
 check_run 'noise between packets' 4 trace dump "$work/noise.ctf"
 check_same 'noise between packets: all events' "$work/out" $traces/trees-1e-6.dump
+zstd -qf $traces/leak-1e-4.ctf -o "$work/packed.ctf.zst"
+check_run 'a compressed trace' 0 info "$work/packed.ctf.zst"
+check 'a compressed trace: known as one' grep -q 'Trace of memtrace' "$work/out"
 check_run 'trace alone' 2 trace
 check_run 'trace of no verb' 2 trace nothing $traces/leak-1e-4.ctf
 
@@ -122,6 +129,14 @@ for flame in "$more_traces"/ref/*.flame "$more_traces"/ref/*.flame.zst; do
 	zstd -qdcf "$flame" >"$work/flame"
 	check_run "$name: folded" 0 trace tree --format folded "$more_traces/$name.ctf"
 	check_same "$name: folded as memtrace does" "$work/out" "$work/flame"
+done
+
+# The original ends with an exception where backtraces are empty.
+for hotspots in "$more_traces"/ref/*.hotspots; do
+	[ -s "$hotspots" ] || continue
+	name=$(basename "$hotspots" .hotspots)
+	run trace hotspots "$more_traces/$name.ctf"
+	check_same "$name: hotspots as memtrace does" "$work/out" "$hotspots"
 done
 
 # bad-expected.tsv: what a tolerant reader gets.

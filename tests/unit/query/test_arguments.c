@@ -729,6 +729,10 @@ static void traces_that_are_missing(void **state)
 	assert_int_equal(hg_dump_trace(NULL, write_nothing, NULL), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
+	struct hg_hotspots *hotspots;
+	assert_int_equal(hg_list_hotspots(NULL, &hotspots), HG_ERROR_USAGE);
+	assert_null(hotspots);
+	hg_hotspots_release(NULL);
 	assert_null(hg_trace_header(NULL));
 	assert_null(hg_trace_last_losses(NULL));
 	hg_trace_rows_release(NULL);
@@ -751,6 +755,7 @@ static void traces_may_be_asked_again(void **state)
 	const struct hg_trace_info *info;
 	struct hg_trace_rows *rows;
 	struct hg_trace_tree *tree;
+	struct hg_hotspots *hotspots;
 	(void)state;
 	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
 	assert_int_equal(hg_trace_header(trace)->pid, 28543);
@@ -769,6 +774,13 @@ static void traces_may_be_asked_again(void **state)
 		assert_int_equal(rows->rows[0]->amounts.live, 2);
 		assert_int_equal(rows->totals.peak, 2);
 		assert_null(hg_trace_last_losses(trace)->first);
+		assert_int_equal(hg_list_hotspots(trace, &hotspots), HG_OK);
+		assert_int_equal(hotspots->count, 1);
+		assert_string_equal(hotspots->rows[0]->file, "trees.ml");
+		assert_int_equal(hotspots->rows[0]->place_count, 1);
+		assert_int_equal(hotspots->rows[0]->places[0].line, 2);
+		assert_int_equal(hotspots->rows[0]->caller_count, 0);
+		hg_hotspots_release(&hotspots);
 		hg_trace_rows_release(&rows);
 		hg_trace_tree_release(&tree);
 	}
