@@ -18,6 +18,7 @@ void cli_values_init(struct cli_values *values)
 		.limit = CLI_UNSET,
 		.sort = CLI_UNSET,
 		.weight = CLI_UNSET,
+		.points = CLI_UNSET,
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,
 		.min_size = CLI_UNSET,

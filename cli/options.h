@@ -58,6 +58,9 @@ struct cli_values {
 	uint64_t count;
 	uint64_t when_grown; /* parts per million */
 
+	/* of trace */
+	uint64_t points;
+
 	/* of the historical grammar */
 	uint64_t verbosity;
 	const char *heap;

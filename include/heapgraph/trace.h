@@ -82,6 +82,25 @@ typedef bool hg_write_fn(void *data, const char *bytes, size_t length);
 /* Every event, a line for each: what memtrace's dump_trace prints. */
 HG_API enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data);
 
+/* What is alive over time, at 'points' equal steps up to the end: the last values at or before. */
+struct hg_trace_moment {
+	uint64_t time_us;
+	uint64_t live;      /* samples */
+	uint64_t allocated; /* since the start */
+};
+
+struct hg_trace_course {
+	size_t count;
+	const struct hg_trace_moment *const *rows;
+	uint64_t peak, peak_us; /* of all moments, also between these */
+	struct hg_trace_losses losses;
+};
+
+/* HG_ERROR_USAGE for 0 points, or more than 10,000,000. */
+HG_API enum hg_status hg_list_trace_course(
+	struct hg_trace *trace, uint64_t points, struct hg_trace_course **out);
+HG_API void hg_trace_course_release(struct hg_trace_course **course);
+
 /*
  * Functions that allocate more than 0.5 % of all samples, as memtrace's hotspots has them: where,
  * and on behalf of whom.  'events' count allocations, not samples.

@@ -23,6 +23,9 @@ enum hg_status rep_trace_info(struct rep_trace_context *context);
 enum hg_status rep_trace_rows(
 	struct rep_trace_context *context, enum hg_trace_key key, uint64_t limit);
 
+/* What is alive over time. */
+enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
+
 /* What memtrace's hotspots prints, in its words. */
 enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);
 

@@ -66,6 +66,7 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_info trace info $fixtures/memtrace/$trace.ctf
 	written trace_rows trace sites $fixtures/memtrace/$trace.ctf
 	written trace_rows trace functions $fixtures/memtrace/$trace.ctf
+	written trace_live trace live $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree $fixtures/memtrace/$trace.ctf
 done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"

@@ -76,6 +76,25 @@ check_equal 'tree: what nodes allocate themselves is all' \
 run trace sites $traces/leak-1e-4.ctf
 check 'sites: the rest is counted' grep -q '(13 more locations; --limit 0 shows all)' "$work/out"
 
+# What is alive over time, by the events of the dump.
+"$hg" trace dump $traces/leak-1e-4.ctf >"$work/dump"
+check_run 'live' 0 trace live --points 37 --format csv $traces/leak-1e-4.ctf
+check_equal 'live: header' "$(head -n 1 "$work/out")" time_us,live_samples,live_bytes,bytes_error,bytes
+check_equal 'live: so many points' "$(wc -l <"$work/out")" 38
+columns time_us live_samples bytes <"$work/out" >"$work/got"
+awk -v OFS='\t' 'NR == FNR {
+		if ($3 ~ /^alloc/) { size[$2] = $4; time[++n] = $1 + 0; change[n] = $4; new[n] = $4 }
+		else if ($3 == "collect") { time[++n] = $1 + 0; change[n] = -size[$2]; new[n] = 0 }
+		next
+	}
+	{ live = all = 0
+	  for (i = 1; i <= n; i++) if (time[i] <= $1) { live += change[i]; all += new[i] }
+	  printf "%d\t%d\t%d\n", $1, live, all * 80000 }' "$work/dump" "$work/got" >"$work/wanted"
+check_same 'live: as the events say' "$work/got" "$work/wanted"
+check_run 'live as JSON' 0 trace live --format json $traces/leak-1e-4.ctf
+check 'live: the peak' jq -e '.peak_samples == 1724 and .peak_us == 439589 and (.rows | length) == 450' "$work/out"
+check_run 'live: no points' 2 trace live --points 0 $traces/leak-1e-4.ctf
+
 # Long lines spoil the names of files; here every function fN begins in line N + 3.
 check_run 'long lines' 4 trace dump $traces/bad-longline-bytecode.ctf
 check_equal 'long lines: all events' "$(wc -l <"$work/out")" 10772

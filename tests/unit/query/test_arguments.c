@@ -733,6 +733,9 @@ static void traces_that_are_missing(void **state)
 	assert_int_equal(hg_list_hotspots(NULL, &hotspots), HG_ERROR_USAGE);
 	assert_null(hotspots);
 	hg_hotspots_release(NULL);
+	struct hg_trace_course *course;
+	assert_int_equal(hg_list_trace_course(NULL, 9, &course), HG_ERROR_USAGE);
+	hg_trace_course_release(NULL);
 	assert_null(hg_trace_header(NULL));
 	assert_null(hg_trace_last_losses(NULL));
 	hg_trace_rows_release(NULL);
@@ -744,6 +747,9 @@ static void traces_that_are_missing(void **state)
 	assert_null(rows);
 	assert_usage(hg_list_trace_calls(trace, (enum hg_trace_order)9, &tree));
 	assert_usage(hg_dump_trace(trace, NULL, NULL));
+	assert_usage(hg_list_trace_course(trace, 0, &course));
+	assert_usage(hg_list_trace_course(trace, UINT64_MAX, &course));
+	assert_null(course);
 	assert_int_equal(hg_dump_trace(trace, write_nothing, NULL), HG_ERROR_OUTPUT);
 	hg_trace_close(trace);
 }

@@ -1,0 +1,37 @@
+/* The verb trace live. */
+#include "cli/trace/trace.h"
+
+static enum hg_status report_trace_live(struct cli_run *run, struct rep_trace_context *context)
+{
+	enum { FOR_PEOPLE = 20, FOR_PROGRAMS = 450 };
+	return rep_trace_live(context,
+		cli_number(run->values.points, cli_for_people(run) ? FOR_PEOPLE : FOR_PROGRAMS));
+}
+
+static enum hg_status run_trace_live(struct cli_run *run)
+{
+	return cli_with_trace(run, report_trace_live);
+}
+
+static const struct cli_option own[] = {
+	{"points", 0, CLI_NUMBER, offsetof(struct cli_values, points), "N", NULL,
+		"so many rows, at equal steps of time: default 20 for text, 450 for csv and json"},
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_trace_options, cli_format_options,
+	cli_output_options, cli_work_options, cli_help_options, NULL};
+
+const struct cli_verb cli_verb_trace_live = {
+	.name = "trace live",
+	.operands = "TRACE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.summary = "what is alive in a memtrace trace over time",
+	.description =
+		"Time since the start of the trace in equal steps up to its end, and at each of "
+		"them what is alive then: allocated, and not yet collected.  The peak is that of "
+		"all events, also between these.",
+	.tables = tables,
+	.run = run_trace_live,
+};
