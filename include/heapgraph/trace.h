@@ -79,6 +79,52 @@ HG_API enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_
 /* What writes text: false ends it with HG_ERROR_OUTPUT. */
 typedef bool hg_write_fn(void *data, const char *bytes, size_t length);
 
+/*
+ * Which allocations count for all further questions but hg_describe_trace() and hg_list_hotspots().
+ * All clauses must hold; ranges are closed, times in microseconds since the start.
+ */
+struct hg_trace_range {
+	uint64_t from, to;
+};
+
+enum hg_trace_heap { HG_TRACE_MINOR_HEAP, HG_TRACE_MAJOR_HEAP, HG_TRACE_EXTERNAL };
+
+enum hg_trace_clause {
+	HG_TRACE_INSIDE,     /* a frame of the stack is of it, or of what is inlined there */
+	HG_TRACE_NOT_INSIDE, /* none is */
+	HG_TRACE_HIDE        /* its frames are left out of stacks; nothing else is */
+};
+
+struct hg_trace_function_filter {
+	enum hg_trace_clause clause;
+	bool contains; /* the name is a part of the function's; else all of it */
+	const char *name;
+};
+
+struct hg_trace_filter {
+	size_t size;
+	struct hg_trace_range allocated;
+	struct hg_trace_range collected; /* what is alive at the end, then */
+	struct hg_trace_range alive;     /* at some time of it */
+	bool alive_at_peak;              /* of all that is allocated */
+	bool alive_at_end;
+	struct hg_trace_range block_bytes; /* without header */
+	struct hg_trace_range lifetime;    /* microseconds; up to the end if never collected */
+	/*
+	 * A bit for each enum hg_trace_heap that does not count.  Without the minor heap, what is
+	 * allocated there comes when it is promoted; without the major heap it is gone then.
+	 */
+	unsigned without;
+	const struct hg_trace_function_filter *functions; /* at most 64 */
+	size_t function_count;
+};
+
+/* One that all allocations fit. */
+HG_API void hg_trace_filter_init(struct hg_trace_filter *filter);
+/* NULL: all count.  The filter is copied. */
+HG_API enum hg_status hg_trace_set_filter(
+	struct hg_trace *trace, const struct hg_trace_filter *filter);
+
 /* Every event, a line for each: what memtrace's dump_trace prints. */
 HG_API enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data);
 

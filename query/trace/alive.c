@@ -9,11 +9,13 @@
 
 #include <string.h>
 
-enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace)
+enum hg_status query_alive_init(
+	struct query_alive *alive, struct hg_trace *trace, const struct query_filter *filter)
 {
 	void *objects;
 	struct hg_error *error = &trace->session->error;
-	*alive = (struct query_alive){.object_count = memtrace_objects(trace->reader)};
+	*alive = (struct query_alive){.object_count = memtrace_objects(trace->reader),
+		.late = filter && query_filter_without(filter, HG_TRACE_MINOR_HEAP)};
 	BASE_TRY(base_arena_init(
 		&alive->arena, &trace->session->budget, "objects of the trace", error));
 	BASE_TRY(base_arena_zalloc(
@@ -50,6 +52,18 @@ static inline void keep_peak_of_group(const struct query_alive *alive, struct qu
 	group->amounts.peak = group->amounts.live;
 }
 
+static void add_alive(
+	struct query_alive *alive, struct query_group *group, uint64_t samples, uint64_t time)
+{
+	group->amounts.live += samples;
+	alive->totals.live += samples;
+	if (alive->totals.live > alive->totals.peak) {
+		alive->totals.peak = alive->totals.live;
+		alive->peak_time = time;
+		alive->peaks++;
+	}
+}
+
 static void add_allocation(
 	struct query_alive *alive, const struct memtrace_event *event, uint32_t number)
 {
@@ -57,14 +71,9 @@ static void add_allocation(
 	keep_peak_of_group(alive, group);
 	alive->objects[event->object] = (struct query_object){(uint32_t)event->samples, number};
 	group->amounts.samples += event->samples;
-	group->amounts.live += event->samples;
 	alive->totals.samples += event->samples;
-	alive->totals.live += event->samples;
-	if (alive->totals.live > alive->totals.peak) {
-		alive->totals.peak = alive->totals.live;
-		alive->peak_time = event->time;
-		alive->peaks++;
-	}
+	if (!alive->late || event->source != MEMTRACE_MINOR)
+		add_alive(alive, group, event->samples, event->time);
 }
 
 void query_alive_add(struct query_alive *alive, const struct memtrace_event *event, uint32_t number)
@@ -82,6 +91,10 @@ void query_alive_add(struct query_alive *alive, const struct memtrace_event *eve
 	if (event->kind == MEMTRACE_PROMOTION) {
 		group->amounts.promoted += object->samples;
 		alive->totals.promoted += object->samples;
+		if (alive->late) {
+			keep_peak_of_group(alive, group);
+			add_alive(alive, group, object->samples, event->time);
+		}
 		return;
 	}
 	keep_peak_of_group(alive, group);

@@ -28,10 +28,13 @@ struct query_alive {
 	struct hg_trace_amounts totals; /* of all groups */
 	uint64_t peak_time;
 	uint64_t peaks;   /* so many times more was alive than ever before */
+	bool late;        /* what is allocated in the minor heap is alive from its promotion on */
 	uint64_t unknown; /* promotions and collections of objects that are not alive */
 };
 
-enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace);
+/* 'filter' says which heaps count; NULL: all. */
+enum hg_status query_alive_init(
+	struct query_alive *alive, struct hg_trace *trace, const struct query_filter *filter);
 void query_alive_release(struct query_alive *alive);
 
 /* Room for groups up to this number. */

@@ -17,10 +17,13 @@ static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint3
 }
 
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, struct hg_error *error)
+	const struct memtrace_locations *locations, const struct query_filter *filter,
+	struct hg_error *error)
 {
 	enum { FIRST_STEPS = 1 << 12 };
-	*calls = (struct query_calls){.locations = locations, .secret = *base_process_secret()};
+	*calls = (struct query_calls){.locations = locations,
+		.filter = filter && filter->hides ? filter : NULL,
+		.secret = *base_process_secret()};
 	calls->steps = calloc(FIRST_STEPS, sizeof(*calls->steps));
 	if (!calls->steps)
 		return base_no_memory(error, FIRST_STEPS * sizeof(*calls->steps));
@@ -94,6 +97,20 @@ static enum hg_status enter_function(
 	return HG_OK;
 }
 
+static bool is_hidden(const struct query_calls *calls, uint32_t function)
+{
+	return calls->filter &&
+	       query_filter_hides(calls->filter, trace_name(&calls->locations->names, function));
+}
+
+bool query_calls_hides(const struct query_calls *calls, uint32_t number)
+{
+	const struct memtrace_code *code = &calls->locations->codes[number];
+	return code->count &&
+	       is_hidden(
+		       calls, calls->locations->locations[code->first + code->count - 1].function);
+}
+
 /* Of the first frame of its kind. */
 static enum hg_status work_out_step(struct query_calls *calls, uint32_t from, uint32_t number,
 	uint32_t *to, struct hg_error *error)
@@ -102,9 +119,11 @@ static enum hg_status work_out_step(struct query_calls *calls, uint32_t from, ui
 	*to = from;
 	if (calls->functions)
 		BASE_TRY(enter_function(calls, to, calls->functions[number], error));
-	for (uint32_t i = 0; i < code->count && !calls->functions; i++)
-		BASE_TRY(enter_function(
-			calls, to, calls->locations->locations[code->first + i].function, error));
+	for (uint32_t i = 0; i < code->count && !calls->functions; i++) {
+		uint32_t function = calls->locations->locations[code->first + i].function;
+		if (!is_hidden(calls, function))
+			BASE_TRY(enter_function(calls, to, function, error));
+	}
 	BASE_TRY(grow_steps(calls, error));
 	*find_step(calls, from, number) = (struct query_step){from, number, *to + 1};
 	calls->step_count++;

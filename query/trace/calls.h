@@ -23,7 +23,8 @@ struct query_calls {
 		uint32_t node, code, to; /* to: number + 1; 0: free */
 	} * steps;
 	uint64_t step_count, step_mask;
-	struct base_map children; /* of node and function */
+	struct base_map children;          /* of node and function */
+	const struct query_filter *filter; /* what it hides is not in the tree; may be NULL */
 	struct base_secret secret;
 
 	struct query_call_stack {
@@ -35,7 +36,9 @@ struct query_calls {
 };
 
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, struct hg_error *error);
+	const struct memtrace_locations *locations, const struct query_filter *filter,
+	struct hg_error *error);
+
 void query_calls_release(struct query_calls *calls);
 
 /* The node after the first 'depth' frames of a domain's last backtrace. */
@@ -44,6 +47,9 @@ static inline uint32_t query_calls_at(
 {
 	return calls->domains[event->domain_index].nodes[depth];
 }
+
+/* Whether the innermost location of a code is hidden. */
+bool query_calls_hides(const struct query_calls *calls, uint32_t number);
 
 /* The node of an allocation's backtrace; all allocations of a trace must be given in order. */
 enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace_event *event,

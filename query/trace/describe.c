@@ -2,6 +2,7 @@
 #include "query/trace/trace.h"
 
 #include "query/trace/alive.h"
+#include "query/trace/pass.h"
 
 struct description {
 	struct hg_trace_info *info;
@@ -51,20 +52,20 @@ static void describe_event(struct description *d, const struct memtrace_event *e
 
 static enum hg_status describe_events(struct hg_trace *trace, struct description *d)
 {
-	enum { EVENTS_AT_ONCE = 1 << 18 };
+	struct query_pass pass;
 	struct memtrace_event event;
 	void *in_major;
 	BASE_TRY(base_arena_zalloc(
 		&d->alive.arena, d->alive.object_count, 1, &in_major, &trace->session->error));
 	d->in_major = in_major;
 	BASE_TRY(query_alive_group(&d->alive, 0, &trace->session->error));
-	for (uint64_t i = 1; memtrace_next(trace->reader, &event); i++) {
+	BASE_TRY(query_pass_begin(&pass, trace, NULL));
+	while (query_pass_next(&pass, &event))
 		describe_event(d, &event);
-		if (i % EVENTS_AT_ONCE == 0)
-			BASE_TRY(query_trace_progress(trace));
-	}
 	query_alive_end(&d->alive);
-	return query_trace_end(trace, d->alive.unknown, &d->info->losses);
+	enum hg_status status = query_pass_end(&pass, d->alive.unknown, &d->info->losses);
+	query_pass_release(&pass);
+	return status;
 }
 
 enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_trace_info **out)
@@ -73,7 +74,7 @@ enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_trace_i
 	struct description d = {.info = &trace->info};
 	if (!trace->described) {
 		trace->info = trace->header;
-		enum hg_status status = query_alive_init(&d.alive, trace);
+		enum hg_status status = query_alive_init(&d.alive, trace, NULL);
 		if (status == HG_OK)
 			status = describe_events(trace, &d);
 		trace->info.peak_samples = d.alive.totals.peak;

@@ -2,7 +2,7 @@
  * Events as text, line for line what dump_trace of memtrace's development version prints.  Nearly
  * all of it are the frames of backtraces, whose text is made once for each code.
  */
-#include "query/trace/trace.h"
+#include "query/trace/pass.h"
 
 #include "base/grow.h"
 
@@ -17,11 +17,13 @@ struct dump {
 	struct hg_error *error;
 	char *line;
 	uint64_t used, room;
+	const struct query_filter *filter; /* NULL: nothing is hidden */
 
 	char *texts; /* of all codes, one after the other */
 	uint64_t texts_used, texts_room;
 	struct dumped_code {
-		uint64_t start, length; /* in texts; 0: not made yet */
+		uint64_t start, length; /* in texts */
+		bool made, hidden;      /* hidden: its innermost location is */
 	} * codes;
 	uint64_t code_count, code_capacity;
 };
@@ -78,6 +80,7 @@ static enum hg_status make_text_of_code(
 {
 	const struct memtrace_code *code = &locations->codes[number];
 	char bare[32];
+	bool hidden = false;
 	while (dump->code_count <= number) {
 		BASE_TRY(base_grow(&dump->codes, dump->code_count, &dump->code_capacity,
 			sizeof(*dump->codes), dump->error));
@@ -88,9 +91,15 @@ static enum hg_status make_text_of_code(
 		int length = snprintf(bare, sizeof(bare), " $%" PRId64, (int64_t)code->code);
 		BASE_TRY(add_text_of_code(dump, bare, (size_t)length));
 	}
-	for (uint32_t i = 0; i < code->count; i++)
-		BASE_TRY(add_text_of_location(
-			dump, locations, &locations->locations[code->first + i]));
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct memtrace_location *location = &locations->locations[code->first + i];
+		hidden = dump->filter && query_filter_hides(dump->filter,
+						 trace_name(&locations->names, location->function));
+		if (!hidden)
+			BASE_TRY(add_text_of_location(dump, locations, location));
+	}
+	dump->codes[number].made = true;
+	dump->codes[number].hidden = hidden;
 	dump->codes[number].length = dump->texts_used - dump->codes[number].start;
 	return HG_OK;
 }
@@ -100,12 +109,14 @@ static enum hg_status dump_stack(struct dump *dump, const struct memtrace_locati
 {
 	for (uint64_t i = 0; i < event->depth; i++) {
 		uint32_t number = event->stack[i];
-		if (number >= dump->code_count || !dump->codes[number].length)
+		if (number >= dump->code_count || !dump->codes[number].made)
 			BASE_TRY(make_text_of_code(dump, locations, number));
 		const struct dumped_code *code = &dump->codes[number];
 		BASE_TRY(put_in_dump(dump, dump->texts + code->start, code->length));
 		BASE_TRY(flush_dump(dump, DUMP_AT_ONCE));
 	}
+	if (event->depth && dump->codes[event->stack[event->depth - 1]].hidden)
+		return put_in_dump(dump, " (hidden)", 9);
 	return HG_OK;
 }
 
@@ -133,23 +144,34 @@ static enum hg_status dump_event(struct dump *dump, const struct memtrace_locati
 	return put_in_dump(dump, "\n", 1);
 }
 
-static enum hg_status dump_events(struct hg_trace *trace, struct dump *dump)
+static enum hg_status dump_pass(struct query_pass *pass, struct dump *dump)
 {
 	struct memtrace_event event;
+	while (query_pass_next(pass, &event)) {
+		BASE_TRY(dump_event(dump, memtrace_places(pass->trace->reader), &event));
+		if (dump->used < DUMP_AT_ONCE)
+			continue;
+		BASE_TRY(flush_dump(dump, 1));
+		BASE_TRY(query_trace_progress(pass->trace));
+	}
+	return flush_dump(dump, 1);
+}
+
+static enum hg_status dump_events(struct hg_trace *trace, struct dump *dump)
+{
+	struct query_pass pass;
 	struct hg_trace_losses losses;
 	dump->room = 2 * DUMP_AT_ONCE;
 	dump->line = malloc(dump->room);
 	if (!dump->line)
 		return base_no_memory(dump->error, dump->room);
-	while (memtrace_next(trace->reader, &event)) {
-		BASE_TRY(dump_event(dump, memtrace_places(trace->reader), &event));
-		if (dump->used < DUMP_AT_ONCE)
-			continue;
-		BASE_TRY(flush_dump(dump, 1));
-		BASE_TRY(query_trace_progress(trace));
-	}
-	BASE_TRY(flush_dump(dump, 1));
-	return query_trace_end(trace, 0, &losses);
+	enum hg_status status = query_pass_begin(&pass, trace, &trace->filter);
+	if (status == HG_OK)
+		status = dump_pass(&pass, dump);
+	if (status == HG_OK)
+		status = query_pass_end(&pass, 0, &losses);
+	query_pass_release(&pass);
+	return status;
 }
 
 enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data)
@@ -159,7 +181,10 @@ enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *d
 	if (!write)
 		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"nothing to write the text with");
-	struct dump dump = {.write = write, .data = data, .error = &trace->session->error};
+	struct dump dump = {.write = write,
+		.data = data,
+		.error = &trace->session->error,
+		.filter = trace->filter.hides ? &trace->filter : NULL};
 	enum hg_status status = dump_events(trace, &dump);
 	free(dump.line);
 	free(dump.texts);

@@ -9,6 +9,7 @@
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
 #include "query/trace/hot_pairs.h"
+#include "query/trace/pass.h"
 
 #include "base/grow.h"
 #include "query/shared/result.h"
@@ -221,17 +222,15 @@ static enum hg_status add_pairs_in_order(struct hotspots *h)
 
 static enum hg_status count_hotspots(struct hotspots *h)
 {
-	enum { EVENTS_AT_ONCE = 1 << 18 };
+	struct query_pass pass;
 	struct memtrace_event event;
 	struct hg_trace_losses losses;
-	BASE_TRY(query_calls_init(&h->calls, h->locations, h->error));
-	for (uint64_t i = 1; memtrace_next(h->trace->reader, &event); i++) {
+	BASE_TRY(query_calls_init(&h->calls, h->locations, NULL, h->error));
+	BASE_TRY(query_pass_begin(&pass, h->trace, NULL));
+	while (query_pass_next(&pass, &event))
 		if (event.kind == MEMTRACE_ALLOCATION)
 			BASE_TRY(count_hot_allocation(h, &event));
-		if (i % EVENTS_AT_ONCE == 0)
-			BASE_TRY(query_trace_progress(h->trace));
-	}
-	BASE_TRY(query_trace_end(h->trace, 0, &losses));
+	BASE_TRY(query_pass_end(&pass, 0, &losses));
 	BASE_TRY(add_pairs_of_leaves(h));
 	return h->pairs.skipped ? add_pairs_in_order(h) : HG_OK;
 }

@@ -172,12 +172,24 @@ const struct hg_trace_losses *hg_trace_last_losses(const struct hg_trace *trace)
 	return trace ? &trace->losses : NULL;
 }
 
+enum hg_status hg_trace_set_filter(struct hg_trace *trace, const struct hg_trace_filter *filter)
+{
+	if (!trace)
+		return HG_ERROR_USAGE;
+	struct hg_error *error = &trace->session->error;
+	base_error_clear(error);
+	if (filter && filter->size < sizeof(filter->size))
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no filter");
+	return query_filter_set(&trace->filter, filter, error);
+}
+
 void hg_trace_close(struct hg_trace *trace)
 {
 	if (!trace)
 		return;
 	memtrace_close(trace->reader);
 	trace_names_release(&trace->names);
+	query_filter_release(&trace->filter);
 	base_file_close(&trace->file);
 	free(trace->path);
 	free(trace);

@@ -3,6 +3,7 @@
 
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
+#include "query/trace/pass.h"
 
 #include "base/grow.h"
 #include "query/shared/result.h"
@@ -15,6 +16,7 @@
 /* A pass over all events and what comes out of it. */
 struct trace_table {
 	struct hg_trace *trace;
+	struct query_pass pass;
 	struct query_alive alive;
 	struct query_calls calls;         /* of functions */
 	struct trace_names names;         /* of rows */
@@ -38,22 +40,20 @@ static enum hg_status group_of_allocation(struct trace_table *table, enum hg_tra
 	*group = 0;
 	if (key == HG_TRACE_BY_FUNCTION)
 		BASE_TRY(query_calls_node(&table->calls, event, group, error));
-	else if (event->depth && !event->truncated)
+	else if (event->depth && !event->truncated &&
+		 !query_calls_hides(&table->calls, event->stack[event->depth - 1]))
 		*group = event->stack[event->depth - 1];
 	return query_alive_group(&table->alive, *group, error);
 }
 
 static enum hg_status count_trace_events(struct trace_table *table, enum hg_trace_key key)
 {
-	enum { EVENTS_AT_ONCE = 1 << 18 };
 	struct memtrace_event event;
 	uint32_t group = 0;
-	for (uint64_t i = 1; memtrace_next(table->trace->reader, &event); i++) {
+	while (query_pass_next(&table->pass, &event)) {
 		if (event.kind == MEMTRACE_ALLOCATION)
 			BASE_TRY(group_of_allocation(table, key, &event, &group));
 		query_alive_add(&table->alive, &event, group);
-		if (i % EVENTS_AT_ONCE == 0)
-			BASE_TRY(query_trace_progress(table->trace));
 	}
 	query_alive_end(&table->alive);
 	return HG_OK;
@@ -171,11 +171,12 @@ static enum hg_status fill_trace_table(
 	struct trace_table *table, enum hg_trace_key key, struct hg_trace_rows *out)
 {
 	struct hg_trace *trace = table->trace;
-	BASE_TRY(query_alive_init(&table->alive, trace));
-	BASE_TRY(query_calls_init(
-		&table->calls, memtrace_places(trace->reader), &trace->session->error));
+	BASE_TRY(query_pass_begin(&table->pass, trace, &trace->filter));
+	BASE_TRY(query_alive_init(&table->alive, trace, &trace->filter));
+	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader), &trace->filter,
+		&trace->session->error));
 	BASE_TRY(count_trace_events(table, key));
-	BASE_TRY(query_trace_end(trace, table->alive.unknown, &out->losses));
+	BASE_TRY(query_pass_end(&table->pass, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)
 					     : add_rows_of_codes(table));
 	return make_trace_rows(table, out);
@@ -193,6 +194,7 @@ enum hg_status hg_list_trace(
 		.trace = trace,
 	};
 	enum hg_status status = fill_trace_table(&table, key, *out);
+	query_pass_release(&table.pass);
 	query_alive_release(&table.alive);
 	query_calls_release(&table.calls);
 	free(table.amounts);

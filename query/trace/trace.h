@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/session.h"
+#include "query/trace/filter.h"
 #include "trace/memtrace/reader.h"
 
 struct hg_trace {
@@ -15,7 +16,8 @@ struct hg_trace {
 	struct memtrace *reader;
 	struct hg_trace_info header, info;
 	struct hg_trace_losses losses;
-	struct trace_names names; /* in results, which may outlive what they were made with */
+	struct trace_names names;   /* in results, which may outlive what they were made with */
+	struct query_filter filter; /* of all but the description */
 	bool described;
 };
 

@@ -3,6 +3,7 @@
 
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
+#include "query/trace/pass.h"
 
 #include "base/grow.h"
 #include "query/shared/result.h"
@@ -13,6 +14,7 @@
 /* A pass over all events, and the order of its nodes. */
 struct trace_calls {
 	struct hg_trace *trace;
+	struct query_pass pass;
 	struct query_alive alive;
 	struct query_calls calls;
 	enum hg_trace_order wanted;
@@ -27,18 +29,15 @@ struct trace_calls {
 
 static enum hg_status count_call_events(struct trace_calls *tree)
 {
-	enum { EVENTS_AT_ONCE = 1 << 18 };
 	struct hg_error *error = &tree->trace->session->error;
 	struct memtrace_event event;
 	uint32_t node = 0;
-	for (uint64_t i = 1; memtrace_next(tree->trace->reader, &event); i++) {
+	while (query_pass_next(&tree->pass, &event)) {
 		if (event.kind == MEMTRACE_ALLOCATION) {
 			BASE_TRY(query_calls_node(&tree->calls, &event, &node, error));
 			BASE_TRY(query_alive_group(&tree->alive, node, error));
 		}
 		query_alive_add(&tree->alive, &event, node);
-		if (i % EVENTS_AT_ONCE == 0)
-			BASE_TRY(query_trace_progress(tree->trace));
 	}
 	query_alive_end(&tree->alive);
 	if (tree->calls.count)
@@ -136,11 +135,12 @@ static enum hg_status make_trace_nodes(struct trace_calls *tree, struct hg_trace
 static enum hg_status fill_trace_calls(struct trace_calls *tree, struct hg_trace_tree *out)
 {
 	struct hg_trace *trace = tree->trace;
-	BASE_TRY(query_alive_init(&tree->alive, trace));
-	BASE_TRY(query_calls_init(
-		&tree->calls, memtrace_places(trace->reader), &trace->session->error));
+	BASE_TRY(query_pass_begin(&tree->pass, trace, &trace->filter));
+	BASE_TRY(query_alive_init(&tree->alive, trace, &trace->filter));
+	BASE_TRY(query_calls_init(&tree->calls, memtrace_places(trace->reader), &trace->filter,
+		&trace->session->error));
 	BASE_TRY(count_call_events(tree));
-	BASE_TRY(query_trace_end(trace, tree->alive.unknown, &out->losses));
+	BASE_TRY(query_pass_end(&tree->pass, tree->alive.unknown, &out->losses));
 	BASE_TRY(order_calls(tree));
 	return make_trace_nodes(tree, out);
 }
@@ -155,6 +155,7 @@ enum hg_status hg_list_trace_calls(
 	BASE_TRY(query_answer_of(&trace->session->error, sizeof(**out), out));
 	struct trace_calls tree = {.trace = trace, .wanted = order};
 	enum hg_status status = fill_trace_calls(&tree, *out);
+	query_pass_release(&tree.pass);
 	query_alive_release(&tree.alive);
 	query_calls_release(&tree.calls);
 	free(tree.order);

@@ -1,0 +1,166 @@
+/* Passes over events, and what the filter must know for them. */
+#include "query/trace/pass.h"
+
+#include "base/grow.h"
+
+#include <string.h>
+
+/* States of an object. */
+enum { MET = 1, KEPT = 2, PROMOTED = 4, GONE = 8 };
+
+bool query_pass_goes_on(struct query_pass *pass)
+{
+	pass->status = query_trace_progress(pass->trace);
+	return pass->status == HG_OK;
+}
+
+void query_pass_release(struct query_pass *pass)
+{
+	for (uint64_t i = 0; i < pass->domain_count; i++)
+		free(pass->domains[i].clauses);
+	free(pass->domains);
+	free(pass->codes);
+	base_arena_release(&pass->arena);
+	*pass = (struct query_pass){0};
+}
+
+enum hg_status query_pass_end(
+	struct query_pass *pass, uint64_t unknown, struct hg_trace_losses *losses)
+{
+	BASE_TRY(pass->status);
+	return query_trace_end(pass->trace, pass->unknown + unknown, losses);
+}
+
+/* Only what comes in the order of a life counts; the first of a kind. */
+static void learn_fate(struct query_pass *pass, const struct memtrace_event *event)
+{
+	struct query_fate *fate = &pass->fates[event->object];
+	uint8_t *state = &pass->states[event->object];
+	if (event->kind == MEMTRACE_ALLOCATION) {
+		*state = MET;
+	} else if (event->kind == MEMTRACE_PROMOTION && *state == MET) {
+		*state |= PROMOTED;
+		fate->promoted = event->time;
+	} else if (event->kind == MEMTRACE_COLLECTION && *state && !(*state & GONE)) {
+		*state |= GONE;
+		fate->collected = event->time;
+	}
+}
+
+static enum hg_status learn_fates(struct query_pass *pass)
+{
+	struct hg_error *error = &pass->trace->session->error;
+	const struct hg_trace_info *info;
+	struct query_pass all = {.trace = pass->trace};
+	struct memtrace_event event;
+	void *fates;
+	BASE_TRY(hg_describe_trace(pass->trace, &info));
+	BASE_TRY(memtrace_rewind(pass->trace->reader, error));
+	pass->times.end = info->end_us;
+	pass->times.peak = info->peak_us;
+	BASE_TRY(base_arena_alloc(
+		&pass->arena, pass->object_count, sizeof(*pass->fates), &fates, error));
+	pass->fates = memset(fates, 0xFF, pass->object_count * sizeof(*pass->fates));
+	while (query_pass_next(&all, &event))
+		learn_fate(pass, &event);
+	BASE_TRY(all.status);
+	memset(pass->states, 0, pass->object_count);
+	return memtrace_rewind(pass->trace->reader, error);
+}
+
+enum hg_status query_pass_begin(
+	struct query_pass *pass, struct hg_trace *trace, const struct query_filter *filter)
+{
+	struct hg_error *error = &trace->session->error;
+	void *states;
+	*pass = (struct query_pass){
+		.trace = trace, .object_count = memtrace_objects(trace->reader)};
+	BASE_TRY(memtrace_rewind(trace->reader, error));
+	if (!filter || !filter->set)
+		return HG_OK;
+	pass->filter = filter;
+	pass->times.word_bytes = trace->header.word_bytes;
+	BASE_TRY(base_arena_init(
+		&pass->arena, &trace->session->budget, "filter of the trace", error));
+	BASE_TRY(base_arena_zalloc(&pass->arena, pass->object_count, 1, &states, error));
+	pass->states = states;
+	return query_filter_needs_fates(filter) ? learn_fates(pass) : HG_OK;
+}
+
+static enum hg_status find_code_fits(struct query_pass *pass, uint32_t number, uint64_t *clauses)
+{
+	const struct memtrace_locations *locations = memtrace_places(pass->trace->reader);
+	const struct memtrace_code *code = &locations->codes[number];
+	while (pass->code_count <= number) {
+		BASE_TRY(base_grow(&pass->codes, pass->code_count, &pass->code_capacity,
+			sizeof(*pass->codes), &pass->trace->session->error));
+		pass->codes[pass->code_count++] = (struct query_code_fits){0};
+	}
+	struct query_code_fits *fits = &pass->codes[number];
+	for (uint32_t i = 0; i < code->count && !fits->known; i++)
+		fits->clauses |= query_filter_functions(
+			pass->filter, trace_name(&locations->names,
+					      locations->locations[code->first + i].function));
+	fits->known = true;
+	*clauses = fits->clauses;
+	return HG_OK;
+}
+
+/* The clauses that frames of an allocation's stack fit; its first frames are as they were. */
+static enum hg_status find_stack_fits(
+	struct query_pass *pass, const struct memtrace_event *event, uint64_t *clauses)
+{
+	struct hg_error *error = &pass->trace->session->error;
+	while (pass->domain_count <= event->domain_index) {
+		BASE_TRY(base_grow(&pass->domains, pass->domain_count, &pass->domain_capacity,
+			sizeof(*pass->domains), error));
+		pass->domains[pass->domain_count++] = (struct query_stack_fits){0};
+	}
+	struct query_stack_fits *stack = &pass->domains[event->domain_index];
+	uint64_t had = stack->capacity;
+	if (event->depth >= had)
+		BASE_TRY(base_grow_by(&stack->clauses, had, event->depth + 1 - had,
+			&stack->capacity, sizeof(*stack->clauses), error));
+	if (!had)
+		stack->clauses[0] = 0;
+	for (uint64_t i = event->kept; i < event->depth; i++) {
+		BASE_TRY(find_code_fits(pass, event->stack[i], clauses));
+		stack->clauses[i + 1] = stack->clauses[i] | *clauses;
+	}
+	*clauses = stack->clauses[event->depth];
+	return HG_OK;
+}
+
+static bool selects_allocation(struct query_pass *pass, const struct memtrace_event *event)
+{
+	static const struct query_fate unknown = {UINT64_MAX, UINT64_MAX};
+	const struct query_fate *fate = pass->fates ? &pass->fates[event->object] : &unknown;
+	uint64_t clauses = 0;
+	if (pass->filter->inside | pass->filter->not_inside)
+		pass->status = find_stack_fits(pass, event, &clauses);
+	if (pass->status != HG_OK)
+		return false;
+	bool keeps = query_filter_keeps(pass->filter, event, fate, &pass->times, clauses);
+	pass->states[event->object] = keeps ? MET | KEPT : MET;
+	return keeps;
+}
+
+bool query_pass_selects(struct query_pass *pass, struct memtrace_event *event)
+{
+	uint8_t *state = &pass->states[event->object];
+	bool promotion = event->kind == MEMTRACE_PROMOTION;
+	if (event->kind == MEMTRACE_ALLOCATION)
+		return selects_allocation(pass, event);
+	if (!*state || *state & GONE || (promotion && *state & PROMOTED)) {
+		pass->unknown++;
+		return false;
+	}
+	bool was_promoted = *state & PROMOTED;
+	bool no_major = query_filter_without(pass->filter, HG_TRACE_MAJOR_HEAP);
+	*state |= promotion ? PROMOTED : GONE;
+	if (!(*state & KEPT) || (was_promoted && no_major))
+		return false;
+	if (promotion && no_major)
+		event->kind = MEMTRACE_COLLECTION;
+	return true;
+}
