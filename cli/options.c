@@ -19,6 +19,7 @@ void cli_values_init(struct cli_values *values)
 		.sort = CLI_UNSET,
 		.weight = CLI_UNSET,
 		.points = CLI_UNSET,
+		.on = CLI_UNSET,
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,
 		.min_size = CLI_UNSET,

@@ -60,6 +60,10 @@ struct cli_values {
 
 	/* of trace */
 	uint64_t points;
+	const char *at, *alive, *allocated, *collected, *lifetime, *block_size;
+	struct cli_files inside, inside_containing, not_inside, not_inside_containing;
+	struct cli_files hide, hide_containing, not_on;
+	uint64_t on; /* enum hg_trace_heap */
 
 	/* of the historical grammar */
 	uint64_t verbosity;

@@ -35,7 +35,9 @@ enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report)
 	enum hg_status status = hg_trace_open(run->session, path, &options, &context.trace);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
-	status = report(run, &context);
+	status = cli_filter_trace(run, &context);
+	if (status == HG_OK)
+		status = report(run, &context);
 	cli_progress_end(&run->progress);
 	if (status == HG_OK && context.lost) {
 		say_what_was_lost(path, &context.losses);

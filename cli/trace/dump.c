@@ -11,8 +11,8 @@ static enum hg_status run_trace_dump(struct cli_run *run)
 	return cli_with_trace(run, report_trace_dump);
 }
 
-static const struct cli_option *const tables[] = {
-	cli_trace_options, cli_output_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {cli_trace_filter_options, cli_trace_options,
+	cli_output_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_dump = {
 	.name = "trace dump",
@@ -24,7 +24,9 @@ const struct cli_verb cli_verb_trace_dump = {
 		"Time in microseconds, number of the block, and what happened; of allocations "
 		"samples, length in words, domain, how many frames are those of the backtrace "
 		"before, and the backtrace, outermost first.  This is the text that memtrace's "
-		"own dump_trace prints, to the byte.",
+		"own dump_trace prints, to the byte.  With --hide, an allocation whose own place "
+		"is "
+		"hidden ends with '(hidden)'.",
 	.tables = tables,
 	.run = run_trace_dump,
 };

@@ -21,8 +21,9 @@ static enum hg_status run_trace_functions(struct cli_run *run)
 	return cli_with_trace(run, report_trace_functions);
 }
 
-static const struct cli_option *const tables[] = {cli_limit_options, cli_trace_options,
-	cli_format_options, cli_output_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {cli_limit_options, cli_trace_filter_options,
+	cli_trace_options, cli_format_options, cli_output_options, cli_work_options,
+	cli_help_options, NULL};
 
 #define AMOUNTS                                                                                    \
 	"allocated over the whole run, with the standard error of sampling (95 % lie within "      \

@@ -7,7 +7,8 @@
 #include "cli/verbs.h"
 #include "report/trace/trace.h"
 
-extern const struct cli_option cli_trace_options[]; /* --strict */
+extern const struct cli_option cli_trace_options[];        /* --strict */
+extern const struct cli_option cli_trace_filter_options[]; /* what counts */
 
 typedef enum hg_status cli_trace_fn(struct cli_run *run, struct rep_trace_context *context);
 
@@ -18,6 +19,9 @@ typedef enum hg_status cli_trace_fn(struct cli_run *run, struct rep_trace_contex
 enum hg_status cli_with_trace(struct cli_run *run, cli_trace_fn *report);
 /* The same where the session and the output are open. */
 enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report);
+
+/* Sets the filter that the options ask for, if any. */
+enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *context);
 
 /* What the file is. */
 enum hg_status cli_report_trace_info(struct cli_run *run, struct rep_trace_context *context);

@@ -41,8 +41,8 @@ static const struct cli_option own[] = {
 	{0},
 };
 
-static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_options,
-	cli_output_options, cli_work_options, cli_help_options, NULL};
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_filter_options,
+	cli_trace_options, cli_output_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_tree = {
 	.name = "trace tree",

@@ -2,6 +2,8 @@
  * Events as text, line for line what dump_trace of memtrace's development version prints.  Nearly
  * all of it are the frames of backtraces, whose text is made once for each code.
  */
+#include "query/trace/trace.h"
+
 #include "query/trace/pass.h"
 
 #include "base/grow.h"

@@ -1,6 +1,8 @@
 /* Passes over events, and what the filter must know for them. */
 #include "query/trace/pass.h"
 
+#include "query/trace/alive.h"
+
 #include "base/grow.h"
 
 #include <string.h>
@@ -47,23 +49,33 @@ static void learn_fate(struct query_pass *pass, const struct memtrace_event *eve
 	}
 }
 
-static enum hg_status learn_fates(struct query_pass *pass)
+/* Of all objects; and when the trace ends, and most is alive. */
+static enum hg_status learn_fates(struct query_pass *pass, struct query_alive *alive)
 {
-	struct hg_error *error = &pass->trace->session->error;
-	const struct hg_trace_info *info;
 	struct query_pass all = {.trace = pass->trace};
 	struct memtrace_event event;
+	BASE_TRY(query_alive_init(alive, pass->trace, NULL));
+	BASE_TRY(query_alive_group(alive, 0, &pass->trace->session->error));
+	while (query_pass_next(&all, &event)) {
+		learn_fate(pass, &event);
+		query_alive_add(alive, &event, 0);
+		pass->times.end = event.time;
+	}
+	pass->times.peak = alive->peak_time;
+	return all.status;
+}
+
+static enum hg_status make_fates(struct query_pass *pass)
+{
+	struct hg_error *error = &pass->trace->session->error;
+	struct query_alive alive;
 	void *fates;
-	BASE_TRY(hg_describe_trace(pass->trace, &info));
-	BASE_TRY(memtrace_rewind(pass->trace->reader, error));
-	pass->times.end = info->end_us;
-	pass->times.peak = info->peak_us;
 	BASE_TRY(base_arena_alloc(
 		&pass->arena, pass->object_count, sizeof(*pass->fates), &fates, error));
 	pass->fates = memset(fates, 0xFF, pass->object_count * sizeof(*pass->fates));
-	while (query_pass_next(&all, &event))
-		learn_fate(pass, &event);
-	BASE_TRY(all.status);
+	enum hg_status status = learn_fates(pass, &alive);
+	query_alive_release(&alive);
+	BASE_TRY(status);
 	memset(pass->states, 0, pass->object_count);
 	return memtrace_rewind(pass->trace->reader, error);
 }
@@ -84,7 +96,7 @@ enum hg_status query_pass_begin(
 		&pass->arena, &trace->session->budget, "filter of the trace", error));
 	BASE_TRY(base_arena_zalloc(&pass->arena, pass->object_count, 1, &states, error));
 	pass->states = states;
-	return query_filter_needs_fates(filter) ? learn_fates(pass) : HG_OK;
+	return query_filter_needs_fates(filter) ? make_fates(pass) : HG_OK;
 }
 
 static enum hg_status find_code_fits(struct query_pass *pass, uint32_t number, uint64_t *clauses)
@@ -106,51 +118,64 @@ static enum hg_status find_code_fits(struct query_pass *pass, uint32_t number, u
 	return HG_OK;
 }
 
-/* The clauses that frames of an allocation's stack fit; its first frames are as they were. */
-static enum hg_status find_stack_fits(
-	struct query_pass *pass, const struct memtrace_event *event, uint64_t *clauses)
+static enum hg_status find_pass_domain(struct query_pass *pass, const struct memtrace_event *event,
+	struct query_pass_domain **domain)
 {
-	struct hg_error *error = &pass->trace->session->error;
 	while (pass->domain_count <= event->domain_index) {
 		BASE_TRY(base_grow(&pass->domains, pass->domain_count, &pass->domain_capacity,
-			sizeof(*pass->domains), error));
-		pass->domains[pass->domain_count++] = (struct query_stack_fits){0};
+			sizeof(*pass->domains), &pass->trace->session->error));
+		pass->domains[pass->domain_count++] = (struct query_pass_domain){0};
 	}
-	struct query_stack_fits *stack = &pass->domains[event->domain_index];
-	uint64_t had = stack->capacity;
-	if (event->depth >= had)
-		BASE_TRY(base_grow_by(&stack->clauses, had, event->depth + 1 - had,
-			&stack->capacity, sizeof(*stack->clauses), error));
-	if (!had)
-		stack->clauses[0] = 0;
-	for (uint64_t i = event->kept; i < event->depth; i++) {
-		BASE_TRY(find_code_fits(pass, event->stack[i], clauses));
-		stack->clauses[i + 1] = stack->clauses[i] | *clauses;
-	}
-	*clauses = stack->clauses[event->depth];
+	*domain = &pass->domains[event->domain_index];
 	return HG_OK;
 }
 
-static bool selects_allocation(struct query_pass *pass, const struct memtrace_event *event)
+/* The clauses that frames of an allocation's stack fit; its first frames are as they were. */
+static enum hg_status find_stack_fits(struct query_pass *pass, struct query_pass_domain *domain,
+	const struct memtrace_event *event, uint64_t *clauses)
+{
+	uint64_t had = domain->capacity;
+	if (event->depth >= had)
+		BASE_TRY(base_grow_by(&domain->clauses, had, event->depth + 1 - had,
+			&domain->capacity, sizeof(*domain->clauses), &pass->trace->session->error));
+	if (!had)
+		domain->clauses[0] = 0;
+	for (uint64_t i = event->kept; i < event->depth; i++) {
+		BASE_TRY(find_code_fits(pass, event->stack[i], clauses));
+		domain->clauses[i + 1] = domain->clauses[i] | *clauses;
+	}
+	*clauses = domain->clauses[event->depth];
+	return HG_OK;
+}
+
+static enum hg_status select_allocation(
+	struct query_pass *pass, struct memtrace_event *event, bool *selected)
 {
 	static const struct query_fate unknown = {UINT64_MAX, UINT64_MAX};
 	const struct query_fate *fate = pass->fates ? &pass->fates[event->object] : &unknown;
+	struct query_pass_domain *domain;
 	uint64_t clauses = 0;
+	BASE_TRY(find_pass_domain(pass, event, &domain));
 	if (pass->filter->inside | pass->filter->not_inside)
-		pass->status = find_stack_fits(pass, event, &clauses);
-	if (pass->status != HG_OK)
-		return false;
-	bool keeps = query_filter_keeps(pass->filter, event, fate, &pass->times, clauses);
-	pass->states[event->object] = keeps ? MET | KEPT : MET;
-	return keeps;
+		BASE_TRY(find_stack_fits(pass, domain, event, &clauses));
+	*selected = query_filter_keeps(pass->filter, event, fate, &pass->times, clauses);
+	pass->states[event->object] = *selected ? MET | KEPT : MET;
+	/* Whoever gets the event knows the stacks of those alone that were selected. */
+	if (event->kept > domain->kept)
+		event->kept = domain->kept;
+	domain->kept = *selected ? event->depth : event->kept;
+	return HG_OK;
 }
 
 bool query_pass_selects(struct query_pass *pass, struct memtrace_event *event)
 {
 	uint8_t *state = &pass->states[event->object];
 	bool promotion = event->kind == MEMTRACE_PROMOTION;
-	if (event->kind == MEMTRACE_ALLOCATION)
-		return selects_allocation(pass, event);
+	bool selected = false;
+	if (event->kind == MEMTRACE_ALLOCATION) {
+		pass->status = select_allocation(pass, event, &selected);
+		return selected && pass->status == HG_OK;
+	}
 	if (!*state || *state & GONE || (promotion && *state & PROMOTED)) {
 		pass->unknown++;
 		return false;

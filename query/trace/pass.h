@@ -32,9 +32,10 @@ struct query_pass {
 		bool known;
 	} * codes;
 	uint64_t code_count, code_capacity;
-	struct query_stack_fits {
+	struct query_pass_domain {
 		uint64_t *clauses; /* of the first frames; none at 0 */
 		uint64_t capacity;
+		uint64_t kept; /* frames that are those of the last event that was selected */
 	} * domains;
 	uint64_t domain_count, domain_capacity;
 };

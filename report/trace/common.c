@@ -32,6 +32,13 @@ uint64_t rep_trace_error(const struct hg_trace_info *info, uint64_t samples)
 	return bytes < 9e18 ? (uint64_t)llround(bytes) : UINT64_MAX;
 }
 
+void rep_trace_say_filtered(struct rep_trace_context *context)
+{
+	if (context->filtered)
+		rep_prose(context->emitter, REP_PLAIN,
+			"Only allocations that the options select count.\n");
+}
+
 const struct rep_column rep_trace_amount_columns[REP_TRACE_AMOUNTS] = {
 	{"samples", "samples", REP_COUNT, 0},
 	{"bytes", "allocated", REP_BYTES, 0},

@@ -40,6 +40,7 @@ enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points
 		return rep_trace_failed(context, status);
 	rep_document_begin(emitter, "trace live");
 	write_live_head(context, course);
+	rep_trace_say_filtered(context);
 	rep_table_begin(emitter, "rows", columns_of_live,
 		sizeof(columns_of_live) / sizeof(columns_of_live[0]));
 	for (size_t i = 0; i < course->count && !rep_emitter_broken(emitter); i++) {

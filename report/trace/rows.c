@@ -57,6 +57,7 @@ enum hg_status rep_trace_rows(
 	size_t shown = limit && limit < rows->count ? (size_t)limit : rows->count;
 	rep_document_begin(emitter, by_function ? "trace functions" : "trace sites");
 	write_trace_head(emitter, info, rows, by_function);
+	rep_trace_say_filtered(context);
 	rep_table_begin(emitter, "rows", columns, ROW_COLUMNS);
 	for (size_t i = 0; i < shown && !rep_emitter_broken(emitter); i++)
 		write_trace_row(emitter, info, rows->rows[i], rows->totals.samples);

@@ -11,6 +11,7 @@ struct rep_trace_context {
 	struct hg_trace *trace;
 	struct rep_emitter *emitter;
 	struct hg_error *error;
+	bool filtered; /* not all allocations count */
 	bool lost; /* set: something of the file was left out, and 'first' of the losses says what
 		    */
 	struct hg_trace_losses losses;
@@ -45,6 +46,9 @@ void rep_trace_amount_cells(struct rep_emitter *emitter, const struct hg_trace_i
 /* Samples as bytes that they stand for, rounded; and the standard error of that. */
 uint64_t rep_trace_bytes(const struct hg_trace_info *info, uint64_t samples);
 uint64_t rep_trace_error(const struct hg_trace_info *info, uint64_t samples);
+
+/* For people, below the head: that not all counts, if so. */
+void rep_trace_say_filtered(struct rep_trace_context *context);
 
 /* Takes over the session's error. */
 enum hg_status rep_trace_failed(struct rep_trace_context *context, enum hg_status status);

@@ -51,6 +51,7 @@ static void write_call_tree(struct rep_trace_context *context, const struct hg_t
 	rep_document_begin(emitter, "trace tree");
 	rep_prose(emitter, REP_BOLD, "Calls by what is allocated below them");
 	rep_prose(emitter, REP_PLAIN, ", recursion removed\n");
+	rep_trace_say_filtered(context);
 	rep_value_number(emitter, "samples_total", NULL, REP_COUNT, tree->nodes[0]->total.samples);
 	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
 	rep_table_begin(emitter, "rows", columns, CALL_COLUMNS);
