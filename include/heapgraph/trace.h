@@ -230,6 +230,8 @@ struct hg_trace_node {
 struct hg_trace_tree {
 	size_t count;
 	const struct hg_trace_node *const *nodes; /* in preorder */
+	uint64_t all_samples; /* of all that counts, also if it is not in the tree */
+	bool cut;             /* not all nodes are there */
 	struct hg_trace_losses losses;
 };
 

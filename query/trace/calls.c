@@ -1,6 +1,8 @@
 /* The tree of calls, one backtrace after the other. */
 #include "query/trace/calls.h"
 
+#include "query/trace/place_text.h"
+
 #include "base/grow.h"
 
 #include <string.h>
@@ -17,11 +19,12 @@ static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint3
 }
 
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, const struct query_filter *filter,
-	struct hg_error *error)
+	const struct memtrace_locations *locations, enum query_frames frames,
+	const struct query_filter *filter, struct hg_error *error)
 {
 	enum { FIRST_STEPS = 1 << 12 };
 	*calls = (struct query_calls){.locations = locations,
+		.frames = frames,
 		.filter = filter && filter->hides ? filter : NULL,
 		.secret = *base_process_secret()};
 	calls->steps = calloc(FIRST_STEPS, sizeof(*calls->steps));
@@ -38,6 +41,7 @@ void query_calls_release(struct query_calls *calls)
 	free(calls->domains);
 	free(calls->nodes);
 	free(calls->steps);
+	trace_names_release(&calls->places);
 	base_map_release(&calls->children);
 	*calls = (struct query_calls){0};
 }
@@ -87,7 +91,7 @@ static enum hg_status enter_function(
 {
 	uint64_t child = calls->count;
 	bool added;
-	if (is_on_path(calls, *node, function))
+	if (calls->frames == QUERY_FUNCTIONS && is_on_path(calls, *node, function))
 		return HG_OK;
 	BASE_TRY(base_map_add(
 		&calls->children, (uint64_t)*node << 32 | function, &child, &added, error));
@@ -111,19 +115,50 @@ bool query_calls_hides(const struct query_calls *calls, uint32_t number)
 		       calls, calls->locations->locations[code->first + code->count - 1].function);
 }
 
+const char *query_call_name(const struct query_calls *calls, uint32_t node)
+{
+	const struct trace_names *names =
+		calls->frames == QUERY_PLACES ? &calls->places : &calls->locations->names;
+	return node ? trace_name(names, calls->nodes[node].function) : "";
+}
+
+static enum hg_status enter_place(struct query_calls *calls, uint32_t *node, uint32_t number,
+	uint32_t index, struct hg_error *error)
+{
+	uint32_t place;
+	char *text = query_place_text(calls->locations, number, index);
+	if (!text)
+		return base_no_memory(error, 64);
+	enum hg_status status = trace_names_add(&calls->places, text, strlen(text), &place, error);
+	free(text);
+	return status == HG_OK ? enter_function(calls, node, place, error) : status;
+}
+
+/* What a frame says, outermost first. */
+static enum hg_status enter_code(
+	struct query_calls *calls, uint32_t *node, uint32_t number, struct hg_error *error)
+{
+	const struct memtrace_code *code = &calls->locations->codes[number];
+	if (calls->functions)
+		return enter_function(calls, node, calls->functions[number], error);
+	if (!code->count && calls->frames == QUERY_PLACES)
+		return enter_place(calls, node, number, 0, error);
+	for (uint32_t i = 0; i < code->count; i++) {
+		uint32_t function = calls->locations->locations[code->first + i].function;
+		if (!is_hidden(calls, function))
+			BASE_TRY(calls->frames == QUERY_PLACES
+					 ? enter_place(calls, node, number, i, error)
+					 : enter_function(calls, node, function, error));
+	}
+	return HG_OK;
+}
+
 /* Of the first frame of its kind. */
 static enum hg_status work_out_step(struct query_calls *calls, uint32_t from, uint32_t number,
 	uint32_t *to, struct hg_error *error)
 {
-	const struct memtrace_code *code = &calls->locations->codes[number];
 	*to = from;
-	if (calls->functions)
-		BASE_TRY(enter_function(calls, to, calls->functions[number], error));
-	for (uint32_t i = 0; i < code->count && !calls->functions; i++) {
-		uint32_t function = calls->locations->locations[code->first + i].function;
-		if (!is_hidden(calls, function))
-			BASE_TRY(enter_function(calls, to, function, error));
-	}
+	BASE_TRY(enter_code(calls, to, number, error));
 	BASE_TRY(grow_steps(calls, error));
 	*find_step(calls, from, number) = (struct query_step){from, number, *to + 1};
 	calls->step_count++;

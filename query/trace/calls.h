@@ -8,13 +8,21 @@
 
 #include "query/trace/trace.h"
 
+/* What a frame is told by. */
+enum query_frames {
+	QUERY_FUNCTIONS, /* the name of its function, recursion removed */
+	QUERY_PLACES     /* its place in the source; no frame is left out */
+};
+
 /* 12 bytes a node, and at most 32 bytes for each pair of a node and a code that occurs. */
 struct query_calls {
 	const struct memtrace_locations *locations;
+	enum query_frames frames;
+	struct trace_names places; /* of frames that are told by them */
 	const uint32_t *functions; /* of codes, one each; NULL: the names of their locations */
 	struct query_call {
 		uint32_t parent;   /* a smaller number; of node 0, the root, 0 */
-		uint32_t function; /* a name, or one of 'functions' */
+		uint32_t function; /* a name, a place, or one of 'functions' */
 		uint32_t depth;
 	} * nodes;
 	uint64_t count, capacity;
@@ -36,8 +44,8 @@ struct query_calls {
 };
 
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, const struct query_filter *filter,
-	struct hg_error *error);
+	const struct memtrace_locations *locations, enum query_frames frames,
+	const struct query_filter *filter, struct hg_error *error);
 
 void query_calls_release(struct query_calls *calls);
 
@@ -47,6 +55,9 @@ static inline uint32_t query_calls_at(
 {
 	return calls->domains[event->domain_index].nodes[depth];
 }
+
+/* Of a node's frame; "" of the root's.  Lives as long as the calls, or the reader. */
+const char *query_call_name(const struct query_calls *calls, uint32_t node);
 
 /* Whether the innermost location of a code is hidden. */
 bool query_calls_hides(const struct query_calls *calls, uint32_t number);

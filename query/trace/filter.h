@@ -8,7 +8,7 @@
 #define QUERY_TRACE_FILTER_H
 
 #include "base/pool.h"
-#include "heapgraph/trace.h"
+#include "heapgraph.h"
 #include "trace/memtrace/reader.h"
 
 struct query_filter {

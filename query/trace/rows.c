@@ -4,12 +4,12 @@
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
 #include "query/trace/pass.h"
+#include "query/trace/place_text.h"
+#include "query/trace/preorder.h"
 
 #include "base/grow.h"
 #include "query/shared/result.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,14 +23,6 @@ struct trace_table {
 	struct hg_trace_amounts *amounts; /* of each name */
 	uint64_t amounts_count, amounts_capacity;
 };
-
-static void add_amounts(struct hg_trace_amounts *to, const struct hg_trace_amounts *amounts)
-{
-	to->samples += amounts->samples;
-	to->promoted += amounts->promoted;
-	to->live += amounts->live;
-	to->peak += amounts->peak;
-}
 
 /* The group of an allocation: a node, or the code where it is. */
 static enum hg_status group_of_allocation(struct trace_table *table, enum hg_trace_key key,
@@ -71,31 +63,19 @@ static enum hg_status add_to_named_row(
 			sizeof(*table->amounts), error));
 		table->amounts[table->amounts_count++] = (struct hg_trace_amounts){0};
 	}
-	add_amounts(&table->amounts[number], amounts);
+	query_add_amounts(&table->amounts[number], amounts);
 	return HG_OK;
 }
 
-/* "function@file:line:start-end" of the innermost location; "$code" where there is none. */
+/* Of the innermost location. */
 static enum hg_status add_row_of_code(
 	struct trace_table *table, uint32_t number, const struct hg_trace_amounts *amounts)
 {
 	const struct memtrace_locations *locations = memtrace_places(table->trace->reader);
-	const struct memtrace_code *code = &locations->codes[number];
-	char *name = NULL;
-	int length = 0;
 	if (!number)
 		return add_to_named_row(table, "", amounts);
-	if (code->count) {
-		const struct memtrace_location *location =
-			&locations->locations[code->first + code->count - 1];
-		length = asprintf(&name, "%s@%s:%" PRIu32 ":%u-%u",
-			trace_name(&locations->names, location->function),
-			trace_name(&locations->names, location->file), location->line,
-			location->start, location->end);
-	} else {
-		length = asprintf(&name, "$%" PRIu64, code->code);
-	}
-	if (length < 0)
+	char *name = query_place_text(locations, number, locations->codes[number].count - 1);
+	if (!name)
 		return base_no_memory(&table->trace->session->error, 64);
 	enum hg_status status = add_to_named_row(table, name, amounts);
 	free(name);
@@ -124,7 +104,7 @@ static enum hg_status add_rows_of_functions(struct trace_table *table)
 		BASE_TRY(add_to_named_row(table,
 			i ? trace_name(&locations->names, calls->nodes[i].function) : "", amounts));
 		if (i && calls->nodes[i].parent)
-			add_amounts(&groups[calls->nodes[i].parent].amounts, amounts);
+			query_add_amounts(&groups[calls->nodes[i].parent].amounts, amounts);
 	}
 	return HG_OK;
 }
@@ -173,8 +153,8 @@ static enum hg_status fill_trace_table(
 	struct hg_trace *trace = table->trace;
 	BASE_TRY(query_pass_begin(&table->pass, trace, &trace->filter));
 	BASE_TRY(query_alive_init(&table->alive, trace, &trace->filter));
-	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader), &trace->filter,
-		&trace->session->error));
+	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader), QUERY_FUNCTIONS,
+		&trace->filter, &trace->session->error));
 	BASE_TRY(count_trace_events(table, key));
 	BASE_TRY(query_pass_end(&table->pass, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)

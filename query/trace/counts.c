@@ -1,0 +1,32 @@
+/* Counting of what nodes of the tree of calls allocate. */
+#include "query/trace/counts.h"
+
+enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *trace,
+	enum query_frames frames, struct hg_trace_losses *losses)
+{
+	struct hg_error *error = &trace->session->error;
+	struct memtrace_event event;
+	uint32_t node = 0;
+	*counts = (struct query_counts){0};
+	BASE_TRY(query_pass_begin(&counts->pass, trace, &trace->filter));
+	BASE_TRY(query_alive_init(&counts->alive, trace, &trace->filter));
+	BASE_TRY(query_calls_init(
+		&counts->calls, memtrace_places(trace->reader), frames, &trace->filter, error));
+	while (query_pass_next(&counts->pass, &event)) {
+		if (event.kind == MEMTRACE_ALLOCATION) {
+			BASE_TRY(query_calls_node(&counts->calls, &event, &node, error));
+			BASE_TRY(query_alive_group(&counts->alive, node, error));
+		}
+		query_alive_add(&counts->alive, &event, node);
+	}
+	query_alive_end(&counts->alive);
+	BASE_TRY(query_alive_group(&counts->alive, (uint32_t)counts->calls.count - 1, error));
+	return query_pass_end(&counts->pass, counts->alive.unknown, losses);
+}
+
+void query_counts_release(struct query_counts *counts)
+{
+	query_pass_release(&counts->pass);
+	query_alive_release(&counts->alive);
+	query_calls_release(&counts->calls);
+}
