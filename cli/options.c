@@ -20,6 +20,8 @@ void cli_values_init(struct cli_values *values)
 		.weight = CLI_UNSET,
 		.points = CLI_UNSET,
 		.on = CLI_UNSET,
+		.min_samples = CLI_UNSET,
+		.begin_at = CLI_UNSET,
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,
 		.min_size = CLI_UNSET,

@@ -64,6 +64,8 @@ struct cli_values {
 	struct cli_files inside, inside_containing, not_inside, not_inside_containing;
 	struct cli_files hide, hide_containing, not_on;
 	uint64_t on; /* enum hg_trace_heap */
+	const char *of;
+	uint64_t min_samples, begin_at; /* begin_at: 0 main, 1 allocation */
 
 	/* of the historical grammar */
 	uint64_t verbosity;

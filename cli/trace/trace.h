@@ -10,6 +10,13 @@
 extern const struct cli_option cli_trace_options[];        /* --strict */
 extern const struct cli_option cli_trace_filter_options[]; /* what counts */
 
+/* A row of options. */
+#define CLI_TRACE_MIN_SAMPLES                                                                      \
+	{                                                                                          \
+		"min-samples", 0, CLI_NUMBER, offsetof(struct cli_values, min_samples), "N", NULL, \
+			"leave out what has fewer samples: default 1"                              \
+	}
+
 typedef enum hg_status cli_trace_fn(struct cli_run *run, struct rep_trace_context *context);
 
 /*

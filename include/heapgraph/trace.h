@@ -237,6 +237,20 @@ struct hg_trace_tree {
 
 HG_API enum hg_status hg_list_trace_calls(
 	struct hg_trace *trace, enum hg_trace_order order, struct hg_trace_tree **out);
+/*
+ * The same from the inside out: the children of a node are its callers, those that allocate stand
+ * below the root.  Names live as long as the trace.
+ */
+struct hg_trace_callers_options {
+	size_t size;
+	const char *of; /* the calls of this function, with all below it; NULL: of what allocates */
+	bool places; /* by place in the source, function@file:line:start-end, recursion and all */
+	uint64_t min_samples; /* nodes with fewer are left out */
+	uint64_t limit;       /* so many of the largest nodes; 0: all */
+};
+
+HG_API enum hg_status hg_list_trace_callers(struct hg_trace *trace,
+	const struct hg_trace_callers_options *options, struct hg_trace_tree **out);
 HG_API void hg_trace_tree_release(struct hg_trace_tree **tree);
 
 #endif

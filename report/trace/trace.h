@@ -31,7 +31,12 @@ enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points
 enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);
 
 /* The tree of calls; of a limit the largest. */
-enum hg_status rep_trace_tree(struct rep_trace_context *context, uint64_t limit);
+enum hg_status rep_trace_tree(
+	struct rep_trace_context *context, uint64_t min_samples, uint64_t limit);
+
+/* From the inside out. */
+enum hg_status rep_trace_callers(
+	struct rep_trace_context *context, const struct hg_trace_callers_options *options);
 
 /* The text of all events, and folded stacks (a line for each, "outer;inner SAMPLES"). */
 enum hg_status rep_trace_dump(struct rep_trace_context *context, FILE *stream);

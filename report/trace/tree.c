@@ -1,4 +1,4 @@
-/* The tree of calls as a table: who allocates, from the outermost function inwards. */
+/* Trees of calls as tables: from the outermost function inwards, and from the inside out. */
 #include "report/trace/trace.h"
 
 #include "report/common.h"
@@ -20,7 +20,7 @@ static const struct rep_column last_call_columns[] = {
 enum { FIRST_COLUMNS = 2, CALL_COLUMNS = FIRST_COLUMNS + REP_TRACE_AMOUNTS + 2 };
 
 static void write_call_node(struct rep_trace_context *context, const struct hg_trace_node *node,
-	uint64_t all, struct rep_text *label)
+	uint64_t all, bool inwards, struct rep_text *label)
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_trace_info *info = hg_trace_header(context->trace);
@@ -33,55 +33,120 @@ static void write_call_node(struct rep_trace_context *context, const struct hg_t
 	rep_cell_number(emitter, node->depth);
 	rep_cell_labelled(emitter, node->name, rep_text_string(label));
 	rep_trace_amount_cells(emitter, info, &node->total);
-	rep_cell_number(emitter, rep_trace_bytes(info, node->own.samples));
+	if (inwards)
+		rep_cell_number(emitter, rep_trace_bytes(info, node->own.samples));
 	rep_cell_share(emitter, node->total.samples, all);
 	rep_row_end(emitter);
 }
 
+/* What the trees are. */
+static const struct call_head {
+	const char *verb, *title, *about;
+	bool inwards;
+} call_heads[] = {
+	{"trace tree", "Calls", " by what is allocated below them, recursion removed\n", true},
+	{"trace callers", "Callers", " of what allocates, by what they have allocated\n", false},
+	{"trace tree", "Places of allocation", ", and outwards those of the calls\n", false},
+};
+
+static void write_call_head(struct rep_trace_context *context, const struct hg_trace_tree *tree,
+	const struct call_head *head)
+{
+	struct rep_emitter *emitter = context->emitter;
+	rep_document_begin(emitter, head->verb);
+	rep_prose(emitter, REP_BOLD, "%s", head->title);
+	rep_prose(emitter, REP_PLAIN, "%s", head->about);
+	rep_trace_say_filtered(context);
+	rep_value_number(emitter, "samples_total", NULL, REP_COUNT, tree->all_samples);
+	if (!tree->cut)
+		rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
+}
+
+/* Outwards, nodes allocate nothing themselves. */
+static unsigned list_call_columns(struct rep_column *columns, bool inwards)
+{
+	unsigned count = FIRST_COLUMNS + REP_TRACE_AMOUNTS;
+	memcpy(columns, first_call_columns, sizeof(first_call_columns));
+	memcpy(columns + FIRST_COLUMNS, rep_trace_amount_columns, sizeof(rep_trace_amount_columns));
+	if (inwards)
+		columns[count++] = last_call_columns[0];
+	columns[count++] = last_call_columns[1];
+	return count;
+}
+
 static void write_call_tree(struct rep_trace_context *context, const struct hg_trace_tree *tree,
-	const bool *kept, uint64_t shown)
+	const struct call_head *head, const bool *kept, uint64_t shown)
 {
 	struct rep_emitter *emitter = context->emitter;
 	struct rep_text label = {0};
 	struct rep_column columns[CALL_COLUMNS];
-	memcpy(columns, first_call_columns, sizeof(first_call_columns));
-	memcpy(columns + FIRST_COLUMNS, rep_trace_amount_columns, sizeof(rep_trace_amount_columns));
-	memcpy(columns + FIRST_COLUMNS + REP_TRACE_AMOUNTS, last_call_columns,
-		sizeof(last_call_columns));
-	rep_document_begin(emitter, "trace tree");
-	rep_prose(emitter, REP_BOLD, "Calls by what is allocated below them");
-	rep_prose(emitter, REP_PLAIN, ", recursion removed\n");
-	rep_trace_say_filtered(context);
-	rep_value_number(emitter, "samples_total", NULL, REP_COUNT, tree->nodes[0]->total.samples);
-	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
-	rep_table_begin(emitter, "rows", columns, CALL_COLUMNS);
+	write_call_head(context, tree, head);
+	rep_table_begin(emitter, "rows", columns, list_call_columns(columns, head->inwards));
 	for (size_t i = 0; i < tree->count && !rep_emitter_broken(emitter); i++)
-		if (kept[i])
+		if (!kept || kept[i])
 			write_call_node(
-				context, tree->nodes[i], tree->nodes[0]->total.samples, &label);
+				context, tree->nodes[i], tree->all_samples, head->inwards, &label);
 	rep_table_end(emitter);
 	rep_more_rows(emitter, tree->count - shown, "calls", "--limit 0");
+	if (tree->cut)
+		rep_prose(emitter, REP_PLAIN,
+			"(smaller ones are left out: --limit 0 --min-samples 1 shows all)\n");
 	rep_document_end(emitter);
 	emitter->failed |= label.failed;
 	rep_text_release(&label);
 }
 
-enum hg_status rep_trace_tree(struct rep_trace_context *context, uint64_t limit)
+enum hg_status rep_trace_callers(
+	struct rep_trace_context *context, const struct hg_trace_callers_options *options)
 {
 	struct hg_trace_tree *tree;
+	enum hg_status status = hg_list_trace_callers(context->trace, options, &tree);
+	if (status != HG_OK)
+		return rep_trace_failed(context, status);
+	if (options->of && tree->count <= 1)
+		status = base_fail(context->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no function '%s' allocates here: 'trace functions' lists them",
+			options->of);
+	else
+		write_call_tree(
+			context, tree, &call_heads[options->places ? 2 : 1], NULL, tree->count);
+	rep_trace_note(context, &tree->losses);
+	hg_trace_tree_release(&tree);
+	return status;
+}
+
+/* The largest nodes, of those that are large enough; how many. */
+static bool choose_calls(const struct hg_trace_tree *tree, uint64_t min_samples, uint64_t limit,
+	bool *kept, uint64_t *shown)
+{
+	uint64_t *amounts = calloc(tree->count, sizeof(*amounts));
+	if (!amounts)
+		return false;
+	for (size_t i = 0; i < tree->count; i++)
+		amounts[i] = tree->nodes[i]->total.samples;
+	bool good = rep_keep_largest(amounts, tree->count, limit, kept);
+	*shown = 0;
+	for (size_t i = 0; i < tree->count; i++) {
+		kept[i] = kept[i] && amounts[i] >= min_samples;
+		*shown += kept[i];
+	}
+	free(amounts);
+	return good;
+}
+
+enum hg_status rep_trace_tree(
+	struct rep_trace_context *context, uint64_t min_samples, uint64_t limit)
+{
+	struct hg_trace_tree *tree;
+	uint64_t shown;
 	enum hg_status status = hg_list_trace_calls(context->trace, HG_TRACE_BY_SAMPLES, &tree);
 	if (status != HG_OK)
 		return rep_trace_failed(context, status);
-	uint64_t *amounts = calloc(tree->count, sizeof(*amounts));
 	bool *kept = calloc(tree->count, sizeof(*kept));
-	for (size_t i = 0; amounts && i < tree->count; i++)
-		amounts[i] = tree->nodes[i]->total.samples;
-	if (!amounts || !kept || !rep_keep_largest(amounts, tree->count, limit, kept))
-		status = base_no_memory(context->error, tree->count * sizeof(*amounts));
+	if (!kept || !choose_calls(tree, min_samples, limit, kept, &shown))
+		status = base_no_memory(context->error, tree->count * sizeof(uint64_t));
 	else
-		write_call_tree(
-			context, tree, kept, limit && limit < tree->count ? limit : tree->count);
-	free(amounts);
+		write_call_tree(context, tree, &call_heads[0], kept, shown);
 	free(kept);
 	rep_trace_note(context, &tree->losses);
 	hg_trace_tree_release(&tree);

@@ -68,6 +68,8 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_rows trace functions $fixtures/memtrace/$trace.ctf
 	written trace_live trace live $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree $fixtures/memtrace/$trace.ctf
+	written trace_tree trace callers $fixtures/memtrace/$trace.ctf
+	written trace_tree trace tree --from allocation $fixtures/memtrace/$trace.ctf
 done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"

@@ -738,6 +738,8 @@ static void traces_that_are_missing(void **state)
 	hg_trace_course_release(NULL);
 	assert_null(hg_trace_header(NULL));
 	assert_null(hg_trace_last_losses(NULL));
+	struct hg_trace_callers_options callers = {.size = 1};
+	assert_int_equal(hg_list_trace_callers(NULL, NULL, &tree), HG_ERROR_USAGE);
 	struct hg_trace_filter filter;
 	hg_trace_filter_init(&filter);
 	assert_int_equal(hg_trace_set_filter(NULL, &filter), HG_ERROR_USAGE);
@@ -752,6 +754,9 @@ static void traces_that_are_missing(void **state)
 	filter.functions = (struct hg_trace_function_filter[1]){{.name = NULL}};
 	filter.function_count = 1;
 	assert_usage(hg_trace_set_filter(trace, &filter));
+	assert_usage(hg_list_trace_callers(trace, &callers, &tree));
+	assert_int_equal(hg_list_trace_callers(trace, NULL, &tree), HG_OK);
+	hg_trace_tree_release(&tree);
 	filter.size = 1;
 	assert_usage(hg_trace_set_filter(trace, &filter));
 	assert_int_equal(hg_trace_set_filter(trace, NULL), HG_OK);

@@ -1,0 +1,42 @@
+/* The verb trace callers. */
+#include "cli/trace/trace.h"
+
+static enum hg_status report_trace_callers(struct cli_run *run, struct rep_trace_context *context)
+{
+	struct hg_trace_callers_options options = {.size = sizeof(options),
+		.of = run->values.of,
+		.min_samples = cli_number(run->values.min_samples, 1),
+		.limit = cli_limit(run, 20)};
+	return rep_trace_callers(context, &options);
+}
+
+static enum hg_status run_trace_callers(struct cli_run *run)
+{
+	return cli_with_trace(run, report_trace_callers);
+}
+
+static const struct cli_option own[] = {
+	{"of", 0, CLI_STRING, offsetof(struct cli_values, of), "FUNCTION", NULL,
+		"begin with the calls of this function, and all that is allocated below them; "
+		"default: with all functions that allocate"},
+	CLI_TRACE_MIN_SAMPLES,
+	{0},
+};
+
+static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_filter_options,
+	cli_trace_options, cli_format_options, cli_output_options, cli_work_options,
+	cli_help_options, NULL};
+
+const struct cli_verb cli_verb_trace_callers = {
+	.name = "trace callers",
+	.operands = "TRACE",
+	.min_operands = 1,
+	.max_operands = 1,
+	.summary = "on whose behalf a memtrace trace allocates: callers, as a tree",
+	.description =
+		"From the function that allocates outwards, a row for each function that calls "
+		"what stands above it, with all that is allocated in that way.  Recursion is "
+		"removed as in 'trace tree', which has the other direction.",
+	.tables = tables,
+	.run = run_trace_callers,
+};
