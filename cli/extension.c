@@ -7,7 +7,7 @@
 /* Other names of formats. */
 static const struct {
 	const char *extension, *format;
-} aliases[] = {{"txt", "text"}, {"gv", "dot"}};
+} aliases[] = {{"txt", "text"}, {"gv", "dot"}, {"pb", "pprof"}};
 
 /* What a reader of the name would take the file for. */
 static const char *const formats_of_others[] = {"text", "csv", "json", "html", "htm", "xhtml",

@@ -60,6 +60,7 @@ struct cli_values {
 
 	/* of trace */
 	uint64_t points;
+	const char *in_use_at; /* 'at' where it leaves nothing out */
 	const char *at, *alive, *allocated, *collected, *lifetime, *block_size;
 	struct cli_files inside, inside_containing, not_inside, not_inside_containing;
 	struct cli_files hide, hide_containing, not_on;

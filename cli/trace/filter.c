@@ -118,25 +118,33 @@ static enum hg_status fill_filter_ranges(struct cli_run *run, struct hg_trace_fi
 	return HG_OK;
 }
 
+enum hg_status cli_read_trace_moment(
+	struct cli_run *run, const char *at, struct rep_trace_moment *moment)
+{
+	*moment = (struct rep_trace_moment){.of = HG_TRACE_AT_END};
+	if (!at || !strcmp(at, "end"))
+		return HG_OK;
+	moment->of = strcmp(at, "peak") ? HG_TRACE_AT_TIME : HG_TRACE_AT_PEAK;
+	if (moment->of == HG_TRACE_AT_TIME && !read_trace_time(at, &moment->time_us))
+		return refuse_filter(run, "at", at, "a time like 1.5s, 20ms or 300us, peak or end");
+	return HG_OK;
+}
+
 /* --at is one more time at which what counts is alive. */
 static enum hg_status fill_filter_moment(struct cli_run *run, struct hg_trace_filter *filter)
 {
-	const char *at = run->values.at;
-	uint64_t time;
-	if (!at)
+	struct rep_trace_moment moment;
+	BASE_TRY(cli_read_trace_moment(run, run->values.at, &moment));
+	if (!run->values.at)
 		return HG_OK;
-	if (!strcmp(at, "peak")) {
-		filter->alive_at_peak = true;
-	} else if (!strcmp(at, "end")) {
-		filter->alive_at_end = true;
-	} else if (!read_trace_time(at, &time)) {
-		return refuse_filter(run, "at", at, "a time like 1.5s, 20ms or 300us, peak or end");
-	} else if (run->values.alive) {
+	filter->alive_at_peak = moment.of == HG_TRACE_AT_PEAK;
+	filter->alive_at_end = moment.of == HG_TRACE_AT_END;
+	if (moment.of != HG_TRACE_AT_TIME)
+		return HG_OK;
+	if (run->values.alive)
 		return base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"--at with a time and --alive exclude each other");
-	} else {
-		filter->alive = (struct hg_trace_range){time, time};
-	}
+	filter->alive = (struct hg_trace_range){moment.time_us, moment.time_us};
 	return HG_OK;
 }
 

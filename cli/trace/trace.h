@@ -27,6 +27,10 @@ enum hg_status cli_with_trace(struct cli_run *run, cli_trace_fn *report);
 /* The same where the session and the output are open. */
 enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report);
 
+/* The moment that a value of --at says; of NULL the end. */
+enum hg_status cli_read_trace_moment(
+	struct cli_run *run, const char *at, struct rep_trace_moment *moment);
+
 /* Sets the filter that the options ask for, if any. */
 enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *context);
 

@@ -1,8 +1,15 @@
 /* The verb trace tree. */
 #include "cli/trace/trace.h"
 
+#include <string.h>
+
 /* Behind the formats of all tables. */
-static const char *const texts[] = {"folded", NULL};
+static const struct stacks_format {
+	const char *name;
+	rep_trace_stacks_fn *write;
+	bool has_moment; /* --at is of what is alive in it, and leaves nothing else out */
+} stacks_formats[] = {{"folded", rep_trace_folded, false}, {"pprof", rep_trace_pprof, true},
+	{"speedscope", rep_trace_speedscope, true}, {0}};
 
 static unsigned count_of_writers(void)
 {
@@ -15,7 +22,7 @@ static unsigned count_of_writers(void)
 static const char *trace_tree_format(unsigned index)
 {
 	unsigned writers = count_of_writers();
-	return index < writers ? rep_writer_name(index) : texts[index - writers];
+	return index < writers ? rep_writer_name(index) : stacks_formats[index - writers].name;
 }
 
 static const char *place_to_begin(unsigned index)
@@ -29,38 +36,61 @@ static bool begins_at_allocation(const struct cli_run *run)
 	return run->values.begin_at == 1;
 }
 
+static const struct stacks_format *format_of_stacks(const struct cli_run *run)
+{
+	uint64_t format = run->values.format;
+	unsigned writers = count_of_writers();
+	return format == CLI_UNSET || format < writers ? NULL : &stacks_formats[format - writers];
+}
+
+static enum hg_status report_stacks(struct cli_run *run, struct rep_trace_context *context)
+{
+	const struct stacks_format *format = stacks_formats;
+	struct rep_trace_moment moment = {0};
+	while (strcmp(format->name, run->extension))
+		format++;
+	BASE_TRY(cli_read_trace_moment(run, run->values.in_use_at, &moment));
+	return format->write(context, &moment, run->sink.stream);
+}
+
 static enum hg_status report_trace_tree(struct cli_run *run, struct rep_trace_context *context)
 {
 	struct hg_trace_callers_options options = {.size = sizeof(options),
 		.places = true,
 		.min_samples = cli_number(run->values.min_samples, 1),
 		.limit = cli_limit(run, 20)};
-	if (begins_at_allocation(run))
-		return rep_trace_callers(context, &options);
-	return run->extension ? rep_trace_folded(context, run->sink.stream)
-			      : rep_trace_tree(context, options.min_samples, options.limit);
+	return begins_at_allocation(run)
+		       ? rep_trace_callers(context, &options)
+		       : rep_trace_tree(context, options.min_samples, options.limit);
 }
 
 static enum hg_status run_trace_tree(struct cli_run *run)
 {
+	const struct stacks_format *format = format_of_stacks(run);
+	if (begins_at_allocation(run) && format)
+		return base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"--from allocation has no --format %s: its stacks begin at the outermost "
+			"function",
+			format->name);
 	if (begins_at_allocation(run) && !run->values.at && !run->values.alive)
 		run->values.at = "end";
-	uint64_t format = run->values.format;
-	if (format != CLI_UNSET && format >= count_of_writers()) {
-		run->extension = trace_tree_format((unsigned)format);
-		run->values.format = CLI_UNSET;
+	if (!format)
+		return cli_with_trace(run, report_trace_tree);
+	run->extension = format->name;
+	if (format->has_moment) {
+		run->values.in_use_at = run->values.at;
+		run->values.at = NULL;
 	}
-	if (begins_at_allocation(run) && run->extension)
-		return base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"--from allocation has no folded stacks: these begin at the outermost "
-			"function");
-	return cli_with_trace(run, report_trace_tree);
+	run->values.format = CLI_UNSET;
+	return cli_with_trace(run, report_stacks);
 }
 
 static const struct cli_option own[] = {
 	{"format", 0, CLI_CHOICE, offsetof(struct cli_values, format), "FORMAT", trace_tree_format,
 		"text for people (the default), csv or json for programs, folded for flame graphs: "
-		"a line 'outer;inner SAMPLES' for each stack, as memtrace's flamegraph prints"},
+		"a line 'outer;inner SAMPLES' for each stack, as memtrace's flamegraph prints; "
+		"pprof and speedscope for these viewers, with what is allocated and what is in use "
+		"at the end, or at --at"},
 	{"from", 0, CLI_CHOICE, offsetof(struct cli_values, begin_at), "END", place_to_begin,
 		"main: from the outermost function inwards (the default); allocation: from the "
 		"place of allocation outwards, by place in the source with all recursion, and only "

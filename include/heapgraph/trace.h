@@ -253,4 +253,37 @@ HG_API enum hg_status hg_list_trace_callers(struct hg_trace *trace,
 	const struct hg_trace_callers_options *options, struct hg_trace_tree **out);
 HG_API void hg_trace_tree_release(struct hg_trace_tree **tree);
 
+/*
+ * Call stacks by place in the source, of several calls at one place on a stack the outermost, for
+ * other viewers: with what was allocated, and of that what is alive at one moment.
+ */
+enum hg_trace_moment_of { HG_TRACE_AT_END, HG_TRACE_AT_PEAK, HG_TRACE_AT_TIME };
+
+struct hg_trace_frame {
+	const char *function, *file; /* "$CODE" and "" where nothing is known */
+	uint32_t line;               /* 0: not known */
+};
+
+struct hg_trace_stack {
+	uint32_t parent; /* stands before it; of stack 0, which has no frame: 0 */
+	uint32_t depth;
+	uint32_t frame;                  /* the innermost one */
+	uint64_t samples, alive_samples; /* of what is allocated by just this stack */
+	/* estimates: a block of n words, its header too, is sampled n times as often as one word */
+	uint64_t blocks, alive_blocks;
+};
+
+struct hg_trace_stacks {
+	size_t count, frame_count;
+	const struct hg_trace_stack *const *stacks;
+	const struct hg_trace_frame *const *frames;
+	uint64_t time_us; /* the moment */
+	struct hg_trace_losses losses;
+};
+
+/* 'time_us' is of HG_TRACE_AT_TIME.  Names live as long as the trace. */
+HG_API enum hg_status hg_list_trace_stacks(struct hg_trace *trace, enum hg_trace_moment_of moment,
+	uint64_t time_us, struct hg_trace_stacks **out);
+HG_API void hg_trace_stacks_release(struct hg_trace_stacks **stacks);
+
 #endif

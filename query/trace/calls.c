@@ -42,6 +42,7 @@ void query_calls_release(struct query_calls *calls)
 	free(calls->nodes);
 	free(calls->steps);
 	trace_names_release(&calls->places);
+	free(calls->place_locations);
 	base_map_release(&calls->children);
 	*calls = (struct query_calls){0};
 }
@@ -91,7 +92,7 @@ static enum hg_status enter_function(
 {
 	uint64_t child = calls->count;
 	bool added;
-	if (calls->frames == QUERY_FUNCTIONS && is_on_path(calls, *node, function))
+	if (calls->frames != QUERY_PLACES && is_on_path(calls, *node, function))
 		return HG_OK;
 	BASE_TRY(base_map_add(
 		&calls->children, (uint64_t)*node << 32 | function, &child, &added, error));
@@ -118,7 +119,7 @@ bool query_calls_hides(const struct query_calls *calls, uint32_t number)
 const char *query_call_name(const struct query_calls *calls, uint32_t node)
 {
 	const struct trace_names *names =
-		calls->frames == QUERY_PLACES ? &calls->places : &calls->locations->names;
+		calls->frames == QUERY_FUNCTIONS ? &calls->locations->names : &calls->places;
 	return node ? trace_name(names, calls->nodes[node].function) : "";
 }
 
@@ -131,7 +132,15 @@ static enum hg_status enter_place(struct query_calls *calls, uint32_t *node, uin
 		return base_no_memory(error, 64);
 	enum hg_status status = trace_names_add(&calls->places, text, strlen(text), &place, error);
 	free(text);
-	return status == HG_OK ? enter_function(calls, node, place, error) : status;
+	BASE_TRY(status);
+	if (place == calls->place_count) {
+		const struct memtrace_code *code = &calls->locations->codes[number];
+		BASE_TRY(base_grow(&calls->place_locations, calls->place_count,
+			&calls->place_capacity, sizeof(*calls->place_locations), error));
+		calls->place_locations[calls->place_count++] =
+			index < code->count ? code->first + index : UINT32_MAX;
+	}
+	return enter_function(calls, node, place, error);
 }
 
 /* What a frame says, outermost first. */
@@ -141,12 +150,12 @@ static enum hg_status enter_code(
 	const struct memtrace_code *code = &calls->locations->codes[number];
 	if (calls->functions)
 		return enter_function(calls, node, calls->functions[number], error);
-	if (!code->count && calls->frames == QUERY_PLACES)
+	if (!code->count && calls->frames != QUERY_FUNCTIONS)
 		return enter_place(calls, node, number, 0, error);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint32_t function = calls->locations->locations[code->first + i].function;
 		if (!is_hidden(calls, function))
-			BASE_TRY(calls->frames == QUERY_PLACES
+			BASE_TRY(calls->frames != QUERY_FUNCTIONS
 					 ? enter_place(calls, node, number, i, error)
 					 : enter_function(calls, node, function, error));
 	}

@@ -10,8 +10,9 @@
 
 /* What a frame is told by. */
 enum query_frames {
-	QUERY_FUNCTIONS, /* the name of its function, recursion removed */
-	QUERY_PLACES     /* its place in the source; no frame is left out */
+	QUERY_FUNCTIONS,  /* the name of its function, recursion removed */
+	QUERY_PLACES,     /* its place in the source; no frame is left out */
+	QUERY_PLACES_ONCE /* the same, where a place is on a path once */
 };
 
 /* 12 bytes a node, and at most 32 bytes for each pair of a node and a code that occurs. */
@@ -19,6 +20,8 @@ struct query_calls {
 	const struct memtrace_locations *locations;
 	enum query_frames frames;
 	struct trace_names places; /* of frames that are told by them */
+	uint32_t *place_locations; /* one of each place; UINT32_MAX: none is known */
+	uint64_t place_count, place_capacity;
 	const uint32_t *functions; /* of codes, one each; NULL: the names of their locations */
 	struct query_call {
 		uint32_t parent;   /* a smaller number; of node 0, the root, 0 */

@@ -70,12 +70,13 @@ static uint32_t pop_outward(struct outward *o)
 {
 	uint32_t first = o->heap[0], last = o->heap[--o->heap_count];
 	uint64_t at = 0;
-	for (uint64_t child; (child = 2 * at + 1) < o->heap_count; at = child) {
+	for (uint64_t child = 1; child < o->heap_count; child = 2 * at + 1) {
 		if (child + 1 < o->heap_count && is_larger(o, o->heap[child + 1], o->heap[child]))
 			child++;
 		if (is_larger(o, last, o->heap[child]))
 			break;
 		o->heap[at] = o->heap[child];
+		at = child;
 	}
 	o->heap[at] = last;
 	return first;
@@ -139,7 +140,7 @@ static enum hg_status list_cursors(struct outward *o, const char *of)
 {
 	const struct query_calls *calls = &o->counts.calls;
 	struct query_group *groups = o->counts.alive.groups;
-	o->cursors = malloc(calls->count * sizeof(*o->cursors));
+	o->cursors = calloc(calls->count, sizeof(*o->cursors));
 	if (!o->cursors)
 		return base_no_memory(o->error, calls->count * sizeof(*o->cursors));
 	for (uint64_t i = calls->count; of && i-- > 1;)

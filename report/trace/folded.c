@@ -41,8 +41,10 @@ static void write_folded(const struct hg_trace_tree *tree, struct rep_text *path
 	free(ends);
 }
 
-enum hg_status rep_trace_folded(struct rep_trace_context *context, FILE *stream)
+enum hg_status rep_trace_folded(
+	struct rep_trace_context *context, const struct rep_trace_moment *moment, FILE *stream)
 {
+	(void)moment;
 	struct hg_trace_tree *tree;
 	struct rep_text path = {0};
 	enum hg_status status = hg_list_trace_calls(context->trace, HG_TRACE_BY_NAME, &tree);

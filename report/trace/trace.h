@@ -38,9 +38,22 @@ enum hg_status rep_trace_tree(
 enum hg_status rep_trace_callers(
 	struct rep_trace_context *context, const struct hg_trace_callers_options *options);
 
-/* The text of all events, and folded stacks (a line for each, "outer;inner SAMPLES"). */
+/* When something is alive. */
+struct rep_trace_moment {
+	enum hg_trace_moment_of of;
+	uint64_t time_us; /* of HG_TRACE_AT_TIME */
+};
+
+/*
+ * Call stacks for viewers of other people: folded ("outer;inner SAMPLES", a line for each), a
+ * profile for pprof, and one for speedscope.  The latter have what is alive at a moment too.
+ */
+typedef enum hg_status rep_trace_stacks_fn(
+	struct rep_trace_context *context, const struct rep_trace_moment *moment, FILE *stream);
+rep_trace_stacks_fn rep_trace_folded, rep_trace_pprof, rep_trace_speedscope;
+
+/* The text of all events. */
 enum hg_status rep_trace_dump(struct rep_trace_context *context, FILE *stream);
-enum hg_status rep_trace_folded(struct rep_trace_context *context, FILE *stream);
 
 /* The columns of what is allocated, and their cells but for the share. */
 enum { REP_TRACE_AMOUNTS = 6 };

@@ -740,6 +740,9 @@ static void traces_that_are_missing(void **state)
 	assert_null(hg_trace_last_losses(NULL));
 	struct hg_trace_callers_options callers = {.size = 1};
 	assert_int_equal(hg_list_trace_callers(NULL, NULL, &tree), HG_ERROR_USAGE);
+	struct hg_trace_stacks *stacks;
+	assert_int_equal(hg_list_trace_stacks(NULL, HG_TRACE_AT_END, 0, &stacks), HG_ERROR_USAGE);
+	hg_trace_stacks_release(NULL);
 	struct hg_trace_filter filter;
 	hg_trace_filter_init(&filter);
 	assert_int_equal(hg_trace_set_filter(NULL, &filter), HG_ERROR_USAGE);
@@ -757,6 +760,8 @@ static void traces_that_are_missing(void **state)
 	assert_usage(hg_list_trace_callers(trace, &callers, &tree));
 	assert_int_equal(hg_list_trace_callers(trace, NULL, &tree), HG_OK);
 	hg_trace_tree_release(&tree);
+	assert_usage(hg_list_trace_stacks(trace, (enum hg_trace_moment_of)9, 0, &stacks));
+	assert_null(stacks);
 	filter.size = 1;
 	assert_usage(hg_trace_set_filter(trace, &filter));
 	assert_int_equal(hg_trace_set_filter(trace, NULL), HG_OK);
