@@ -254,6 +254,26 @@ HG_API enum hg_status hg_list_trace_callers(struct hg_trace *trace,
 HG_API void hg_trace_tree_release(struct hg_trace_tree **tree);
 
 /*
+ * Runs of calls that account for at least 0.5 % of what counts, each as long as it can be; the most
+ * first, without those that have one before them in them.  Names live as long as the trace.
+ */
+struct hg_hot_path {
+	struct hg_trace_amounts amounts; /* of all stacks that the run is on */
+	size_t length;
+	const char *const *functions; /* the outermost first */
+};
+
+struct hg_hot_paths {
+	size_t count;
+	const struct hg_hot_path *const *rows;
+	struct hg_trace_amounts totals;
+	struct hg_trace_losses losses;
+};
+
+HG_API enum hg_status hg_list_hot_paths(struct hg_trace *trace, struct hg_hot_paths **out);
+HG_API void hg_hot_paths_release(struct hg_hot_paths **paths);
+
+/*
  * Call stacks by place in the source, of several calls at one place on a stack the outermost, for
  * other viewers: with what was allocated, and of that what is alive at one moment.
  */

@@ -34,6 +34,9 @@ enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *strea
 enum hg_status rep_trace_tree(
 	struct rep_trace_context *context, uint64_t min_samples, uint64_t limit);
 
+/* Runs of calls. */
+enum hg_status rep_trace_hot_paths(struct rep_trace_context *context, uint64_t limit);
+
 /* From the inside out. */
 enum hg_status rep_trace_callers(
 	struct rep_trace_context *context, const struct hg_trace_callers_options *options);

@@ -66,6 +66,7 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_info trace info $fixtures/memtrace/$trace.ctf
 	written trace_rows trace sites $fixtures/memtrace/$trace.ctf
 	written trace_rows trace functions $fixtures/memtrace/$trace.ctf
+	written trace_hot_paths trace hot-paths $fixtures/memtrace/$trace.ctf
 	written trace_live trace live $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree $fixtures/memtrace/$trace.ctf
 	written trace_tree trace callers $fixtures/memtrace/$trace.ctf

@@ -5,6 +5,7 @@
 
 trace=$fixtures/memtrace/leak-1e-4.ctf
 deep=$fixtures/memtrace/deep-1e-1.ctf
+more_traces=${MORE_TRACES:-../shared/data/memtrace}
 
 # paths COLUMN: of a tree as CSV, "path TAB samples" for each node, the root left out.
 paths() {
@@ -77,3 +78,32 @@ check_run 'tree: large ones' 0 trace tree --min-samples 1000 --format csv $trace
 columns samples <"$work/out" >"$work/got"
 "$hg" trace tree --format csv $trace | columns samples | awk '$1 >= 1000' >"$work/wanted"
 check_same 'tree: large ones of all' "$work/got" "$work/wanted"
+
+# Runs of calls, by brute force over all stacks; the rest of each stack's own share is at its node.
+# own_stacks FILE BYTES: "frame;frame TAB samples", where a sample stands for so many bytes.
+own_stacks() {
+	"$hg" trace tree --format csv "$1" | columns depth function own_bytes |
+		awk -F '\t' -v OFS='\t' -v bytes="$2" '{ path[$1] = $1 > 1 ? path[$1 - 1] ";" $2 : $2
+			if ($3 > 0) print ($1 > 0 ? path[$1] : ""), int($3 / bytes + 0.5) }'
+}
+# as_brute_force FILE BYTES: those that account for as much may come in another order.
+as_brute_force() {
+	local name
+	name=$(basename "$1" .ctf)
+	check_run "$name: hot paths" 0 trace hot-paths --format csv "$1"
+	columns path samples <"$work/out" >"$work/rows"
+	check "$name: hot paths: the most first" sort -t $'\t' -k 2,2rn -s -c "$work/rows"
+	LC_ALL=C sort "$work/rows" >"$work/got"
+	own_stacks "$1" "$2" | tests/cli/trace_hot_paths.py | LC_ALL=C sort >"$work/wanted"
+	check_same "$name: hot paths as brute force" "$work/got" "$work/wanted"
+	check "$name: hot paths: there are some" test -s "$work/got"
+}
+as_brute_force $trace 80000
+as_brute_force $fixtures/memtrace/trees-1e-6.ctf 8000000
+if [ ! -d "$more_traces" ]; then
+	skip 'traces of real programs' "no $more_traces"
+	exit 0
+fi
+as_brute_force "$more_traces/json-1e-3.ctf" 8000
+as_brute_force "$more_traces/maps-1e-3.ctf" 8000
+as_brute_force "$more_traces/v3-leak-1e-3-dom4.ctf" 8000

@@ -740,6 +740,9 @@ static void traces_that_are_missing(void **state)
 	assert_null(hg_trace_last_losses(NULL));
 	struct hg_trace_callers_options callers = {.size = 1};
 	assert_int_equal(hg_list_trace_callers(NULL, NULL, &tree), HG_ERROR_USAGE);
+	struct hg_hot_paths *paths;
+	assert_int_equal(hg_list_hot_paths(NULL, &paths), HG_ERROR_USAGE);
+	hg_hot_paths_release(NULL);
 	struct hg_trace_stacks *stacks;
 	assert_int_equal(hg_list_trace_stacks(NULL, HG_TRACE_AT_END, 0, &stacks), HG_ERROR_USAGE);
 	hg_trace_stacks_release(NULL);
