@@ -23,7 +23,7 @@ const struct cli_verb cli_verb_trace_hot_paths = {
 	.summary = "runs of calls that account for much of a memtrace trace",
 	.description =
 		"Runs of functions that call each other, recursion removed, on whose behalf at "
-		"least 0.5 % is allocated; each as long as it can be without losing any of that. "
+		"least 0.5 % is allocated; each as long as it can be without losing any of that.  "
 		"The largest first; what only goes on from a path before it is left out: 'trace "
 		"callers --of' and 'trace tree' have that.",
 	.tables = tables,
