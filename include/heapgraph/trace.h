@@ -148,6 +148,28 @@ HG_API enum hg_status hg_list_trace_course(
 HG_API void hg_trace_course_release(struct hg_trace_course **course);
 
 /*
+ * The same by place of allocation: of so many places that have most over the whole time, and the
+ * rest in one.  At most 10,000 points; 'most' 0: all places.  Names live as long as the trace.
+ */
+struct hg_trace_band {
+	const char
+		*name; /* function@file:line:start-end; "" where it is not told, and of the rest */
+	bool is_rest;
+	const uint64_t *alive; /* samples, at each point */
+};
+
+struct hg_trace_bands {
+	size_t count, point_count;
+	const struct hg_trace_band *const *rows; /* the most first, the rest last */
+	const uint64_t *times_us;                /* since the start */
+	struct hg_trace_losses losses;
+};
+
+HG_API enum hg_status hg_list_trace_bands(
+	struct hg_trace *trace, uint64_t points, uint64_t most, struct hg_trace_bands **out);
+HG_API void hg_trace_bands_release(struct hg_trace_bands **bands);
+
+/*
  * Functions that allocate more than 0.5 % of all samples, as memtrace's hotspots has them: where,
  * and on behalf of whom.  'events' count allocations, not samples.
  */

@@ -108,14 +108,6 @@ static bool is_hidden(const struct query_calls *calls, uint32_t function)
 	       query_filter_hides(calls->filter, trace_name(&calls->locations->names, function));
 }
 
-bool query_calls_hides(const struct query_calls *calls, uint32_t number)
-{
-	const struct memtrace_code *code = &calls->locations->codes[number];
-	return code->count &&
-	       is_hidden(
-		       calls, calls->locations->locations[code->first + code->count - 1].function);
-}
-
 const char *query_call_name(const struct query_calls *calls, uint32_t node)
 {
 	const struct trace_names *names =

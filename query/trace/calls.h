@@ -62,9 +62,6 @@ static inline uint32_t query_calls_at(
 /* Of a node's frame; "" of the root's.  Lives as long as the calls, or the reader. */
 const char *query_call_name(const struct query_calls *calls, uint32_t node);
 
-/* Whether the innermost location of a code is hidden. */
-bool query_calls_hides(const struct query_calls *calls, uint32_t number);
-
 /* The node of an allocation's backtrace; all allocations of a trace must be given in order. */
 enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace_event *event,
 	uint32_t *node, struct hg_error *error);

@@ -10,6 +10,16 @@
 /* States of an object. */
 enum { MET = 1, KEPT = 2, PROMOTED = 4, GONE = 8 };
 
+bool query_hides_code(const struct hg_trace *trace, uint32_t number)
+{
+	const struct memtrace_locations *locations = memtrace_places(trace->reader);
+	const struct memtrace_code *code = &locations->codes[number];
+	return trace->filter.hides && code->count &&
+	       query_filter_hides(&trace->filter,
+		       trace_name(&locations->names,
+			       locations->locations[code->first + code->count - 1].function));
+}
+
 bool query_pass_goes_on(struct query_pass *pass)
 {
 	pass->status = query_trace_progress(pass->trace);

@@ -66,4 +66,7 @@ static inline bool query_pass_next(struct query_pass *pass, struct memtrace_even
 enum hg_status query_pass_end(
 	struct query_pass *pass, uint64_t unknown, struct hg_trace_losses *losses);
 
+/* Whether the innermost location of a code is hidden by the trace's filter. */
+bool query_hides_code(const struct hg_trace *trace, uint32_t number);
+
 #endif

@@ -33,7 +33,7 @@ static enum hg_status group_of_allocation(struct trace_table *table, enum hg_tra
 	if (key == HG_TRACE_BY_FUNCTION)
 		BASE_TRY(query_calls_node(&table->calls, event, group, error));
 	else if (event->depth && !event->truncated &&
-		 !query_calls_hides(&table->calls, event->stack[event->depth - 1]))
+		 !query_hides_code(table->trace, event->stack[event->depth - 1]))
 		*group = event->stack[event->depth - 1];
 	return query_alive_group(&table->alive, *group, error);
 }

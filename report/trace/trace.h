@@ -27,6 +27,10 @@ enum hg_status rep_trace_rows(
 /* What is alive over time. */
 enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
 
+/* The same by location, for hp2ps; 'most' as of hg_list_trace_bands(). */
+enum hg_status rep_trace_hp(
+	struct rep_trace_context *context, uint64_t points, uint64_t most, FILE *stream);
+
 /* What memtrace's hotspots prints, in its words. */
 enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);
 

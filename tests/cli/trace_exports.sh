@@ -40,6 +40,30 @@ else
 	skip 'go tool pprof' 'no go'
 fi
 
+# A heap profile: all of it is what is alive, and at the end the columns of sites.
+# hp_lines: "time TAB name TAB bytes" of each line in a sample.
+hp_lines() {
+	awk -v OFS='\t' '$1 == "BEGIN_SAMPLE" { time = $2; next } /^  / { print time, $1, $2 }'
+}
+check_run 'hp' 0 trace hp --points 7 $trace
+hp_lines <"$work/out" >"$work/lines"
+"$hg" trace live --points 7 --format csv $trace | columns time_us live_bytes >"$work/wanted"
+awk -F '\t' -v OFS='\t' '{ sum[$1] += $3; if (!($1 in at)) { at[$1] = ++n; time[n] = $1 } }
+	END { for (i = 1; i <= n; i++) printf "%d\t%d\n", time[i] * 1e6 + 0.5, sum[time[i]] }' \
+	"$work/lines" >"$work/got"
+check_same 'hp: all that is alive' "$work/got" "$work/wanted"
+awk -F '\t' -v OFS='\t' '$1 > 0.44058 { print $2, $3 }' "$work/lines" | LC_ALL=C sort >"$work/got"
+"$hg" trace sites --format csv $trace | columns location live_bytes | awk '$NF > 0' | LC_ALL=C sort >"$work/wanted"
+check_same 'hp: the end as sites' "$work/got" "$work/wanted"
+check_run 'hp: a few places' 0 trace hp --points 7 --limit 2 -o "$work/x.hp" $trace
+check_equal 'hp: a few places and the others' "$(hp_lines <"$work/x.hp" | cut -f 2 | sort -u | wc -l)" 3
+check_equal 'hp: the others are the rest' "$(hp_lines <"$work/x.hp" | awk '{ n += $3 } END { printf "%d", n }')" \
+	"$(awk '{ n += $3 } END { printf "%d", n }' "$work/lines")"
+check_run 'hp: filtered' 0 trace hp --points 5 --at end $trace
+check_equal 'hp: filtered: places of what is alive at the end' "$(hp_lines <"$work/out" | cut -f 2 | sort -u | wc -l)" \
+	"$("$hg" trace sites --at end --format csv $trace | tail -n +2 | wc -l)"
+check_run 'hp: no points' 2 trace hp --points 0 $trace
+
 if [ ! -d "$more_traces" ]; then
 	skip 'traces of real programs' "no $more_traces"
 	exit 0

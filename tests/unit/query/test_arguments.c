@@ -740,6 +740,9 @@ static void traces_that_are_missing(void **state)
 	assert_null(hg_trace_last_losses(NULL));
 	struct hg_trace_callers_options callers = {.size = 1};
 	assert_int_equal(hg_list_trace_callers(NULL, NULL, &tree), HG_ERROR_USAGE);
+	struct hg_trace_bands *bands;
+	assert_int_equal(hg_list_trace_bands(NULL, 9, 9, &bands), HG_ERROR_USAGE);
+	hg_trace_bands_release(NULL);
 	struct hg_hot_paths *paths;
 	assert_int_equal(hg_list_hot_paths(NULL, &paths), HG_ERROR_USAGE);
 	hg_hot_paths_release(NULL);
@@ -765,6 +768,9 @@ static void traces_that_are_missing(void **state)
 	hg_trace_tree_release(&tree);
 	assert_usage(hg_list_trace_stacks(trace, (enum hg_trace_moment_of)9, 0, &stacks));
 	assert_null(stacks);
+	assert_usage(hg_list_trace_bands(trace, 0, 0, &bands));
+	assert_usage(hg_list_trace_bands(trace, 10001, 0, &bands));
+	assert_null(bands);
 	filter.size = 1;
 	assert_usage(hg_trace_set_filter(trace, &filter));
 	assert_int_equal(hg_trace_set_filter(trace, NULL), HG_OK);
