@@ -1,11 +1,13 @@
 /*
- * Traces of memtrace.  Input: one byte, then the trace; bit 0 of that byte is 'strict'.
+ * Traces of memtrace.  Input: one byte, then the trace; bit 0 of that byte is 'strict', bit 1
+ * whether frames are told by places in the source.
  */
 #include "tests/fuzz/fuzz.h"
 
 #include "query/trace/calls.h"
 
-enum { STRICT = 1 };
+/* Of the first byte. */
+enum { STRICT = 1, PLACES = 2 };
 
 static void check_stack(const struct memtrace *trace, const struct memtrace_event *event)
 {
@@ -56,7 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_line(error.message, sizeof(error.message));
 		return 0;
 	}
-	CHECK(query_calls_init(&calls, memtrace_places(trace), &error) == HG_OK);
+	enum query_frames frames = data[0] & PLACES ? QUERY_PLACES_ONCE : QUERY_FUNCTIONS;
+	CHECK(query_calls_init(&calls, memtrace_places(trace), frames, NULL, &error) == HG_OK);
 	read_all(trace, &calls);
 	status = memtrace_status(trace, &error);
 	CHECK(status == HG_OK || (status == HG_ERROR_INPUT && strict));
