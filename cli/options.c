@@ -21,6 +21,8 @@ void cli_values_init(struct cli_values *values)
 		.points = CLI_UNSET,
 		.on = CLI_UNSET,
 		.min_samples = CLI_UNSET,
+		.one_in = CLI_UNSET,
+		.seed = CLI_UNSET,
 		.begin_at = CLI_UNSET,
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,

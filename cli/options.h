@@ -66,6 +66,7 @@ struct cli_values {
 	struct cli_files hide, hide_containing, not_on;
 	uint64_t on; /* enum hg_trace_heap */
 	const char *of;
+	uint64_t one_in, seed;
 	uint64_t min_samples, begin_at; /* begin_at: 0 main, 1 allocation */
 
 	/* of the historical grammar */

@@ -32,7 +32,7 @@ const struct cli_verb cli_verb_trace_callers = {
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "on whose behalf a memtrace trace allocates: callers, as a tree",
+	.summary = "on whose behalf a memtrace trace allocates, as a tree",
 	.description =
 		"From the function that allocates outwards, a row for each function that calls "
 		"what stands above it, with all that is allocated in that way.  Recursion is "

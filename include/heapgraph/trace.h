@@ -128,6 +128,20 @@ HG_API enum hg_status hg_trace_set_filter(
 /* Every event, a line for each: what memtrace's dump_trace prints. */
 HG_API enum hg_status hg_dump_trace(struct hg_trace *trace, hg_write_fn *write, void *data);
 
+/*
+ * Writes what counts as a trace of its own, of version 2 or above.  What must count as alive later
+ * than it is allocated (HG_TRACE_MINOR_HEAP left out) is written as it was allocated.
+ */
+struct hg_trace_copy_options {
+	size_t size;
+	uint64_t one_in; /* each sample stays with the probability 1 / one_in; at least 1 */
+	uint64_t seed;   /* of these: the same number, the same trace */
+	bool anonymous;  /* without backtraces, program, host, process and time of day */
+};
+
+HG_API enum hg_status hg_copy_trace(struct hg_trace *trace,
+	const struct hg_trace_copy_options *options, hg_write_fn *write, void *data);
+
 /* What is alive over time, at 'points' equal steps up to the end: the last values at or before. */
 struct hg_trace_moment {
 	uint64_t time_us;

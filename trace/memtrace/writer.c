@@ -27,6 +27,7 @@ struct packet_bytes {
 
 struct writing_domain {
 	uint16_t number;
+	uint64_t index;   /* of all that are written */
 	bool has_written; /* packets of events: from the second one on they have a verifier */
 	struct memtrace_encoder encoder;
 	struct memtrace_verifier verifier; /* before the packet's first event */
@@ -48,6 +49,8 @@ struct memtrace_writer {
 	struct writing_domain **domains;
 	uint64_t domain_count, domain_capacity;
 	uint64_t next_object; /* of no domain yet */
+	uint64_t *owners;     /* number of the domain that has each OBJECTS_AT_ONCE ids */
+	uint64_t owner_count, owner_capacity;
 	struct packet_bytes places_packet;
 };
 
@@ -175,17 +178,23 @@ void memtrace_writer_drop(struct memtrace_writer *w)
 		free(w->domains[i]);
 	}
 	free(w->domains);
+	free(w->owners);
 	trace_names_release(&w->names);
 	free(w);
 }
 
 /* Ids that follow each other are the domain's; it has none left. */
-static void take_objects(struct memtrace_writer *w, struct writing_domain *d)
+static enum hg_status take_objects(
+	struct memtrace_writer *w, struct writing_domain *d, struct hg_error *error)
 {
+	BASE_TRY(base_grow(
+		&w->owners, w->owner_count, &w->owner_capacity, sizeof(*w->owners), error));
+	w->owners[w->owner_count++] = d->index;
 	uint64_t count = w->info.version >= WITH_DOMAIN ? OBJECTS_AT_ONCE : UINT64_MAX;
 	d->first_object = d->next_object = w->next_object;
 	d->end_of_objects = count == UINT64_MAX ? count : w->next_object + count;
 	w->next_object = d->end_of_objects;
+	return HG_OK;
 }
 
 static enum hg_status find_writing_domain(struct memtrace_writer *w, uint16_t number,
@@ -205,9 +214,9 @@ static enum hg_status find_writing_domain(struct memtrace_writer *w, uint16_t nu
 	if (!*domain)
 		return base_no_memory(error, sizeof(**domain));
 	(*domain)->number = number;
+	(*domain)->index = w->domain_count;
 	w->domains[w->domain_count++] = *domain;
-	take_objects(w, *domain);
-	return HG_OK;
+	return take_objects(w, *domain, error);
 }
 
 /* Locations that wait, in packets of their own, which have the time of the events' begin. */
@@ -298,7 +307,7 @@ enum hg_status memtrace_write_allocation(struct memtrace_writer *w, uint16_t num
 	BASE_TRY(begin_event(w, number, allocation->time, &d, error));
 	if (d->next_object == d->end_of_objects) {
 		BASE_TRY(flush_domain(w, d, error));
-		take_objects(w, d);
+		BASE_TRY(take_objects(w, d, error));
 		BASE_TRY(begin_event(w, number, allocation->time, &d, error));
 	}
 	BASE_TRY(memtrace_encode(&d->encoder, allocation->codes, allocation->depth, &common, code,
@@ -326,6 +335,10 @@ enum hg_status memtrace_write_end(struct memtrace_writer *w, uint16_t number,
 {
 	struct writing_domain *d;
 	BASE_TRY(begin_event(w, number, time, &d, error));
+	/* What happened to it before stands before this in the file. */
+	uint64_t chunk = w->info.version >= WITH_DOMAIN ? object / OBJECTS_AT_ONCE : 0;
+	if (chunk < w->owner_count && w->owners[chunk] != d->index)
+		BASE_TRY(flush_domain(w, w->domains[w->owners[chunk]], error));
 	put_event(&d->packet, kind == MEMTRACE_PROMOTION ? CODE_PROMOTION : CODE_COLLECTION, time);
 	put_vint(&d->packet, (int64_t)(d->next_object - 1 - object));
 	return HG_OK;

@@ -740,6 +740,8 @@ static void traces_that_are_missing(void **state)
 	assert_null(hg_trace_last_losses(NULL));
 	struct hg_trace_callers_options callers = {.size = 1};
 	assert_int_equal(hg_list_trace_callers(NULL, NULL, &tree), HG_ERROR_USAGE);
+	struct hg_trace_copy_options copy = {.size = sizeof(copy)};
+	assert_int_equal(hg_copy_trace(NULL, NULL, write_nothing, NULL), HG_ERROR_USAGE);
 	struct hg_trace_bands *bands;
 	assert_int_equal(hg_list_trace_bands(NULL, 9, 9, &bands), HG_ERROR_USAGE);
 	hg_trace_bands_release(NULL);
@@ -771,6 +773,9 @@ static void traces_that_are_missing(void **state)
 	assert_usage(hg_list_trace_bands(trace, 0, 0, &bands));
 	assert_usage(hg_list_trace_bands(trace, 10001, 0, &bands));
 	assert_null(bands);
+	assert_usage(hg_copy_trace(trace, NULL, NULL, NULL));
+	assert_usage(hg_copy_trace(trace, &copy, write_nothing, NULL));
+	assert_int_equal(hg_copy_trace(trace, NULL, write_nothing, NULL), HG_ERROR_OUTPUT);
 	filter.size = 1;
 	assert_usage(hg_trace_set_filter(trace, &filter));
 	assert_int_equal(hg_trace_set_filter(trace, NULL), HG_OK);
