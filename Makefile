@@ -47,7 +47,7 @@ programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reac
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
-BENCHES := bench machine retype types
+BENCHES := bench gentrace machine retype types
 
 static_lib = $(BUILD)/libheapgraph.a
 # The library as its parts, for the command, tests and benches, which know more of it than users.
@@ -72,7 +72,7 @@ run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile lint asan fuzz run-fuzzers format install clean
+.PHONY: all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -94,6 +94,7 @@ help:
 	@echo 'make bench      measure speed and memory (some minutes)'
 	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
 	@echo 'make bench-hostile  cores made to be slow to read, 100 MB each (half an hour)'
+	@echo 'make bench-trace  reading of traces beside sha256sum (some minutes, 1 GB)'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
@@ -271,6 +272,9 @@ bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 
 bench-hostile: $(BUILD)/heapgraph
 	$(Q)bench/hostile $(BUILD)
+
+bench-trace: $(BUILD)/heapgraph $(BUILD)/bench/gentrace
+	$(Q)bench/trace $(BUILD)
 
 bench: $(BUILD)/gendump $(BUILD)/heapgraph $(BENCHES:%=$(BUILD)/bench/%)
 	$(Q)bench/run $(BUILD)
