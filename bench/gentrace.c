@@ -45,8 +45,8 @@ static size_t places_of_code(void *data, uint64_t code, const struct memtrace_pl
 		snprintf(names[i][0], sizeof(names[i][0]), "src/part%" PRIu64 ".ml", file);
 		snprintf(names[i][1], sizeof(names[i][1]), "Part%" PRIu64 ".work_%" PRIu64, file,
 			function);
-		found[i] = (struct memtrace_place){names[i][0], names[i][1],
-			(uint32_t)(code / 16 % 1000), 4, 40};
+		found[i] = (struct memtrace_place){
+			names[i][0], names[i][1], (uint32_t)(code / 16 % 1000), 4, 40};
 	}
 	*places = found;
 	return count;
@@ -145,8 +145,8 @@ int main(int argc, char **argv)
 		.host = "here",
 		.parameters = "",
 		.context = ""};
-	struct stacks stacks = {.most_depth = strtoull(argv[2], NULL, 10),
-		.count = strtoull(argv[4], NULL, 10)};
+	struct stacks stacks = {
+		.most_depth = strtoull(argv[2], NULL, 10), .count = strtoull(argv[4], NULL, 10)};
 	struct memtrace_writer *writer;
 	struct hg_error error;
 	FILE *out = fopen(argv[6], "wb");

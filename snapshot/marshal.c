@@ -14,13 +14,15 @@
  * so 0 is free to mean absent), 10 an encoded item (the rest is its offset in the data).
  */
 #define ITEM_BITS 2u
-#define MAX_DATA (UINT64_C(1) << 29) /* so that numbers of cells have 30 bits too */
+#define MAX_DATA ((UINT64_C(1) << 30) - 1)
+#define MAX_CELLS ((UINT64_C(1) << 30) - 1)
 #define MAX_FIELDS ((UINT64_C(1) << 24) - 2)
 
 #define MAGIC_STANDARD 0x8495A6BEu
 #define MAGIC_IDS_01 0x00000042u
-#define MAGIC_IDS_02 0x8495A6BFu /* the format for big values of later OCaml has the same */
+#define MAGIC_IDS_02 0x8495A6BFu /* and of big headers, where 0 follows: no value has 0 bytes */
 #define HEADER_BYTES 20u
+#define BIG_HEADER_BYTES 32u
 #define ID_BYTES 3u
 
 /* What extern.c calls CODE_*. */
@@ -45,6 +47,9 @@ enum {
 	CODE_INFIX_POINTER,
 	CODE_CUSTOM,
 	CODE_BLOCK64,
+	CODE_SHARED64,
+	CODE_STRING64,
+	CODE_CUSTOM_FIXED = 0x19,
 	CODE_SMALL_STRING = 0x20,
 	CODE_SMALL_INT = 0x40,
 	CODE_SMALL_BLOCK = 0x80
@@ -89,7 +94,7 @@ static enum hg_status decode_int(
 static enum hg_status decode_payload(
 	struct base_cursor *c, bool ids, unsigned unit, struct item *item, struct hg_error *error)
 {
-	if ((ids && !base_cursor_skip(c, ID_BYTES)) ||
+	if ((ids && !base_cursor_skip(c, ID_BYTES)) || item->count > base_cursor_left(c) ||
 		!base_cursor_bytes(c, item->count * unit, &item->bytes))
 		return cut_marshal(c, error);
 	return HG_OK;
@@ -194,12 +199,16 @@ static const struct form {
 	[CODE_INFIX_POINTER] = {INFIX, 4, false},    /* offset in the closure, which follows */
 	[CODE_CUSTOM] = {CUSTOM, 0, false},
 	[CODE_BLOCK64] = {BLOCK, 8, false},
+	[CODE_SHARED64] = {SHARED, 8, false},
+	[CODE_STRING64] = {STRING, 8, false},
+	[CODE_CUSTOM_FIXED] = {CUSTOM, 0, false}, /* of integers: the same bytes as before */
 };
 
 static enum hg_status decode_rare(
 	struct base_cursor *c, bool ids, uint8_t code, struct item *item, struct hg_error *error)
 {
-	if (code >= sizeof(forms) / sizeof(forms[0]))
+	if (code >= sizeof(forms) / sizeof(forms[0]) ||
+		(code > CODE_STRING64 && code < CODE_CUSTOM_FIXED))
 		return base_corrupt(error, base_cursor_offset(c) - 1,
 			"code 0x%02x is not one of a marshalled value", code);
 	const struct form *form = &forms[code];
@@ -393,6 +402,7 @@ static enum hg_status read_items(struct reader *r)
 
 struct header {
 	uint64_t magic, data, objects, words32, words64;
+	bool big;
 };
 
 static bool is_magic(uint64_t number)
@@ -407,15 +417,34 @@ bool snap_marshal_begins(const uint8_t *bytes, size_t size)
 	return base_cursor_be(&cursor, 4, &magic) && is_magic(magic);
 }
 
+/* The numbers, as they stand there; the cursor has as many bytes as a small header. */
+static bool read_header_numbers(struct base_cursor *c, struct header *h)
+{
+	uint64_t *small[] = {&h->data, &h->objects, &h->words32, &h->words64};
+	uint64_t *big[] = {&h->data, &h->objects, &h->words64};
+	struct base_cursor behind = *c;
+	uint64_t zero;
+	base_cursor_be(c, 4, &h->magic);
+	h->big = h->magic == MAGIC_IDS_02 && base_cursor_skip(&behind, 4) &&
+		 base_cursor_be(&behind, 4, &zero) && zero == 0;
+	if (!h->big) {
+		for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++)
+			base_cursor_be(c, 4, small[i]);
+		return true;
+	}
+	*c = behind;
+	for (size_t i = 0; i < sizeof(big) / sizeof(big[0]); i++)
+		if (!base_cursor_be(c, 8, big[i]))
+			return false;
+	return true;
+}
+
 static enum hg_status read_header(struct base_cursor *c, struct header *h, struct hg_error *error)
 {
-	uint64_t offset = base_cursor_offset(c);
-	uint64_t *numbers[] = {&h->magic, &h->data, &h->objects, &h->words32, &h->words64};
-	if (base_cursor_left(c) < HEADER_BYTES)
-		return base_corrupt(error, offset, "%zu bytes are too few for a marshalled value",
-			base_cursor_left(c));
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		base_cursor_be(c, 4, numbers[i]);
+	uint64_t offset = base_cursor_offset(c), left = base_cursor_left(c);
+	if (left < HEADER_BYTES || !read_header_numbers(c, h))
+		return base_corrupt(error, offset, "%llu bytes are too few for a marshalled value",
+			(unsigned long long)left);
 	if (!is_magic(h->magic))
 		return base_corrupt(error, offset, "0x%08x is not the magic of a marshalled value",
 			(unsigned)h->magic);
@@ -434,6 +463,38 @@ static enum hg_status read_header(struct base_cursor *c, struct header *h, struc
 	return HG_OK;
 }
 
+enum hg_status snap_marshal_skip(struct base_cursor *cursor, struct hg_error *error)
+{
+	struct base_cursor c = *cursor;
+	struct header h;
+	BASE_TRY(read_header(&c, &h, error));
+	base_cursor_skip(&c, h.data);
+	*cursor = c;
+	return HG_OK;
+}
+
+bool snap_marshal_is_cut(struct base_cursor at)
+{
+	struct header h;
+	return base_cursor_left(&at) < HEADER_BYTES || !read_header_numbers(&at, &h) ||
+	       (is_magic(h.magic) && h.data > base_cursor_left(&at));
+}
+
+bool snap_marshal_first_double(struct base_cursor at, double *out)
+{
+	struct header h;
+	struct item item;
+	struct snap_marshal m = {0};
+	if (read_header(&at, &h, NULL) != HG_OK)
+		return false;
+	m.data = (struct base_cursor){at.start, at.next, at.next + h.data};
+	m.ids = !h.big && h.magic != MAGIC_STANDARD;
+	if (decode(&at, m.ids, &item, NULL) != HG_OK || item.kind != BLOCK || !item.count)
+		return false;
+	const uint32_t offset = (uint32_t)(at.next - m.data.next);
+	return snap_marshal_double(&m, (struct snap_value){offset << ITEM_BITS | 2}, 0, out);
+}
+
 /* Room for what the header promises; larger values are refused when they come to light. */
 static enum hg_status prepare(struct reader *r, const struct header *h, struct base_pool *pool)
 {
@@ -443,6 +504,9 @@ static enum hg_status prepare(struct reader *r, const struct header *h, struct b
 	 */
 	uint64_t cells = h->words64 < 2 * h->data ? h->words64 : 2 * h->data;
 	void *memory;
+	if (cells > MAX_CELLS - 1)
+		return base_fail(r->error, HG_ERROR_LIMIT, base_cursor_offset(&r->data),
+			"a marshalled value of %llu words is too large", (unsigned long long)cells);
 	BASE_TRY(base_pool_alloc(pool, cells + 1, sizeof(uint32_t), &memory, r->error));
 	r->cells = memory;
 	r->cells_used = 1;
@@ -482,7 +546,7 @@ enum hg_status snap_marshal_read(struct base_cursor *cursor, struct base_pool *p
 	struct reader r = {
 		.data = {c.start, c.next, c.next + h.data},
 		.first = c.next,
-		.ids = h.magic != MAGIC_STANDARD,
+		.ids = !h.big && h.magic != MAGIC_STANDARD,
 		.error = error,
 	};
 	enum hg_status status = read_all(&r, &h, offset, pool);
@@ -495,6 +559,7 @@ enum hg_status snap_marshal_read(struct base_cursor *cursor, struct base_pool *p
 		.objects = (uint32_t)h.objects,
 		.offset = offset,
 		.cells = r.cells,
+		.cell_count = r.cells_used,
 		.data = {c.start, r.first, r.data.end},
 		.ids = r.ids,
 	};

@@ -1,7 +1,8 @@
 /*
- * Values written by OCaml's Marshal, as far as compilers and dumpers of the memprof line write
- * them: .prof, .locations, process_info, .cmt.  Three dialects, told apart by the magic number: the
- * standard one, and two whose blocks carry a location id (which is skipped).
+ * Values written by OCaml's Marshal, as far as compilers, dumpers of the memprof line and Spacetime
+ * write them: .prof, .locations, process_info, .cmt, series.  Three dialects, told apart by the
+ * magic number: the standard one, with small and big headers, and two whose blocks carry a location
+ * id (which is skipped).
  *
  * A value is kept as one array of 32-bit cells: every block is a header cell and a cell per field.
  * Strings, numbers that do not fit a cell, floats and custom blocks stay where they are in the file
@@ -31,6 +32,7 @@ struct snap_marshal {
 	uint32_t objects; /* blocks with fields, strings, floats and custom blocks */
 	uint64_t offset;  /* of the header in the file, for messages */
 	const uint32_t *cells;
+	uint64_t cell_count;
 	struct base_cursor data; /* of the encoded items; start is the start of the file */
 	bool ids;                /* blocks carry location ids */
 };
@@ -40,16 +42,34 @@ bool snap_marshal_begins(const uint8_t *bytes, size_t size);
 
 /*
  * Reads one value, header and data, and leaves the cursor after it.  HG_ERROR_INPUT with the
- * offset of the first contradiction; HG_ERROR_LIMIT for more than 512 MiB of data or 2^24 - 2
+ * offset of the first contradiction; HG_ERROR_LIMIT for a GiB of data or as many words, or 2^24 - 2
  * fields in one block.  Cells come from 'pool'; they and what is needed while reading stay below 24
  * bytes per byte of data, about 3 for values that occur.
  */
 enum hg_status snap_marshal_read(struct base_cursor *cursor, struct base_pool *pool,
 	struct snap_marshal *out, struct hg_error *error);
 
+/* Leaves the cursor after a value, without a look at its data. */
+enum hg_status snap_marshal_skip(struct base_cursor *cursor, struct hg_error *error);
+/* Whether a value begins here whose end is not there any more. */
+bool snap_marshal_is_cut(struct base_cursor at);
+/* The float that is the first field of a block, of which nothing else is read. */
+bool snap_marshal_first_double(struct base_cursor at, double *out);
+
 static inline bool snap_value_absent(struct snap_value value)
 {
 	return value.bits == 0;
+}
+
+/* Of a block with fields: where its header is among the cells, below snap_marshal_cells(). */
+static inline uint32_t snap_marshal_cell(struct snap_value value)
+{
+	return value.bits >> 2;
+}
+
+static inline uint64_t snap_marshal_cells(const struct snap_marshal *m)
+{
+	return m->cell_count;
 }
 
 /* Physical equality. */

@@ -23,7 +23,9 @@ static void say_what_was_lost(const char *path, const struct hg_trace_losses *lo
 enum hg_status cli_report_trace_info(struct cli_run *run, struct rep_trace_context *context)
 {
 	(void)run;
-	return rep_trace_info(context);
+	return hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME
+		       ? rep_trace_series(context)
+		       : rep_trace_info(context);
 }
 
 enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report)

@@ -19,14 +19,17 @@ const struct cli_verb cli_verb_trace_dump = {
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "every event of a memtrace trace, a line for each",
+	.summary = "all of a trace or series as text, a line for each event",
 	.description =
 		"Time in microseconds, number of the block, and what happened; of allocations "
 		"samples, length in words, domain, how many frames are those of the backtrace "
 		"before, and the backtrace, outermost first.  This is the text that memtrace's "
 		"own dump_trace prints, to the byte.  With --hide, an allocation whose own place "
 		"is "
-		"hidden ends with '(hidden)'.",
+		"hidden ends with '(hidden)'.  Of a series of Spacetime: snapshots, and every "
+		"node, "
+		"call and allocation point with its backtrace, innermost first, as addresses; "
+		"at last the places of these.  Filters are for traces of memtrace.",
 	.tables = tables,
 	.run = run_trace_dump,
 };

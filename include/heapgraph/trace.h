@@ -17,7 +17,7 @@ struct hg_trace_options {
 	bool strict; /* what is damaged is HG_ERROR_INPUT, and not left out */
 };
 
-/* Whether a file begins like a profile over time; false too if it cannot be read. */
+/* Whether a file begins like a trace or a series; false too if it cannot be read. */
 HG_API bool hg_is_trace(struct hg_session *session, const char *path);
 
 /* The file stays mapped until the trace is closed; a trace belongs to its session. */
@@ -37,14 +37,21 @@ struct hg_trace_losses {
 	uint64_t recovered_places;   /* locations that long lines spoilt */
 	uint64_t suspect_backtraces; /* after a loss, until it was sure that they are right */
 	uint64_t unverified_packets; /* whose backtraces are not as they were written */
-	const char *first;           /* of all these, in words; NULL: nothing is lost */
+	/* of series */
+	uint64_t unknown_nodes;  /* of calls, whose fields could not be told apart */
+	uint64_t damaged_nodes;  /* that lead nowhere, or to where they must not */
+	uint64_t damaged_values; /* snapshots and tries that could not be read */
+	const char *first;       /* of all these, in words; NULL: nothing is lost */
 	uint64_t first_offset;
 };
 
 /* Words are 'word_bytes' bytes; samples stand for words. */
+enum hg_trace_format { HG_TRACE_MEMTRACE, HG_TRACE_SPACETIME };
+
 struct hg_trace_info {
 	const char *path;
-	unsigned version; /* of the format */
+	enum hg_trace_format format; /* of Spacetime nothing else is told here: spacetime.h */
+	unsigned version;            /* of the format */
 	uint64_t file_bytes;
 	const char *executable, *host, *parameters, *context; /* "" if not known */
 	uint64_t pid;

@@ -17,6 +17,11 @@ enum hg_status query_trace_begin(struct hg_trace *trace, void *out)
 	if (!out)
 		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
 			"no place for the result");
+	if (!trace->reader)
+		return query_trace_failed(trace,
+			base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+				"this is answered for traces of memtrace alone, and the file is a "
+				"series of Spacetime"));
 	return memtrace_rewind(trace->reader, &trace->session->error);
 }
 
@@ -96,8 +101,8 @@ static size_t read_beginning(const char *path, uint8_t *bytes, size_t size)
 bool hg_is_trace(struct hg_session *session, const char *path)
 {
 	uint8_t bytes[32];
-	return session && path &&
-	       memtrace_begins(bytes, read_beginning(path, bytes, sizeof(bytes)));
+	size_t size = session && path ? read_beginning(path, bytes, sizeof(bytes)) : 0;
+	return memtrace_begins(bytes, size) || spacetime_begins(bytes, size);
 }
 
 static void fill_trace_header(struct hg_trace *trace)
@@ -124,13 +129,31 @@ static enum hg_status open_trace_file(struct hg_trace *trace, const char *path, 
 	if (!trace->path)
 		return base_no_memory(error, strlen(path));
 	BASE_TRY(base_file_open(&trace->file, path, &trace->session->unpack, error));
-	enum hg_status status =
-		memtrace_open(&trace->reader, trace->file.bytes, trace->file.size, strict, error);
+	const uint8_t *bytes = trace->file.bytes;
+	size_t size = trace->file.size;
+	if (!size) {
+		base_file_close(&trace->file);
+		return query_trace_failed(trace,
+			base_corrupt(error, HG_NO_OFFSET,
+				"the file is empty: that is what a program leaves that is killed "
+				"early under Spacetime"));
+	}
+	bool is_series = spacetime_begins(bytes, size);
+	trace->strict = strict;
+	enum hg_status status = is_series
+					? spacetime_open(&trace->series, bytes, size, strict, error)
+					: memtrace_open(&trace->reader, bytes, size, strict, error);
 	if (status != HG_OK) {
 		base_file_close(&trace->file);
 		return query_trace_failed(trace, status);
 	}
-	fill_trace_header(trace);
+	if (is_series)
+		trace->header = (struct hg_trace_info){.path = trace->path,
+			.format = HG_TRACE_SPACETIME,
+			.file_bytes = size,
+			.word_bytes = 8};
+	else
+		fill_trace_header(trace);
 	return HG_OK;
 }
 
@@ -180,6 +203,9 @@ enum hg_status hg_trace_set_filter(struct hg_trace *trace, const struct hg_trace
 	base_error_clear(error);
 	if (filter && filter->size < sizeof(filter->size))
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no filter");
+	if (filter && !trace->reader)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"a series of Spacetime has no filters");
 	return query_filter_set(&trace->filter, filter, error);
 }
 
@@ -188,6 +214,8 @@ void hg_trace_close(struct hg_trace *trace)
 	if (!trace)
 		return;
 	memtrace_close(trace->reader);
+	spacetime_close(&trace->series);
+	base_pool_release(&trace->series_pool);
 	trace_names_release(&trace->names);
 	query_filter_release(&trace->filter);
 	base_file_close(&trace->file);

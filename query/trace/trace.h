@@ -8,12 +8,17 @@
 #include "base/session.h"
 #include "query/trace/filter.h"
 #include "trace/memtrace/reader.h"
+#include "trace/spacetime/series.h"
 
 struct hg_trace {
 	struct hg_session *session;
 	char *path;
 	struct base_file file;
-	struct memtrace *reader;
+	struct memtrace *reader; /* NULL: it is a series */
+	struct spacetime_series series;
+	struct hg_spacetime_info *series_info; /* made when first asked for */
+	struct base_pool series_pool;          /* of that */
+	bool strict;
 	struct hg_trace_info header, info;
 	struct hg_trace_losses losses;
 	struct trace_names names;   /* in results, which may outlive what they were made with */
@@ -21,7 +26,8 @@ struct hg_trace {
 	bool described;
 };
 
-/* HG_ERROR_USAGE unless there is a trace and a place for the result, which is set to NULL. */
+/* HG_ERROR_USAGE unless there is a trace of memtrace and a place for the result, which is set to
+ * NULL. */
 enum hg_status query_trace_begin(struct hg_trace *trace, void *out);
 
 /* Names the file and returns the status. */

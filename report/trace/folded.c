@@ -14,7 +14,9 @@ static bool write_to_stream(void *data, const char *bytes, size_t length)
 
 enum hg_status rep_trace_dump(struct rep_trace_context *context, FILE *stream)
 {
-	enum hg_status status = hg_dump_trace(context->trace, write_to_stream, stream);
+	enum hg_status status = hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME
+					? hg_dump_spacetime(context->trace, write_to_stream, stream)
+					: hg_dump_trace(context->trace, write_to_stream, stream);
 	if (status != HG_OK)
 		return rep_trace_failed(context, status);
 	const struct hg_trace_losses *losses = hg_trace_last_losses(context->trace);

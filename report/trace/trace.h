@@ -19,6 +19,8 @@ struct rep_trace_context {
 
 /* What the file is, and its totals. */
 enum hg_status rep_trace_info(struct rep_trace_context *context);
+/* The same of a series of Spacetime. */
+enum hg_status rep_trace_series(struct rep_trace_context *context);
 
 /* Locations or functions by what they allocate; limit 0 shows all. */
 enum hg_status rep_trace_rows(

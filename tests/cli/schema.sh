@@ -72,6 +72,9 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_tree trace callers $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree --from allocation $fixtures/memtrace/$trace.ctf
 done
+for series in p1-4.04.2 p12-4.11.1; do
+	written trace_info_series trace info $fixtures/spacetime/$series.spacetime.zst
+done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"
 

@@ -117,7 +117,7 @@ check 'the first packet cut short: said' grep -q 'ends within its first packet' 
 : >"$work/empty.ctf"
 check_run 'an empty file' 3 trace info "$work/empty.ctf"
 check_run 'no trace' 3 trace info $tiny
-check 'no trace: said' grep -q 'not a memtrace trace' "$work/err"
+check 'no trace: said' grep -q 'neither a trace of memtrace' "$work/err"
 { head -c 28 $traces/trees-1e-6.ctf; printf '\t\0'; tail -c +31 $traces/trees-1e-6.ctf; } >"$work/v9.ctf"
 check_run 'a version that is not known' 3 trace info "$work/v9.ctf"
 check 'a version that is not known: both are named' grep -q 'version 9: versions 1 to 3' "$work/err"

@@ -295,6 +295,69 @@ def traces():
     yield "lost-packet", b"\0" + trees[:202] + trees[405:]
 
 
+class Series:
+    """Values of Marshal, one after the other; blocks are lists that begin with their tag."""
+
+    def __init__(self, counts):
+        self.data = b""
+        self.value(b"\3" + struct.pack(">Q", counts << 48 | 0xace00ace))
+
+    def encode(self, value):
+        if isinstance(value, bytes):
+            return value
+        if isinstance(value, int):
+            return bytes([0x40 + value]) if 0 <= value < 64 else b"\3" + struct.pack(">q", value)
+        if isinstance(value, float):
+            self.objects += 1
+            return b"\x0c" + struct.pack("<d", value)
+        if isinstance(value, str):
+            self.objects += 1
+            return bytes([0x20 + len(value)]) + value.encode()
+        self.objects += 1
+        self.words += len(value)
+        head = bytes([0x80 + value[0] + 16 * (len(value) - 1)]) if len(value) < 9 else \
+            b"\x08" + struct.pack(">I", (len(value) - 1) << 10 | value[0])
+        return head + b"".join(self.encode(field) for field in value[1:])
+
+    def value(self, value):
+        self.objects = self.words = 0
+        data = self.encode(value)
+        if self.data and b"_j" in data:
+            self.objects += data.count(b"_j")
+        self.data += struct.pack(">5I", 0x8495A6BE, len(data), self.objects, self.words, self.words) + data
+
+
+def address(number):
+    return b"\x19_j\0" + struct.pack(">q", number)
+
+
+def spacetimes():
+    """A function that calls itself, C and what a closure holds, and allocates; a node with a hole."""
+    def point(annotation, index):
+        return (annotation << 38 | index + 1 << 10 | 0x3F9) >> 1
+    parts = [[0, address(0x401001), address(0x401000)], [1, address(0x401002)], [2, address(0x401003)]]
+    shape = 0
+    for part in reversed(parts):
+        shape = [0, part, shape]
+    location = [0, 0, "a.ml", 3, 1, 9]
+    for counts in 0, 1:
+        for hole in 0, 1:
+            words = [0x401001 >> 1, b"\4\1", 0] + [0] * counts
+            words += [[1, (0x5001 << 2 | 3) >> 1, 0, 4, 0, [1, (0x5002 << 2 | 1) >> 1, point(2, 1), 7, 0, 0]]]
+            words += [0] * hole
+            words += [point(1, len(words)), 40, 0]
+            s = Series(counts)
+            s.value(2), s.value("begun"), s.value(0.5)
+            s.value(0), s.value([0, 1.5, [0] + [5] * 9, [0, 1, 2, 40], 47, 40, [0, 1, 40, 0]])
+            s.value(1), s.value(2.5)
+            s.value([0, [0, address(0x401003), [0, location, 0]], 0])
+            s.value([0, [0, address(0x401000), shape], 0])
+            s.value(1), s.value([0] + words), s.value(0)
+            yield "counts%d-hole%d" % (counts, hole), b"\0" + s.data
+            yield "counts%d-hole%d-strict" % (counts, hole), b"\1" + s.data
+            yield "counts%d-hole%d-cut" % (counts, hole), b"\0" + s.data[:-60]
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
     for name, flags, memory, data in snapshots():
@@ -313,6 +376,8 @@ def main():
         write(os.path.join(folder, "baseline"), name, data)
     for name, data in traces():
         write(os.path.join(folder, "memtrace"), name, data)
+    for name, data in spacetimes():
+        write(os.path.join(folder, "spacetime"), name, data)
 
 
 if __name__ == "__main__":

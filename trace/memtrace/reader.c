@@ -140,7 +140,8 @@ static enum hg_status read_first_packet(struct memtrace *trace, struct hg_error 
 			"memtrace trace that ends within its first packet: nothing of it can be "
 			"read");
 	if (found != MEMTRACE_PACKET && found != MEMTRACE_CUT)
-		return base_corrupt(error, 0, "not a memtrace trace");
+		return base_corrupt(
+			error, 0, "neither a trace of memtrace nor a series of Spacetime");
 	if (version == 0)
 		return base_corrupt(error, 28,
 			"memtrace trace of version 0, written by memtrace before its first release "

@@ -727,6 +727,10 @@ static void traces_that_are_missing(void **state)
 	assert_usage(hg_trace_open(session, TRACE, NULL, NULL));
 	assert_int_equal(hg_describe_trace(NULL, &info), HG_ERROR_USAGE);
 	assert_int_equal(hg_dump_trace(NULL, write_nothing, NULL), HG_ERROR_USAGE);
+	const struct hg_spacetime_info *series;
+	assert_int_equal(hg_describe_spacetime(NULL, &series), HG_ERROR_USAGE);
+	assert_null(series);
+	assert_int_equal(hg_dump_spacetime(NULL, write_nothing, NULL), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
 	struct hg_hotspots *hotspots;

@@ -1,0 +1,58 @@
+/*
+ * Of heapgraph.h: series of Spacetime, the profiler of OCaml 4.04 to 4.11.  A series is opened as a
+ * trace (hg_trace_open); it holds snapshots of the heap by place of allocation, events that the
+ * program named, and a trie of all calls with exact counts of what was allocated.
+ *
+ * What stands in a series is exact, but "live" is what no sweep had freed: garbage that was not
+ * reached yet counts, the minor heap does not.  Words include headers and have 8 bytes.
+ */
+#ifndef HEAPGRAPH_SPACETIME_H
+#define HEAPGRAPH_SPACETIME_H
+
+#include "heapgraph/trace.h"
+
+/* A snapshot or an event, in the order of the file. */
+struct hg_spacetime_moment {
+	bool is_event;
+	double time; /* CPU seconds of the process, unless the program gave a time of its own */
+	const char *name; /* of events */
+
+	/* of snapshots */
+	bool readable;          /* else all that follows is 0 */
+	uint64_t blocks, words; /* not freed yet, where the place of allocation is known */
+	uint64_t scanned;       /* words, known or not */
+	uint64_t allocated;     /* words since the start */
+	uint64_t places;        /* allocation points that have anything alive */
+	uint64_t minor_words, promoted_words, major_words;
+	uint64_t minor_collections, major_collections, heap_words, heap_chunks, compactions,
+		top_heap_words;
+};
+
+struct hg_spacetime_info {
+	const char *path;
+	uint64_t file_bytes;
+	const char *compiler; /* the versions of OCaml that write such a series */
+	bool call_counts;
+	const struct hg_spacetime_moment *moments;
+	uint64_t moment_count, snapshot_count, event_count;
+
+	bool complete;     /* the program ended by itself: all that follows is known */
+	double close_time; /* CPU seconds */
+	uint64_t tries, frames, shapes;
+	uint64_t nodes, calls, points; /* points: of allocation, that were reached */
+	uint64_t allocated;            /* words, of all points */
+	uint64_t deepest;              /* frames of the deepest backtrace */
+	uint64_t repaired; /* nodes that OCaml 4.11 wrote with parts missing, put in order */
+	/* What must agree and does not: entries and their sum, totals that fall, places unknown. */
+	uint64_t contradictions;
+	struct hg_trace_losses losses;
+};
+
+/* Reads all of the file.  The result belongs to the trace. */
+HG_API enum hg_status hg_describe_spacetime(
+	struct hg_trace *trace, const struct hg_spacetime_info **info);
+
+/* Every snapshot, node, call and allocation point, a line for each; backtraces innermost first. */
+HG_API enum hg_status hg_dump_spacetime(struct hg_trace *trace, hg_write_fn *write, void *data);
+
+#endif

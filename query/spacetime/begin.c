@@ -1,0 +1,65 @@
+/* What answers about series have in common. */
+#include "query/spacetime/spacetime.h"
+
+#include <string.h>
+
+enum hg_status query_spacetime_begin(struct hg_trace *trace, void *out)
+{
+	void *none = NULL;
+	if (out)
+		memcpy(out, &none, sizeof(none));
+	if (!trace)
+		return HG_ERROR_USAGE;
+	base_error_clear(&trace->session->error);
+	if (!out)
+		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no place for the result");
+	if (trace->reader)
+		return query_trace_failed(trace,
+			base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+				"this is answered for series of Spacetime alone, and the file is a "
+				"trace of memtrace"));
+	trace->losses = (struct hg_trace_losses){.cut_bytes = trace->series.lost_bytes,
+		.first = trace->series.lost,
+		.first_offset = trace->series.lost_offset};
+	return HG_OK;
+}
+
+static void note_series_loss(struct hg_trace *trace, uint64_t offset, const char *what)
+{
+	if (trace->losses.first)
+		return;
+	trace->losses.first = what;
+	trace->losses.first_offset = offset;
+}
+
+enum hg_status query_spacetime_skip(
+	struct hg_trace *trace, enum hg_status status, uint64_t offset, const char *what)
+{
+	if (status != HG_ERROR_INPUT || trace->strict)
+		return status;
+	trace->losses.damaged_values++;
+	note_series_loss(trace, offset, what);
+	base_error_clear(&trace->session->error);
+	return HG_OK;
+}
+
+enum hg_status query_spacetime_note_walk(struct hg_trace *trace, const struct spacetime_walk *walk)
+{
+	const char *what = walk->damaged ? "a node of calls that leads nowhere"
+					 : "a node of calls whose fields are not known";
+	trace->losses.unknown_nodes = walk->misfits;
+	trace->losses.damaged_nodes = walk->damaged;
+	if (!walk->misfits && !walk->damaged)
+		return HG_OK;
+	note_series_loss(trace, HG_NO_OFFSET, what);
+	return trace->strict ? base_corrupt(&trace->session->error, HG_NO_OFFSET, "%s", what)
+			     : HG_OK;
+}
+
+enum hg_status query_spacetime_end(struct hg_trace *trace, struct hg_trace_losses *losses)
+{
+	enum hg_status status = base_file_check(&trace->file, trace->path, &trace->session->error);
+	*losses = trace->losses;
+	return status;
+}

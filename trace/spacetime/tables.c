@@ -1,0 +1,185 @@
+/* Frames and shapes, lists in the order of a hash table; of what comes twice the later one counts.
+ */
+#include "trace/spacetime/tables.h"
+
+#include "base/grow.h"
+
+static enum hg_status wrong_table(
+	const struct snap_marshal *m, const char *what, struct hg_error *error)
+{
+	return base_corrupt(error, m->offset, "a table of %s that is not one of Spacetime", what);
+}
+
+static bool table_address(const struct snap_marshal *m, struct snap_value value, uint64_t *address)
+{
+	char kind;
+	int64_t number;
+	if (!snap_marshal_custom(m, value, &kind, &number) || kind != 'j')
+		return false;
+	*address = (uint64_t)number;
+	return true;
+}
+
+static bool is_cell(const struct snap_marshal *m, struct snap_value list)
+{
+	return snap_marshal_size(m, list) == 2 && snap_marshal_tag(m, list) == 0;
+}
+
+static bool read_location_fields(const struct snap_marshal *m, struct snap_value value,
+	struct spacetime_location *location, struct snap_value *file)
+{
+	enum { IS_RAISE, FILE_NAME, LINE, START, END, FIELDS };
+	int64_t is_raise;
+	*location = (struct spacetime_location){.known = snap_marshal_size(m, value) == FIELDS};
+	if ((!location->known && snap_marshal_size(m, value) != 1) ||
+		!snap_marshal_int(m, snap_marshal_field(m, value, IS_RAISE), &is_raise))
+		return false;
+	location->is_raise = is_raise != 0;
+	*file = snap_marshal_field(m, value, FILE_NAME);
+	return !location->known ||
+	       (snap_marshal_int(m, snap_marshal_field(m, value, LINE), &location->line) &&
+		       snap_marshal_int(m, snap_marshal_field(m, value, START), &location->start) &&
+		       snap_marshal_int(m, snap_marshal_field(m, value, END), &location->end));
+}
+
+static enum hg_status add_location_of_frame(struct spacetime_tables *tables,
+	const struct snap_marshal *m, struct snap_value value, struct hg_error *error)
+{
+	struct spacetime_location location;
+	struct snap_value file;
+	const uint8_t *bytes;
+	uint32_t length;
+	if (!read_location_fields(m, value, &location, &file))
+		return wrong_table(m, "frames", error);
+	if (location.known) {
+		if (!snap_marshal_string(m, file, &bytes, &length))
+			return wrong_table(m, "frames", error);
+		BASE_TRY(trace_names_add(&tables->files, bytes, length, &location.file, error));
+	}
+	BASE_TRY(base_grow(&tables->locations, tables->location_count, &tables->location_capacity,
+		sizeof(*tables->locations), error));
+	tables->locations[tables->location_count++] = location;
+	return HG_OK;
+}
+
+/* The file has them outermost first. */
+static void turn_locations_around(struct spacetime_tables *tables, uint64_t first)
+{
+	for (uint64_t i = first, j = tables->location_count; i + 1 < j; i++) {
+		struct spacetime_location other = tables->locations[--j];
+		tables->locations[j] = tables->locations[i];
+		tables->locations[i] = other;
+	}
+}
+
+static enum hg_status add_spacetime_frame(struct spacetime_tables *tables,
+	const struct snap_marshal *m, struct snap_value pair, struct hg_error *error)
+{
+	uint64_t address, first = tables->location_count;
+	struct snap_value slots = snap_marshal_field(m, pair, 1);
+	if (!is_cell(m, pair) || !table_address(m, snap_marshal_field(m, pair, 0), &address))
+		return wrong_table(m, "frames", error);
+	for (uint64_t seen = 0; !snap_marshal_is_int(m, slots); seen++) {
+		if (!is_cell(m, slots) || seen > m->objects ||
+			tables->location_count > (uint64_t)(m->data.end - m->data.start))
+			return wrong_table(m, "frames", error);
+		BASE_TRY(add_location_of_frame(tables, m, snap_marshal_field(m, slots, 0), error));
+		slots = snap_marshal_field(m, slots, 1);
+	}
+	turn_locations_around(tables, first);
+	BASE_TRY(base_map_set(&tables->frame_of, address, tables->frame_count, error));
+	BASE_TRY(base_grow(&tables->frames, tables->frame_count, &tables->frame_capacity,
+		sizeof(*tables->frames), error));
+	tables->frames[tables->frame_count++] = (struct spacetime_span){
+		(uint32_t)first, (uint32_t)(tables->location_count - first)};
+	return HG_OK;
+}
+
+static enum hg_status add_part_of_shape(struct spacetime_tables *tables,
+	const struct snap_marshal *m, struct snap_value value, struct hg_error *error)
+{
+	int tag = snap_marshal_tag(m, value);
+	struct spacetime_part part;
+	if (tag < SPACETIME_DIRECT || tag > SPACETIME_ALLOCATION ||
+		snap_marshal_size(m, value) != (tag == SPACETIME_DIRECT ? 2 : 1))
+		return wrong_table(m, "shapes", error);
+	part = (struct spacetime_part){.kind = (enum spacetime_part_kind)tag};
+	if (!table_address(m, snap_marshal_field(m, value, 0), &part.pc) ||
+		(part.kind == SPACETIME_DIRECT &&
+			!table_address(m, snap_marshal_field(m, value, 1), &part.callee)))
+		return wrong_table(m, "shapes", error);
+	BASE_TRY(base_grow(&tables->parts, tables->part_count, &tables->part_capacity,
+		sizeof(*tables->parts), error));
+	tables->parts[tables->part_count++] = part;
+	return HG_OK;
+}
+
+static enum hg_status add_spacetime_shape(struct spacetime_tables *tables,
+	const struct snap_marshal *m, struct snap_value pair, struct hg_error *error)
+{
+	uint64_t address, first = tables->part_count;
+	struct snap_value parts = snap_marshal_field(m, pair, 1);
+	if (!is_cell(m, pair) || !table_address(m, snap_marshal_field(m, pair, 0), &address))
+		return wrong_table(m, "shapes", error);
+	for (uint64_t seen = 0; !snap_marshal_is_int(m, parts); seen++) {
+		if (!is_cell(m, parts) || seen > m->objects ||
+			tables->part_count > (uint64_t)(m->data.end - m->data.start))
+			return wrong_table(m, "shapes", error);
+		BASE_TRY(add_part_of_shape(tables, m, snap_marshal_field(m, parts, 0), error));
+		parts = snap_marshal_field(m, parts, 1);
+	}
+	BASE_TRY(base_map_set(&tables->shape_of, address, tables->shape_count, error));
+	BASE_TRY(base_grow(&tables->functions, tables->shape_count, &tables->function_capacity,
+		sizeof(*tables->functions), error));
+	BASE_TRY(base_grow(&tables->shapes, tables->shape_count, &tables->shape_capacity,
+		sizeof(*tables->shapes), error));
+	tables->functions[tables->shape_count] = address;
+	tables->shapes[tables->shape_count++] =
+		(struct spacetime_span){(uint32_t)first, (uint32_t)(tables->part_count - first)};
+	return HG_OK;
+}
+
+typedef enum hg_status add_row_fn(struct spacetime_tables *tables, const struct snap_marshal *m,
+	struct snap_value row, struct hg_error *error);
+
+/* Sharing may make a short value a long table: rows are at most so many as there are bytes. */
+static enum hg_status read_table(const struct spacetime_series *series, uint64_t offset,
+	struct spacetime_tables *tables, add_row_fn *add, const char *what, struct hg_error *error)
+{
+	struct base_pool pool = {0};
+	struct snap_marshal m;
+	enum hg_status status = spacetime_value_at(series, offset, &pool, &m, error);
+	if (status == HG_OK) {
+		struct snap_value list = m.root;
+		for (uint64_t rows = 0; status == HG_OK && !snap_marshal_is_int(&m, list); rows++) {
+			if (!is_cell(&m, list) || rows > m.objects)
+				status = wrong_table(&m, what, error);
+			else
+				status = add(tables, &m, snap_marshal_field(&m, list, 0), error);
+			list = snap_marshal_field(&m, list, 1);
+		}
+	}
+	base_pool_release(&pool);
+	return status;
+}
+
+enum hg_status spacetime_read_tables(const struct spacetime_series *series,
+	struct spacetime_tables *tables, struct hg_error *error)
+{
+	*tables = (struct spacetime_tables){.call_counts = series->call_counts};
+	BASE_TRY(read_table(series, series->frames, tables, add_spacetime_frame, "frames", error));
+	return read_table(series, series->shapes, tables, add_spacetime_shape, "shapes", error);
+}
+
+void spacetime_tables_release(struct spacetime_tables *tables)
+{
+	trace_names_release(&tables->files);
+	base_map_release(&tables->frame_of);
+	base_map_release(&tables->shape_of);
+	free(tables->frames);
+	free(tables->locations);
+	free(tables->shapes);
+	free(tables->functions);
+	free(tables->parts);
+	*tables = (struct spacetime_tables){0};
+}
