@@ -47,7 +47,7 @@ programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reac
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
 fuzz_replays = $(FUZZ_TARGETS:%=$(BUILD)/tests/fuzz_replay_%)
 
-BENCHES := bench gentrace machine retype types
+BENCHES := bench genseries gentrace machine retype types
 
 static_lib = $(BUILD)/libheapgraph.a
 # The library as its parts, for the command, tests and benches, which know more of it than users.
@@ -273,7 +273,7 @@ bench-capture: $(BUILD)/heapgraph $(BUILD)/bench/bench
 bench-hostile: $(BUILD)/heapgraph
 	$(Q)bench/hostile $(BUILD)
 
-bench-trace: $(BUILD)/heapgraph $(BUILD)/bench/gentrace
+bench-trace: $(BUILD)/heapgraph $(BUILD)/bench/gentrace $(BUILD)/bench/genseries
 	$(Q)bench/trace $(BUILD)
 
 bench: $(BUILD)/gendump $(BUILD)/heapgraph $(BENCHES:%=$(BUILD)/bench/%)

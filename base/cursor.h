@@ -127,8 +127,11 @@ static inline bool base_cursor_be(struct base_cursor *c, unsigned bytes, uint64_
 	if (base_cursor_left(c) < bytes)
 		return false;
 	uint64_t v = 0;
-	for (unsigned i = 0; i < bytes; i++)
-		v = v << 8 | c->next[i];
+	if (base_cursor_left(c) >= 8 && bytes > 0)
+		v = __builtin_bswap64(base_load_u64le(c->next)) >> (64 - 8 * bytes);
+	else
+		for (unsigned i = 0; i < bytes; i++)
+			v = v << 8 | c->next[i];
 	c->next += bytes;
 	*out = v;
 	return true;

@@ -177,6 +177,14 @@ void base_file_sequential(const struct base_file *file)
 		madvise((void *)(uintptr_t)file->bytes, file->size, MADV_SEQUENTIAL);
 }
 
+void base_file_forget(const struct base_file *file, uint64_t end)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	/* What was decompressed is nowhere else. */
+	if (!file->compressed && end <= file->size)
+		madvise((void *)(uintptr_t)file->bytes, end / page * page, MADV_DONTNEED);
+}
+
 const char *base_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

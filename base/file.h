@@ -51,6 +51,9 @@ enum hg_status base_file_descriptor(
 /* Advice for the pages of the mapping: they are about to be read from start to end. */
 void base_file_sequential(const struct base_file *file);
 
+/* Advice too: a part from the start that has been read, and need not stay in memory. */
+void base_file_forget(const struct base_file *file, uint64_t end);
+
 /* What a path names, for messages: "directory", "FIFO", ...; NULL for a regular file. */
 enum hg_status base_file_kind(const char *path, const char **kind, struct hg_error *error);
 

@@ -154,11 +154,12 @@ int main(int argc, char **argv)
 		.info = &info, .write = write_bytes, .places = places_of_code, .data = out};
 	state = strtoull(argv[5], NULL, 10);
 	make_stacks(&stacks, strtoull(argv[3], NULL, 10));
-	if (!out || memtrace_writer_open(&writer, &options, &error) != HG_OK ||
-		write_events(writer, &stacks, strtoull(argv[1], NULL, 10)) != HG_OK ||
-		fclose(out) != 0) {
+	bool good = out && memtrace_writer_open(&writer, &options, &error) == HG_OK &&
+		    write_events(writer, &stacks, strtoull(argv[1], NULL, 10)) == HG_OK &&
+		    fclose(out) == 0;
+	free(stacks.codes);
+	free(stacks.depths);
+	if (!good)
 		fprintf(stderr, "gentrace: %s cannot be written\n", argv[6]);
-		return 1;
-	}
-	return 0;
+	return !good;
 }

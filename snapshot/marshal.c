@@ -568,11 +568,6 @@ enum hg_status snap_marshal_read(struct base_cursor *cursor, struct base_pool *p
 	return HG_OK;
 }
 
-static bool is_marshal_block(struct snap_value value)
-{
-	return (value.bits & 3) == 0 && value.bits != 0;
-}
-
 /* Decodes again what stayed in the file. */
 static bool item_of(const struct snap_marshal *m, struct snap_value value, struct item *out)
 {
@@ -581,53 +576,27 @@ static bool item_of(const struct snap_marshal *m, struct snap_value value, struc
 	       decode(&c, m->ids, out, NULL) == HG_OK;
 }
 
-bool snap_marshal_int(const struct snap_marshal *m, struct snap_value value, int64_t *out)
+bool snap_marshal_encoded_int(const struct snap_marshal *m, struct snap_value value, int64_t *out)
 {
 	struct item item;
-	if (value.bits & 1) {
-		*out = sign_extend(value.bits >> 1, 31);
-		return true;
-	}
 	if (!item_of(m, value, &item) || item.kind != INTEGER)
 		return false;
 	*out = item.number;
 	return true;
 }
 
-bool snap_marshal_is_int(const struct snap_marshal *m, struct snap_value value)
-{
-	int64_t ignored;
-	return snap_marshal_int(m, value, &ignored);
-}
-
-int snap_marshal_tag(const struct snap_marshal *m, struct snap_value value)
+int snap_marshal_encoded_tag(const struct snap_marshal *m, struct snap_value value)
 {
 	struct item item;
-	if (is_marshal_block(value))
-		return m->cells[value.bits >> ITEM_BITS] & 255;
 	if (!item_of(m, value, &item) || item.kind == INTEGER || item.kind == CODE)
 		return -1;
 	return item.tag;
 }
 
-uint32_t snap_marshal_size(const struct snap_marshal *m, struct snap_value value)
+uint32_t snap_marshal_encoded_size(const struct snap_marshal *m, struct snap_value value)
 {
 	struct item item;
-	if (is_marshal_block(value))
-		return m->cells[value.bits >> ITEM_BITS] >> 8;
 	return item_of(m, value, &item) && item.kind == DOUBLES ? (uint32_t)item.count : 0;
-}
-
-struct snap_value snap_marshal_field(
-	const struct snap_marshal *m, struct snap_value value, uint64_t index)
-{
-	struct snap_value absent = {0};
-	if (!is_marshal_block(value))
-		return absent;
-	uint32_t position = value.bits >> ITEM_BITS;
-	if (index >= m->cells[position] >> 8)
-		return absent;
-	return (struct snap_value){m->cells[position + 1 + index]};
 }
 
 bool snap_marshal_string(const struct snap_marshal *m, struct snap_value value,

@@ -61,6 +61,17 @@ static inline bool snap_value_absent(struct snap_value value)
 	return value.bits == 0;
 }
 
+static inline bool snap_value_is_zero(struct snap_value value)
+{
+	return value.bits == 1;
+}
+
+/* Blocks with fields are in cells; all else but small integers is decoded when asked for. */
+static inline bool snap_value_is_block(struct snap_value value)
+{
+	return (value.bits & 3) == 0 && value.bits != 0;
+}
+
 /* Of a block with fields: where its header is among the cells, below snap_marshal_cells(). */
 static inline uint32_t snap_marshal_cell(struct snap_value value)
 {
@@ -83,18 +94,50 @@ static inline bool snap_value_same(struct snap_value a, struct snap_value b)
  * false, 0 or absent.  So a chain of fields needs one check, at its end.
  */
 
-bool snap_marshal_is_int(const struct snap_marshal *m, struct snap_value value);
-bool snap_marshal_int(const struct snap_marshal *m, struct snap_value value, int64_t *out);
+bool snap_marshal_encoded_int(const struct snap_marshal *m, struct snap_value value, int64_t *out);
+
+static inline bool snap_marshal_int(
+	const struct snap_marshal *m, struct snap_value value, int64_t *out)
+{
+	if (!(value.bits & 1))
+		return snap_marshal_encoded_int(m, value, out);
+	*out = (int64_t)((uint64_t)value.bits << 32) >> 33;
+	return true;
+}
+
+static inline bool snap_marshal_is_int(const struct snap_marshal *m, struct snap_value value)
+{
+	int64_t ignored;
+	return snap_marshal_int(m, value, &ignored);
+}
 
 /* Tag of an object; -1 for integers, code pointers and absent. */
-int snap_marshal_tag(const struct snap_marshal *m, struct snap_value value);
+int snap_marshal_encoded_tag(const struct snap_marshal *m, struct snap_value value);
+
+static inline int snap_marshal_tag(const struct snap_marshal *m, struct snap_value value)
+{
+	return snap_value_is_block(value) ? (int)(m->cells[value.bits >> 2] & 255)
+					  : snap_marshal_encoded_tag(m, value);
+}
 
 /* Fields of a block, or numbers in a float array (1 for a float). */
-uint32_t snap_marshal_size(const struct snap_marshal *m, struct snap_value value);
+uint32_t snap_marshal_encoded_size(const struct snap_marshal *m, struct snap_value value);
+
+static inline uint32_t snap_marshal_size(const struct snap_marshal *m, struct snap_value value)
+{
+	return snap_value_is_block(value) ? m->cells[value.bits >> 2] >> 8
+					  : snap_marshal_encoded_size(m, value);
+}
 
 /* Absent past the end.  A pointer into a closure is answered by the closure. */
-struct snap_value snap_marshal_field(
-	const struct snap_marshal *m, struct snap_value value, uint64_t index);
+static inline struct snap_value snap_marshal_field(
+	const struct snap_marshal *m, struct snap_value value, uint64_t index)
+{
+	const uint32_t position = value.bits >> 2;
+	if (!snap_value_is_block(value) || index >= m->cells[position] >> 8)
+		return (struct snap_value){0};
+	return (struct snap_value){m->cells[position + 1 + index]};
+}
 
 /* The bytes lie in the file, without a NUL after them. */
 bool snap_marshal_string(const struct snap_marshal *m, struct snap_value value,

@@ -186,6 +186,7 @@ static enum hg_status describe_calls(struct spacetime_description *d)
 		return base_no_memory(d->error, d->met / 8);
 	for (uint64_t i = 0; i < 2 * series->thread_count; i++) {
 		bool any = false;
+		base_file_forget(&d->trace->file, series->tries[i]);
 		enum hg_status status =
 			spacetime_walk_trie(&d->walk, series, series->tries[i], &any);
 		BASE_TRY(query_spacetime_skip(

@@ -274,6 +274,7 @@ static enum hg_status dump_calls(struct series_dump *dump)
 	dump->tables = &tables;
 	if (status == HG_OK)
 		status = spacetime_walk_init(&dump->walk, &tables, dump_step, dump, dump->error);
+	dump->walk.unused = true;
 	if (status == HG_OK)
 		status = dump_tries(dump);
 	if (status == HG_OK)

@@ -133,7 +133,7 @@ static bool choose_gaps(const struct fit *fit, uint32_t *places)
 }
 
 bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_marshal *m,
-	struct snap_value node, const struct spacetime_span *shape, uint64_t *work,
+	struct snap_value node, const struct spacetime_shape *shape, uint64_t *work,
 	uint32_t *places)
 {
 	struct fit fit = {.tables = tables,
@@ -143,9 +143,7 @@ bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_mars
 		.count = shape->count,
 		.size = snap_marshal_size(m, node),
 		.work = work};
-	uint64_t need = NODE_HEAD;
-	for (uint32_t i = 0; i < fit.count; i++)
-		need += spacetime_part_words(tables, &fit.parts[i]);
+	const uint64_t need = NODE_HEAD + shape->words;
 	if (need > fit.size || *work > MOST_WORK ||
 		(fit.size - need + 1) * (fit.count + UINT64_C(1)) > MOST_CHOICES)
 		return false;

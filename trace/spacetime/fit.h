@@ -14,7 +14,7 @@
  * is what limits the time for a file that was made to take long.  False if they fit nowhere.
  */
 bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_marshal *m,
-	struct snap_value node, const struct spacetime_span *shape, uint64_t *work,
+	struct snap_value node, const struct spacetime_shape *shape, uint64_t *work,
 	uint32_t *places);
 
 #endif

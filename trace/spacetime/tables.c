@@ -110,6 +110,9 @@ static enum hg_status add_part_of_shape(struct spacetime_tables *tables,
 		return wrong_table(m, "shapes", error);
 	BASE_TRY(base_grow(&tables->parts, tables->part_count, &tables->part_capacity,
 		sizeof(*tables->parts), error));
+	BASE_TRY(base_grow(&tables->words, tables->part_count, &tables->word_capacity,
+		sizeof(*tables->words), error));
+	tables->words[tables->part_count] = (uint8_t)spacetime_part_words(tables, &part);
 	tables->parts[tables->part_count++] = part;
 	return HG_OK;
 }
@@ -133,9 +136,11 @@ static enum hg_status add_spacetime_shape(struct spacetime_tables *tables,
 		sizeof(*tables->functions), error));
 	BASE_TRY(base_grow(&tables->shapes, tables->shape_count, &tables->shape_capacity,
 		sizeof(*tables->shapes), error));
+	struct spacetime_shape shape = {(uint32_t)first, (uint32_t)(tables->part_count - first), 0};
+	for (uint64_t i = first; i < tables->part_count; i++)
+		shape.words += tables->words[i];
 	tables->functions[tables->shape_count] = address;
-	tables->shapes[tables->shape_count++] =
-		(struct spacetime_span){(uint32_t)first, (uint32_t)(tables->part_count - first)};
+	tables->shapes[tables->shape_count++] = shape;
 	return HG_OK;
 }
 
@@ -181,5 +186,6 @@ void spacetime_tables_release(struct spacetime_tables *tables)
 	free(tables->shapes);
 	free(tables->functions);
 	free(tables->parts);
+	free(tables->words);
 	*tables = (struct spacetime_tables){0};
 }

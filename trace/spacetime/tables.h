@@ -37,11 +37,15 @@ struct spacetime_tables {
 	uint64_t location_count, location_capacity;
 
 	struct base_map shape_of; /* by address of the function: an index of shapes */
-	struct spacetime_span *shapes;
+	struct spacetime_shape {
+		uint32_t first, count; /* parts */
+		uint64_t words;        /* of all */
+	} * shapes;
 	uint64_t *functions; /* of each shape */
 	uint64_t shape_count, shape_capacity, function_capacity;
 	struct spacetime_part *parts;
-	uint64_t part_count, part_capacity;
+	uint8_t *words; /* of each part: all that most parts are asked for */
+	uint64_t part_count, part_capacity, word_capacity;
 };
 
 /* Of a complete series; released by the caller, after failures too. */

@@ -92,15 +92,11 @@ static bool visit(struct trie_walk *w, uint32_t value)
 
 /* Where the parts of a node are; none if that is not known. */
 static enum hg_status find_parts(
-	struct trie_walk *w, struct todo *todo, const struct spacetime_span *shape)
+	struct trie_walk *w, struct todo *todo, const struct spacetime_shape *shape)
 {
 	struct spacetime_walk *walk = w->walk;
-	const struct spacetime_part *parts = walk->tables->parts + shape->first;
 	struct snap_value node = {todo->value};
-	uint64_t need = NODE_PARTS;
-	for (uint32_t i = 0; i < shape->count; i++)
-		need += spacetime_part_words(walk->tables, &parts[i]);
-	if (need == snap_marshal_size(&w->m, node))
+	if (NODE_PARTS + shape->words == snap_marshal_size(&w->m, node))
 		return HG_OK;
 	BASE_TRY(base_grow_by(&w->places, w->place_count, shape->count, &w->place_capacity,
 		sizeof(*w->places), walk->error));
@@ -190,20 +186,24 @@ static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part
 	return push_todo(w, GO_ON_WITH_CALLEES, field, frame);
 }
 
+/* Part after part, until something was called. */
 static enum hg_status go_on_in_ocaml(struct trie_walk *w)
 {
 	struct todo *top = &w->todo[w->depth - 1];
 	const struct spacetime_tables *tables = w->walk->tables;
-	const struct spacetime_span *shape = &tables->shapes[top->shape];
-	if (top->part == shape->count) {
-		pop_todo(w);
-		return HG_OK;
+	const struct spacetime_shape *shape = &tables->shapes[top->shape];
+	const uint64_t depth = w->depth;
+	while (w->depth == depth && top->part < shape->count) {
+		uint32_t part = shape->first + top->part;
+		uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
+		top->at += tables->words[part];
+		top->part++;
+		if (w->walk->unused || !snap_value_is_zero(field_of(w, top->value, at)))
+			BASE_TRY(walk_part(w, &tables->parts[part], top->value, at, top->caller));
 	}
-	const struct spacetime_part *part = &tables->parts[shape->first + top->part];
-	uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
-	top->at += spacetime_part_words(tables, part);
-	top->part++;
-	return walk_part(w, part, top->value, at, top->caller);
+	if (w->depth == depth)
+		pop_todo(w);
+	return HG_OK;
 }
 
 /* The next one of a list of C nodes goes to the top of what is to be done; false at its end. */

@@ -45,6 +45,7 @@ struct spacetime_walk {
 	spacetime_step_fn *step;
 	void *data;
 	struct hg_error *error;
+	bool unused; /* to be set: allocation points that were never reached are steps, too */
 
 	struct spacetime_frame *frames; /* of all walks; from malloc */
 	uint64_t frame_count, frame_capacity;

@@ -480,7 +480,9 @@ static void lies(void **state)
 	bad(READ(STANDARD, 3, "\xa0\xa0\xa0\x40\x40"), DATA + 2, "and 2 others to come");
 	bad(READ(STANDARD, 1, "\x08\0\0\x04\xfc\x40"), DATA, "tag 252");
 	bad(READ(STANDARD, 1, "\x08\0\0\x04\xfb\x40"), DATA, "tag 251");
-	for (unsigned code = 0x14; code < 0x20; code++) {
+	for (unsigned code = 0x16; code < 0x20; code++) {
+		if (code == 0x19) /* custom blocks of fixed length */
+			continue;
 		uint8_t data[9] = {(uint8_t)code};
 		bad(read_data(STANDARD, 1, data, sizeof(data)), DATA, "code 0x");
 	}
