@@ -310,7 +310,7 @@ def bad_marshal():
         bad_prof("ends-in-" + name, value(data, 1, magic=magic), ends, at)
     bad_prof("huge-string", value(b"\x0a\xff\xff\xff\xff", 1), ends, 25)
     bad_prof("huge-floats", value(b"\x07\xff\xff\xff\xff", 1), ends, 25)
-    bad_prof("unknown-code", value(b"\x14", 0), "code 0x14 is not one of a marshalled value", 20)
+    bad_prof("unknown-code", value(b"\x16", 0), "code 0x16 is not one of a marshalled value", 20)
     bad_prof("unknown-custom", value(b"\x12_big\x1b[2J\x0012345678", 1),
              'unknown kind of custom block "_big?[2J"', 21)
     bad_prof("nativeint-width", value(b"\x12_n\x00\x0312345678", 1),
@@ -335,7 +335,7 @@ def bad_marshal():
 
 def large_marshal():
     """Sizes that no real source has, in files that decompress to them."""
-    size = 1 << 29
+    size = 1 << 30
     data = value(b"", 0, claimed=size + 1) + bytes(size + 1)
     case("large-value.prof.zst", packed(data),
          "a marshalled value of %d bytes is too large" % (size + 1), 0, "good-01.dump", status=5)
