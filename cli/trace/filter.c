@@ -198,7 +198,13 @@ enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *c
 	enum { MOST_FUNCTIONS = 6 * CLI_MOST_FILES };
 	struct hg_trace_function_filter functions[MOST_FUNCTIONS];
 	struct hg_trace_filter filter;
-	if (!is_filtered(&run->values))
+	bool is_series = hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME;
+	const char *at = run->values.at;
+	if (is_series)
+		run->values.at = NULL;
+	bool is_any = is_filtered(&run->values);
+	run->values.at = at;
+	if (!is_any)
 		return HG_OK;
 	hg_trace_filter_init(&filter);
 	BASE_TRY(fill_filter_ranges(run, &filter));

@@ -3,6 +3,9 @@
 
 static enum hg_status report_trace_sites(struct cli_run *run, struct rep_trace_context *context)
 {
+	const struct hg_spacetime_choice choice = cli_read_series_moment(run->values.at);
+	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME)
+		return rep_series_sites(context, &choice, cli_limit(run, 20));
 	return rep_trace_rows(context, HG_TRACE_BY_LOCATION, cli_limit(run, 20));
 }
 
@@ -34,11 +37,13 @@ const struct cli_verb cli_verb_trace_sites = {
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "where a memtrace trace allocates: bytes by location",
+	.summary = "where a trace allocates: bytes by location",
 	.description =
 		"One row for each location, function@file:line:start-end, where blocks were "
 		"allocated: bytes " AMOUNTS ".  Where the trace does not tell the innermost call, "
-		"as the writer cut the backtrace short, there is a row without a name.",
+		"as the writer cut the backtrace short, there is a row without a name.  Of a "
+		"series "
+		"of Spacetime it is what 'trace top' prints, where --at is a snapshot.",
 	.tables = tables,
 	.run = run_trace_sites,
 };

@@ -31,7 +31,10 @@ enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report);
 enum hg_status cli_read_trace_moment(
 	struct cli_run *run, const char *at, struct rep_trace_moment *moment);
 
-/* Sets the filter that the options ask for, if any. */
+/* The snapshot of a series that a value of --at says; of NULL the last. */
+struct hg_spacetime_choice cli_read_series_moment(const char *at);
+
+/* Sets the filter that the options ask for, if any; of a series --at is no filter. */
 enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *context);
 
 /* What the file is. */

@@ -52,6 +52,52 @@ struct hg_spacetime_info {
 HG_API enum hg_status hg_describe_spacetime(
 	struct hg_trace *trace, const struct hg_spacetime_info **info);
 
+/* A snapshot of a series. */
+enum hg_spacetime_snapshot_of {
+	HG_SPACETIME_LAST,
+	HG_SPACETIME_NUMBER,     /* in the order of the file, from 0 */
+	HG_SPACETIME_PEAK,       /* the first with the most words alive */
+	HG_SPACETIME_AFTER_EVENT /* the first after an event; if there is none, the last before it
+				  */
+};
+
+struct hg_spacetime_choice {
+	enum hg_spacetime_snapshot_of of;
+	uint64_t number;
+	const char *event;
+};
+
+/*
+ * What is alive and was allocated at a place: the innermost one in OCaml that is known.  Names live
+ * as long as the trace: "file:line:start-end"; "annotation N" where the series is not complete;
+ * "" if no frame of the backtrace has a place.
+ */
+struct hg_spacetime_site {
+	const char *location;
+	bool in_c;               /* C code that was called there allocated */
+	uint64_t blocks, words;  /* not freed yet in the snapshot */
+	uint64_t allocated;      /* words up to the snapshot */
+	uint64_t ever_allocated; /* words up to the end; 0 if the series is not complete */
+	uint64_t points;         /* allocation points, one for each backtrace */
+};
+
+struct hg_spacetime_sites {
+	size_t count;
+	const struct hg_spacetime_site *const
+		*rows;     /* the most words alive first, then allocated */
+	bool any_snapshot; /* else nothing is known of what is alive */
+	uint64_t snapshot;
+	double time;
+	struct hg_spacetime_site totals;
+	uint64_t unknown; /* words scanned without a place of allocation */
+	struct hg_trace_losses losses;
+};
+
+/* HG_ERROR_USAGE where there is no such snapshot or event. */
+HG_API enum hg_status hg_list_spacetime_sites(struct hg_trace *trace,
+	const struct hg_spacetime_choice *choice, struct hg_spacetime_sites **out);
+HG_API void hg_spacetime_sites_release(struct hg_spacetime_sites **sites);
+
 /* Every snapshot, node, call and allocation point, a line for each; backtraces innermost first. */
 HG_API enum hg_status hg_dump_spacetime(struct hg_trace *trace, hg_write_fn *write, void *data);
 

@@ -19,6 +19,11 @@ enum hg_status query_spacetime_skip(
 /* At the end of an answer: that the file is as it was, and what was lost. */
 enum hg_status query_spacetime_end(struct hg_trace *trace, struct hg_trace_losses *losses);
 
+/* *moment is NULL where there is no snapshot at all; *number is its place among them. */
+enum hg_status query_spacetime_choose(struct hg_trace *trace,
+	const struct hg_spacetime_choice *choice, const struct spacetime_moment **moment,
+	uint64_t *number);
+
 /* What the walk over all tries left out. */
 enum hg_status query_spacetime_note_walk(struct hg_trace *trace, const struct spacetime_walk *walk);
 

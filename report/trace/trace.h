@@ -26,6 +26,10 @@ enum hg_status rep_trace_series(struct rep_trace_context *context);
 enum hg_status rep_trace_rows(
 	struct rep_trace_context *context, enum hg_trace_key key, uint64_t limit);
 
+/* Places of a series, by what is alive at a snapshot; limit 0 shows all. */
+enum hg_status rep_series_sites(struct rep_trace_context *context,
+	const struct hg_spacetime_choice *choice, uint64_t limit);
+
 /* What is alive over time. */
 enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
 

@@ -60,6 +60,71 @@ check_run 'summary' 0 summary "$whole"
 check_run 'without a verb' 0 "$whole"
 check 'without a verb: an event' grep -q 'built the tree' "$work/out"
 
+# places DUMP SNAPSHOT: words alive by place, from the text of the dump: the place of a point is that
+# of the first address of its backtrace that has one.
+places() {
+	# shellcheck disable=SC2016 # a program of awk
+	awk -v snapshot="$2" '
+		$1 == "live" && $2 == snapshot { live[$3] = $5 }
+		$1 == "total" && $2 == snapshot { total[$3] = $4 }
+		$2 ~ /^c?alloc$/ { trail[$3] = $0; end[$3] += $4; in_c[$3] = $2 == "calloc" }
+		$1 == "frame" && $3 != "unknown" {
+			text = $0
+			sub(/^frame [^ ]* /, "", text)
+			count = split(text, slots, "; ")
+			for (i = count; i > 0; i--) {
+				sub(/ raise$/, "", slots[i])
+				if (slots[i] != "none") place[$2] = slots[i]
+			}
+		}
+		END {
+			for (annotation in trail) {
+				sub(/^[^:]* : /, "", trail[annotation])
+				count = split(trail[annotation], pcs, " ")
+				name = ""
+				for (i = 1; i <= count && name == ""; i++) name = place[pcs[i]]
+				name = name " " in_c[annotation]
+				words[name] += live[annotation]
+				allocated[name] += total[annotation]
+				ever[name] += end[annotation]
+			}
+			for (name in words)
+				if (ever[name])
+					print name, 8 * words[name], 8 * allocated[name], 8 * ever[name]
+		}' "$1" | sort
+}
+
+# top_equals NAME SERIES SNAPSHOT: the rows are those of the text.
+top_equals() {
+	"$hg" trace dump "$2" >"$work/dump"
+	places "$work/dump" "$3" >"$work/wanted"
+	"$hg" trace top --at "$3" --limit 0 --format json "$2" | jq -r '.rows[] |
+		select(.ever_allocated_bytes > 0) | [.location, (if .in_c then 1 else 0 end),
+		.live_bytes, .allocated_bytes, .ever_allocated_bytes] | join(" ")' | sort >"$work/got"
+	check_same "$1: places at snapshot $3" "$work/got" "$work/wanted"
+	check "$1: places" test -s "$work/got"
+}
+for file in "$series"/*.spacetime.zst "$more_series"/*/p[348].spacetime.zst; do
+	[ -f "$file" ] || continue
+	for snapshot in 0 1; do
+		top_equals "$(basename "$file" .spacetime.zst)" "$file" "$snapshot"
+	done
+done
+
+# at CHOICE: the snapshot that it chooses.
+at() {
+	"$hg" trace top --at "$1" --format json "$series/p1-4.08.1.spacetime.zst" | jq .snapshot
+}
+check_equal 'the last snapshot' "$(at end)" 4
+check_equal 'the one with the most memory' "$(at peak)" 3
+check_equal 'the one after an event' "$(at 'built the tree')" 1
+check_equal 'by number' "$(at 2)" 2
+check_run 'no such snapshot' 2 trace top --at 5 "$series/p1-4.08.1.spacetime.zst"
+check_run 'no such event' 2 trace top --at never "$series/p1-4.08.1.spacetime.zst"
+check_run 'sites, too' 0 trace sites --at 2 "$series/p1-4.08.1.spacetime.zst"
+check 'sites, too: snapshot 2' grep -q 'alive in snapshot 2' "$work/out"
+check_run 'top of a trace' 2 trace top "$fixtures/memtrace/trees-1e-6.ctf"
+
 # Cut anywhere: what is whole is shown.
 : >"$work/empty.spacetime"
 check_run 'a file of 0 bytes' 3 trace info "$work/empty.spacetime"
@@ -71,6 +136,8 @@ check_run 'a snapshot cut short' 4 trace info "$work/cut.spacetime"
 check 'a snapshot cut short: said' grep -q 'PARTIAL: the file ends within this part, at offset' "$work/err"
 check_run 'a snapshot cut short: dump' 4 trace dump "$work/cut.spacetime"
 check 'a snapshot cut short: the others' grep -q '^live 0 ' "$work/out"
+check_run 'a snapshot cut short: places' 4 trace top "$work/cut.spacetime"
+check 'a snapshot cut short: annotations' grep -q 'annotation' "$work/out"
 check_run 'a snapshot cut short, strict' 3 trace info --strict "$work/cut.spacetime"
 { cat "$whole" && echo; } >"$work/longer.spacetime"
 check_run 'bytes behind the end' 4 trace info "$work/longer.spacetime"

@@ -731,6 +731,11 @@ static void traces_that_are_missing(void **state)
 	assert_int_equal(hg_describe_spacetime(NULL, &series), HG_ERROR_USAGE);
 	assert_null(series);
 	assert_int_equal(hg_dump_spacetime(NULL, write_nothing, NULL), HG_ERROR_USAGE);
+	struct hg_spacetime_sites *sites;
+	const struct hg_spacetime_choice last = {.of = HG_SPACETIME_LAST};
+	assert_int_equal(hg_list_spacetime_sites(NULL, &last, &sites), HG_ERROR_USAGE);
+	assert_null(sites);
+	hg_spacetime_sites_release(NULL);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
 	struct hg_hotspots *hotspots;
