@@ -59,6 +59,10 @@ static enum hg_status report_trace_tree(struct cli_run *run, struct rep_trace_co
 		.places = true,
 		.min_samples = cli_number(run->values.min_samples, 1),
 		.limit = cli_limit(run, 20)};
+	const struct hg_spacetime_choice choice = cli_read_series_moment(run->values.at);
+	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME &&
+		!begins_at_allocation(run))
+		return rep_series_tree(context, &choice, options.limit);
 	return begins_at_allocation(run)
 		       ? rep_trace_callers(context, &options)
 		       : rep_trace_tree(context, options.min_samples, options.limit);
@@ -107,12 +111,15 @@ const struct cli_verb cli_verb_trace_tree = {
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "what a memtrace trace allocates by call stack, as a tree",
+	.summary = "what a trace or series allocates by call stack, as a tree",
 	.description =
 		"From the outermost function inwards, a row for each function that is called in "
 		"that way, with all that is allocated below it.  Recursion is removed: of several "
 		"calls of a function on one stack the outermost stays.  'itself' is what the "
-		"function allocates on its own.",
+		"function allocates on its own.  Of a series of Spacetime the rows are places, "
+		"with "
+		"what was allocated in the whole run and what is alive in the snapshot that --at "
+		"says (a number, an event or peak; default the last).",
 	.tables = tables,
 	.run = run_trace_tree,
 };

@@ -98,6 +98,16 @@ HG_API enum hg_status hg_list_spacetime_sites(struct hg_trace *trace,
 	const struct hg_spacetime_choice *choice, struct hg_spacetime_sites **out);
 HG_API void hg_spacetime_sites_release(struct hg_spacetime_sites **sites);
 
+/*
+ * The tree of calls by place, from the outermost one inwards, recursion removed: of several calls
+ * at a place on one backtrace the outermost stays.  Frames without a place, as those of C code, are
+ * left out.  Of amounts, 'samples' are words allocated up to the end, 'live' words alive in the
+ * snapshot, 'peak' blocks alive there; 'promoted' is 0.
+ */
+HG_API enum hg_status hg_list_spacetime_calls(struct hg_trace *trace,
+	const struct hg_spacetime_choice *choice, enum hg_trace_order order,
+	struct hg_trace_tree **out);
+
 /* Every snapshot, node, call and allocation point, a line for each; backtraces innermost first. */
 HG_API enum hg_status hg_dump_spacetime(struct hg_trace *trace, hg_write_fn *write, void *data);
 

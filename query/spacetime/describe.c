@@ -89,7 +89,9 @@ static enum hg_status describe_snapshot(struct spacetime_description *d,
 		const struct spacetime_entry *entry = &snapshot->entries[i];
 		moment->blocks += unsigned_of(entry->blocks);
 		words += unsigned_of(entry->words);
-		if (entry->annotation >= d->met)
+		if (entry->annotation >= ANNOTATION_END)
+			d->info->contradictions++;
+		else if (entry->annotation >= d->met)
 			d->met = entry->annotation + UINT64_C(1);
 	}
 	for (uint64_t i = 0; i < snapshot->total_count; i++)
@@ -168,8 +170,10 @@ static enum hg_status check_annotations(
 	struct spacetime_snapshot snapshot;
 	enum hg_status status =
 		spacetime_read_snapshot(&d->trace->series, moment, &snapshot, d->error);
-	for (uint64_t i = 0; status == HG_OK && i < snapshot.entry_count; i++)
-		d->info->contradictions += !base_bit(d->known, snapshot.entries[i].annotation);
+	for (uint64_t i = 0; status == HG_OK && i < snapshot.entry_count; i++) {
+		uint32_t annotation = snapshot.entries[i].annotation;
+		d->info->contradictions += annotation < d->met && !base_bit(d->known, annotation);
+	}
 	spacetime_snapshot_release(&snapshot);
 	if (status == HG_ERROR_INPUT) {
 		base_error_clear(d->error);

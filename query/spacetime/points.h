@@ -10,6 +10,27 @@
 /* Of points without a place. */
 #define QUERY_NO_PLACE UINT32_MAX
 
+/* What places are told of: return addresses, with names of the trace. */
+struct query_spacetime_places {
+	struct hg_trace *trace;
+	struct spacetime_tables tables;
+	struct base_map place_of; /* by return address, the innermost one */
+};
+
+enum hg_status query_spacetime_places_init(
+	struct query_spacetime_places *places, struct hg_trace *trace);
+void query_spacetime_places_release(struct query_spacetime_places *places);
+
+/* The name "file:line:start-end" of a location that is known. */
+enum hg_status query_spacetime_name(struct query_spacetime_places *places,
+	const struct spacetime_location *location, uint32_t *place);
+/* The innermost place of a return address in OCaml; QUERY_NO_PLACE if none is known. */
+enum hg_status query_spacetime_place(
+	struct query_spacetime_places *places, uint64_t pc, uint32_t *place);
+
+/* Walks all tries, with what of it cannot be read noted as lost. */
+enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk);
+
 /* A zeroed one is that of a series that is not complete. */
 struct query_spacetime_points {
 	struct query_spacetime_point {

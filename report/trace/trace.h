@@ -30,6 +30,10 @@ enum hg_status rep_trace_rows(
 enum hg_status rep_series_sites(struct rep_trace_context *context,
 	const struct hg_spacetime_choice *choice, uint64_t limit);
 
+/* The tree of calls of a series. */
+enum hg_status rep_series_tree(struct rep_trace_context *context,
+	const struct hg_spacetime_choice *choice, uint64_t limit);
+
 /* What is alive over time. */
 enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
 

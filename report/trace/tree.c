@@ -17,10 +17,41 @@ static const struct rep_column last_call_columns[] = {
 	{"own_bytes", "itself", REP_BYTES, 0},
 	{"share", "  share", REP_SHARE, REP_NOT_CSV},
 };
+/* Of series, in the middle. */
+static const struct rep_column series_call_columns[] = {
+	{"allocated_bytes", "allocated", REP_BYTES, 0},
+	{"live_bytes", "live", REP_BYTES, 0},
+	{"blocks", "blocks", REP_COUNT, 0},
+};
+enum { SERIES_AMOUNTS = 3, SERIES_BYTES = 8 };
 enum { FIRST_COLUMNS = 2, CALL_COLUMNS = FIRST_COLUMNS + REP_TRACE_AMOUNTS + 2 };
 
+/* What the trees are. */
+static const struct call_head {
+	const char *verb, *title, *about;
+	bool inwards, of_series;
+} call_heads[] = {
+	{"trace tree", "Calls", " by what is allocated below them, recursion removed\n", true,
+		false},
+	{"trace callers", "Callers", " of what allocates, by what they have allocated\n", false,
+		false},
+	{"trace tree", "Places of allocation", ", and outwards those of the calls\n", false, false},
+	{"trace tree", "Calls",
+		" by what is allocated below them in the whole run, recursion removed\n", true,
+		true},
+};
+
+/* Samples of a series are words, and 'peak' is blocks. */
+static void write_series_amounts(
+	struct rep_emitter *emitter, const struct hg_trace_amounts *amounts)
+{
+	rep_cell_number(emitter, SERIES_BYTES * amounts->samples);
+	rep_cell_number(emitter, SERIES_BYTES * amounts->live);
+	rep_cell_number(emitter, amounts->peak);
+}
+
 static void write_call_node(struct rep_trace_context *context, const struct hg_trace_node *node,
-	uint64_t all, bool inwards, struct rep_text *label)
+	uint64_t all, const struct call_head *head, struct rep_text *label)
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_trace_info *info = hg_trace_header(context->trace);
@@ -32,22 +63,17 @@ static void write_call_node(struct rep_trace_context *context, const struct hg_t
 	rep_text_put(label, node->depth ? node->name : "(all)");
 	rep_cell_number(emitter, node->depth);
 	rep_cell_labelled(emitter, node->name, rep_text_string(label));
-	rep_trace_amount_cells(emitter, info, &node->total);
-	if (inwards)
+	if (head->of_series)
+		write_series_amounts(emitter, &node->total);
+	else
+		rep_trace_amount_cells(emitter, info, &node->total);
+	if (head->of_series)
+		rep_cell_number(emitter, SERIES_BYTES * node->own.samples);
+	else if (head->inwards)
 		rep_cell_number(emitter, rep_trace_bytes(info, node->own.samples));
 	rep_cell_share(emitter, node->total.samples, all);
 	rep_row_end(emitter);
 }
-
-/* What the trees are. */
-static const struct call_head {
-	const char *verb, *title, *about;
-	bool inwards;
-} call_heads[] = {
-	{"trace tree", "Calls", " by what is allocated below them, recursion removed\n", true},
-	{"trace callers", "Callers", " of what allocates, by what they have allocated\n", false},
-	{"trace tree", "Places of allocation", ", and outwards those of the calls\n", false},
-};
 
 static void write_call_head(struct rep_trace_context *context, const struct hg_trace_tree *tree,
 	const struct call_head *head)
@@ -57,18 +83,22 @@ static void write_call_head(struct rep_trace_context *context, const struct hg_t
 	rep_prose(emitter, REP_BOLD, "%s", head->title);
 	rep_prose(emitter, REP_PLAIN, "%s", head->about);
 	rep_trace_say_filtered(context);
-	rep_value_number(emitter, "samples_total", NULL, REP_COUNT, tree->all_samples);
+	rep_value_number(emitter, head->of_series ? "allocated_bytes_total" : "samples_total", NULL,
+		REP_COUNT, tree->all_samples * (head->of_series ? SERIES_BYTES : 1));
 	if (!tree->cut)
 		rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
 }
 
 /* Outwards, nodes allocate nothing themselves. */
-static unsigned list_call_columns(struct rep_column *columns, bool inwards)
+static unsigned list_call_columns(struct rep_column *columns, const struct call_head *head)
 {
-	unsigned count = FIRST_COLUMNS + REP_TRACE_AMOUNTS;
+	unsigned amounts = head->of_series ? SERIES_AMOUNTS : REP_TRACE_AMOUNTS;
+	unsigned count = FIRST_COLUMNS + amounts;
 	memcpy(columns, first_call_columns, sizeof(first_call_columns));
-	memcpy(columns + FIRST_COLUMNS, rep_trace_amount_columns, sizeof(rep_trace_amount_columns));
-	if (inwards)
+	memcpy(columns + FIRST_COLUMNS,
+		head->of_series ? series_call_columns : rep_trace_amount_columns,
+		amounts * sizeof(*columns));
+	if (head->inwards)
 		columns[count++] = last_call_columns[0];
 	columns[count++] = last_call_columns[1];
 	return count;
@@ -81,11 +111,10 @@ static void write_call_tree(struct rep_trace_context *context, const struct hg_t
 	struct rep_text label = {0};
 	struct rep_column columns[CALL_COLUMNS];
 	write_call_head(context, tree, head);
-	rep_table_begin(emitter, "rows", columns, list_call_columns(columns, head->inwards));
+	rep_table_begin(emitter, "rows", columns, list_call_columns(columns, head));
 	for (size_t i = 0; i < tree->count && !rep_emitter_broken(emitter); i++)
 		if (!kept || kept[i])
-			write_call_node(
-				context, tree->nodes[i], tree->all_samples, head->inwards, &label);
+			write_call_node(context, tree->nodes[i], tree->all_samples, head, &label);
 	rep_table_end(emitter);
 	rep_more_rows(emitter, tree->count - shown, "calls", "--limit 0");
 	if (tree->cut)
@@ -134,21 +163,40 @@ static bool choose_calls(const struct hg_trace_tree *tree, uint64_t min_samples,
 	return good;
 }
 
-enum hg_status rep_trace_tree(
-	struct rep_trace_context *context, uint64_t min_samples, uint64_t limit)
+/* Takes over the tree. */
+static enum hg_status report_calls(struct rep_trace_context *context, struct hg_trace_tree *tree,
+	const struct call_head *head, uint64_t min_samples, uint64_t limit)
 {
-	struct hg_trace_tree *tree;
+	enum hg_status status = HG_OK;
 	uint64_t shown;
-	enum hg_status status = hg_list_trace_calls(context->trace, HG_TRACE_BY_SAMPLES, &tree);
-	if (status != HG_OK)
-		return rep_trace_failed(context, status);
 	bool *kept = calloc(tree->count, sizeof(*kept));
 	if (!kept || !choose_calls(tree, min_samples, limit, kept, &shown))
 		status = base_no_memory(context->error, tree->count * sizeof(uint64_t));
 	else
-		write_call_tree(context, tree, &call_heads[0], kept, shown);
+		write_call_tree(context, tree, head, kept, shown);
 	free(kept);
 	rep_trace_note(context, &tree->losses);
 	hg_trace_tree_release(&tree);
 	return status;
+}
+
+enum hg_status rep_trace_tree(
+	struct rep_trace_context *context, uint64_t min_samples, uint64_t limit)
+{
+	struct hg_trace_tree *tree;
+	enum hg_status status = hg_list_trace_calls(context->trace, HG_TRACE_BY_SAMPLES, &tree);
+	if (status != HG_OK)
+		return rep_trace_failed(context, status);
+	return report_calls(context, tree, &call_heads[0], min_samples, limit);
+}
+
+enum hg_status rep_series_tree(
+	struct rep_trace_context *context, const struct hg_spacetime_choice *choice, uint64_t limit)
+{
+	struct hg_trace_tree *tree;
+	enum hg_status status =
+		hg_list_spacetime_calls(context->trace, choice, HG_TRACE_BY_SAMPLES, &tree);
+	if (status != HG_OK)
+		return rep_trace_failed(context, status);
+	return report_calls(context, tree, &call_heads[3], 0, limit);
 }

@@ -75,6 +75,7 @@ done
 for series in p1-4.04.2 p12-4.11.1; do
 	written trace_info_series trace info $fixtures/spacetime/$series.spacetime.zst
 	written trace_top trace top $fixtures/spacetime/$series.spacetime.zst
+	written trace_tree_series trace tree $fixtures/spacetime/$series.spacetime.zst
 done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"
 written summary summary --partial "$work/heap.dump.8975.0"

@@ -111,6 +111,54 @@ for file in "$series"/*.spacetime.zst "$more_series"/*/p[348].spacetime.zst; do
 	done
 done
 
+# calls DUMP: bytes allocated by path of places, outermost first, each place once.
+calls() {
+	# shellcheck disable=SC2016 # a program of awk
+	awk '
+		$2 ~ /^c?alloc$/ && $3 { trail[$3] = $0; end[$3] += $4 }
+		$1 == "frame" && $3 != "unknown" {
+			slots_of[$2] = $0
+			sub(/^frame [^ ]* /, "", slots_of[$2])
+		}
+		END {
+			for (annotation in trail) {
+				path = ""
+				split("", met)
+				sub(/^[^:]* : /, "", trail[annotation])
+				for (i = split(trail[annotation], pcs, " "); i > 0; i--)
+					for (j = split(slots_of[pcs[i]], slots, "; "); j > 0; j--) {
+						sub(/ raise$/, "", slots[j])
+						if (slots[j] == "none" || slots[j] in met) continue
+						met[slots[j]]
+						path = path ";" slots[j]
+					}
+				all[path] += end[annotation]
+			}
+			for (path in all)
+				if (all[path]) print path, 8 * all[path]
+		}' "$1" | sort
+}
+for file in "$series"/*.spacetime.zst "$more_series"/*/p[3478].spacetime.zst; do
+	[ -f "$file" ] || continue
+	name=$(basename "$file" .spacetime.zst)
+	"$hg" trace dump "$file" >"$work/dump"
+	calls "$work/dump" >"$work/wanted"
+	"$hg" trace tree --at 0 --limit 0 --format json "$file" >"$work/tree"
+	# shellcheck disable=SC2016 # a program of jq
+	jq -r 'reduce .rows[] as $row ({path: [], out: []};
+			.path = .path[:$row.depth] + [$row.function] |
+			if $row.own_bytes > 0 then
+				.out += [(.path | join(";")) + " " + ($row.own_bytes | tostring)]
+			else . end) | .out[]' "$work/tree" | sort >"$work/got"
+	check_same "$name: the tree of calls" "$work/got" "$work/wanted"
+	check "$name: some calls" test -s "$work/got"
+	check_equal "$name: alive in the tree" "$(jq '.rows[0].live_bytes / 8' "$work/tree")" \
+		"$(awk '$1 == "snapshot" && $2 == 0 { print $NF }' "$work/dump")"
+	check_equal "$name: blocks in the tree" "$(jq '.rows[0].blocks' "$work/tree")" \
+		"$(awk '$1 == "live" && $2 == 0 { sum += $4 } END { print sum + 0 }' "$work/dump")"
+done
+check_run 'callers, that series have not' 2 trace tree --from allocation "$whole"
+
 # at CHOICE: the snapshot that it chooses.
 at() {
 	"$hg" trace top --at "$1" --format json "$series/p1-4.08.1.spacetime.zst" | jq .snapshot

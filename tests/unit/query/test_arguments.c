@@ -736,6 +736,9 @@ static void traces_that_are_missing(void **state)
 	assert_int_equal(hg_list_spacetime_sites(NULL, &last, &sites), HG_ERROR_USAGE);
 	assert_null(sites);
 	hg_spacetime_sites_release(NULL);
+	assert_int_equal(
+		hg_list_spacetime_calls(NULL, &last, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
+	assert_null(tree);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
 	struct hg_hotspots *hotspots;

@@ -1,0 +1,72 @@
+/* Names of places, and the walk over all tries. */
+#include "query/spacetime/spacetime.h"
+
+#include "query/spacetime/points.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum hg_status query_spacetime_places_init(
+	struct query_spacetime_places *places, struct hg_trace *trace)
+{
+	*places = (struct query_spacetime_places){.trace = trace};
+	return spacetime_read_tables(&trace->series, &places->tables, &trace->session->error);
+}
+
+void query_spacetime_places_release(struct query_spacetime_places *places)
+{
+	spacetime_tables_release(&places->tables);
+	base_map_release(&places->place_of);
+	*places = (struct query_spacetime_places){0};
+}
+
+enum hg_status query_spacetime_name(struct query_spacetime_places *places,
+	const struct spacetime_location *location, uint32_t *place)
+{
+	char numbers[80];
+	const char *file = trace_name(&places->tables.files, location->file);
+	struct hg_error *error = &places->trace->session->error;
+	int length = snprintf(numbers, sizeof(numbers), ":%" PRId64 ":%" PRId64 "-%" PRId64,
+		location->line, location->start, location->end);
+	size_t before = strlen(file);
+	char *text = malloc(before + (size_t)length + 1);
+	if (!text)
+		return base_no_memory(error, before);
+	memcpy(text, file, before);
+	memcpy(text + before, numbers, (size_t)length + 1);
+	enum hg_status status =
+		trace_names_add(&places->trace->names, text, before + (size_t)length, place, error);
+	free(text);
+	return status;
+}
+
+enum hg_status query_spacetime_place(
+	struct query_spacetime_places *places, uint64_t pc, uint32_t *place)
+{
+	const struct spacetime_tables *tables = &places->tables;
+	uint32_t frame;
+	*place = QUERY_NO_PLACE;
+	if (base_map_number(&places->place_of, pc, place) ||
+		!base_map_number(&tables->frame_of, pc, &frame))
+		return HG_OK;
+	const struct spacetime_span *span = &tables->frames[frame];
+	for (uint32_t i = 0; i < span->count && *place == QUERY_NO_PLACE; i++)
+		if (tables->locations[span->first + i].known)
+			BASE_TRY(query_spacetime_name(
+				places, &tables->locations[span->first + i], place));
+	return base_map_set(&places->place_of, pc, *place, &places->trace->session->error);
+}
+
+enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk)
+{
+	const struct spacetime_series *series = &trace->series;
+	for (uint64_t i = 0; i < 2 * series->thread_count; i++) {
+		bool any;
+		base_file_forget(&trace->file, series->tries[i]);
+		BASE_TRY(query_spacetime_skip(trace,
+			spacetime_walk_trie(walk, series, series->tries[i], &any), series->tries[i],
+			"a trie of calls that cannot be read"));
+	}
+	return query_spacetime_note_walk(trace, walk);
+}
