@@ -7,6 +7,7 @@
  * which most were never reached, as in the series that the compiler writes of itself.  The same
  * arguments give the same bytes everywhere.
  */
+#include "bench/draw.h"
 #include "tests/unit/trace/series_encoder.h"
 
 #include <inttypes.h>
@@ -15,17 +16,6 @@
 enum { DIRECT, INDIRECT, ALLOCATION, MOST_PARTS = 24, SLOTS = 6 };
 
 static const uint64_t code_start = UINT64_C(0x55d0c0de0000);
-static uint64_t state;
-
-/* splitmix64, by Sebastiano Vigna: public domain. */
-static uint64_t draw(uint64_t below)
-{
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
-}
-
 struct function {
 	unsigned count;
 	uint8_t kinds[MOST_PARTS];
@@ -258,7 +248,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: genseries FUNCTIONS NODES SNAPSHOTS SEED OUT\n");
 		return 2;
 	}
-	state = strtoull(argv[4], NULL, 10);
+	draw_state = strtoull(argv[4], NULL, 10);
 	make_functions(strtoull(argv[1], NULL, 10));
 	struct field trie = make_trie(strtoull(argv[2], NULL, 10));
 	bool good = write_series(argv[5], trie, strtoull(argv[3], NULL, 10));

@@ -10,6 +10,7 @@
  * common with the last one, and how often a frame is followed by the one that followed it last, are
  * about those of traces of programs.  The same arguments give the same bytes everywhere.
  */
+#include "bench/draw.h"
 #include "trace/memtrace/writer.h"
 
 #include <inttypes.h>
@@ -17,17 +18,6 @@
 #include <stdlib.h>
 
 enum { RECENT = 1 << 16, FUNCTIONS_IN_FILE = 20, WORDS_RATE = 10000 };
-
-static uint64_t state;
-
-/* splitmix64, by Sebastiano Vigna: public domain. */
-static uint64_t draw(uint64_t below)
-{
-	uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (z ^ z >> 31) % below;
-}
 
 static bool write_bytes(void *data, const void *bytes, size_t size)
 {
@@ -152,7 +142,7 @@ int main(int argc, char **argv)
 	FILE *out = fopen(argv[6], "wb");
 	const struct memtrace_writer_options options = {
 		.info = &info, .write = write_bytes, .places = places_of_code, .data = out};
-	state = strtoull(argv[5], NULL, 10);
+	draw_state = strtoull(argv[5], NULL, 10);
 	make_stacks(&stacks, strtoull(argv[3], NULL, 10));
 	bool good = out && memtrace_writer_open(&writer, &options, &error) == HG_OK &&
 		    write_events(writer, &stacks, strtoull(argv[1], NULL, 10)) == HG_OK &&

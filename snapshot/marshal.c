@@ -22,7 +22,6 @@
 #define MAGIC_IDS_01 0x00000042u
 #define MAGIC_IDS_02 0x8495A6BFu /* and of big headers, where 0 follows: no value has 0 bytes */
 #define HEADER_BYTES 20u
-#define BIG_HEADER_BYTES 32u
 #define ID_BYTES 3u
 
 /* What extern.c calls CODE_*. */

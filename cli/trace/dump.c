@@ -3,6 +3,8 @@
 
 static enum hg_status report_trace_dump(struct cli_run *run, struct rep_trace_context *context)
 {
+	if (run->values.at && hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME)
+		return cli_usage_error(run, "--at: all of a series of Spacetime is dumped");
 	return rep_trace_dump(context, run->sink.stream);
 }
 
@@ -25,11 +27,9 @@ const struct cli_verb cli_verb_trace_dump = {
 		"samples, length in words, domain, how many frames are those of the backtrace "
 		"before, and the backtrace, outermost first.  This is the text that memtrace's "
 		"own dump_trace prints, to the byte.  With --hide, an allocation whose own place "
-		"is "
-		"hidden ends with '(hidden)'.  Of a series of Spacetime: snapshots, and every "
-		"node, "
-		"call and allocation point with its backtrace, innermost first, as addresses; "
-		"at last the places of these.  Filters are for traces of memtrace.",
+		"is hidden ends with '(hidden)'.  Of a series of Spacetime: snapshots, and every "
+		"node, call and allocation point with its backtrace, innermost first, as "
+		"addresses; at last the places of these.  Filters are for traces of memtrace.",
 	.tables = tables,
 	.run = run_trace_dump,
 };

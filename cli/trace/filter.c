@@ -184,13 +184,13 @@ static void fill_filter_functions(const struct cli_values *v, struct hg_trace_fi
 				lists[i].clause, lists[i].contains, lists[i].names->names[j]};
 }
 
-/* Nothing of all this is given by default. */
-static bool is_filtered(const struct cli_values *v)
+/* Nothing of all this is given by default; --at of a series chooses a snapshot. */
+static bool is_filtered(const struct cli_values *v, bool is_series)
 {
-	return v->at || v->alive || v->allocated || v->collected || v->lifetime || v->block_size ||
-	       v->inside.count || v->inside_containing.count || v->not_inside.count ||
-	       v->not_inside_containing.count || v->hide.count || v->hide_containing.count ||
-	       v->on != CLI_UNSET || v->not_on.count;
+	return (v->at && !is_series) || v->alive || v->allocated || v->collected || v->lifetime ||
+	       v->block_size || v->inside.count || v->inside_containing.count ||
+	       v->not_inside.count || v->not_inside_containing.count || v->hide.count ||
+	       v->hide_containing.count || v->on != CLI_UNSET || v->not_on.count;
 }
 
 enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *context)
@@ -199,12 +199,7 @@ enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *c
 	struct hg_trace_function_filter functions[MOST_FUNCTIONS];
 	struct hg_trace_filter filter;
 	bool is_series = hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME;
-	const char *at = run->values.at;
-	if (is_series)
-		run->values.at = NULL;
-	bool is_any = is_filtered(&run->values);
-	run->values.at = at;
-	if (!is_any)
+	if (!is_filtered(&run->values, is_series))
 		return HG_OK;
 	hg_trace_filter_init(&filter);
 	BASE_TRY(fill_filter_ranges(run, &filter));

@@ -42,8 +42,7 @@ const struct cli_verb cli_verb_trace_sites = {
 		"One row for each location, function@file:line:start-end, where blocks were "
 		"allocated: bytes " AMOUNTS ".  Where the trace does not tell the innermost call, "
 		"as the writer cut the backtrace short, there is a row without a name.  Of a "
-		"series "
-		"of Spacetime it is what 'trace top' prints, where --at is a snapshot.",
+		"series of Spacetime it is what 'trace top' prints, where --at is a snapshot.",
 	.tables = tables,
 	.run = run_trace_sites,
 };

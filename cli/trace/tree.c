@@ -60,8 +60,10 @@ static enum hg_status report_trace_tree(struct cli_run *run, struct rep_trace_co
 		.min_samples = cli_number(run->values.min_samples, 1),
 		.limit = cli_limit(run, 20)};
 	const struct hg_spacetime_choice choice = cli_read_series_moment(run->values.at);
-	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME &&
-		!begins_at_allocation(run))
+	bool is_series = hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME;
+	if (is_series && run->values.min_samples != CLI_UNSET)
+		return cli_usage_error(run, "--min-samples: a series of Spacetime has no samples");
+	if (is_series && !begins_at_allocation(run))
 		return rep_series_tree(context, &choice, options.limit);
 	return begins_at_allocation(run)
 		       ? rep_trace_callers(context, &options)

@@ -1,24 +1,9 @@
 /* What answers about series have in common. */
 #include "query/spacetime/spacetime.h"
 
-#include <string.h>
-
 enum hg_status query_spacetime_begin(struct hg_trace *trace, void *out)
 {
-	void *none = NULL;
-	if (out)
-		memcpy(out, &none, sizeof(none));
-	if (!trace)
-		return HG_ERROR_USAGE;
-	base_error_clear(&trace->session->error);
-	if (!out)
-		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"no place for the result");
-	if (trace->reader)
-		return query_trace_failed(trace,
-			base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-				"this is answered for series of Spacetime alone, and the file is a "
-				"trace of memtrace"));
+	BASE_TRY(query_trace_ask(trace, HG_TRACE_SPACETIME, out));
 	trace->losses = (struct hg_trace_losses){.cut_bytes = trace->series.lost_bytes,
 		.first = trace->series.lost,
 		.first_offset = trace->series.lost_offset};

@@ -1,6 +1,8 @@
 /* What a series holds, and whether its numbers agree. */
 #include "query/spacetime/spacetime.h"
 
+#include "query/spacetime/points.h"
+
 #include "base/bits.h"
 #include "base/grow.h"
 
@@ -188,22 +190,15 @@ static enum hg_status describe_calls(struct spacetime_description *d)
 	d->known = calloc(base_bit_words(d->met), sizeof(*d->known));
 	if (!d->known)
 		return base_no_memory(d->error, d->met / 8);
-	for (uint64_t i = 0; i < 2 * series->thread_count; i++) {
-		bool any = false;
-		base_file_forget(&d->trace->file, series->tries[i]);
-		enum hg_status status =
-			spacetime_walk_trie(&d->walk, series, series->tries[i], &any);
-		BASE_TRY(query_spacetime_skip(
-			d->trace, status, series->tries[i], "a trie of calls that cannot be read"));
-		d->info->tries += any;
-	}
+	BASE_TRY(query_spacetime_walk_all(d->trace, &d->walk));
 	BASE_TRY(note_depths(d));
+	d->info->tries = d->walk.tries;
 	d->info->nodes = d->walk.nodes;
 	d->info->repaired = d->walk.repaired;
 	for (uint64_t i = 0; i < series->moment_count; i++)
 		if (!series->moments[i].is_event)
 			BASE_TRY(check_annotations(d, &series->moments[i]));
-	return query_spacetime_note_walk(d->trace, &d->walk);
+	return HG_OK;
 }
 
 static enum hg_status describe_tables(struct spacetime_description *d)

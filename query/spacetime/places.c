@@ -10,18 +10,22 @@
 enum hg_status query_spacetime_places_init(
 	struct query_spacetime_places *places, struct hg_trace *trace)
 {
+	struct hg_error *error = &trace->session->error;
 	*places = (struct query_spacetime_places){.trace = trace};
-	return spacetime_read_tables(&trace->series, &places->tables, &trace->session->error);
+	BASE_TRY(spacetime_read_tables(&trace->series, &places->tables, error));
+	uint64_t count = places->tables.location_count;
+	places->names = calloc(count + 1, sizeof(*places->names));
+	return places->names ? HG_OK : base_no_memory(error, count * sizeof(*places->names));
 }
 
 void query_spacetime_places_release(struct query_spacetime_places *places)
 {
 	spacetime_tables_release(&places->tables);
-	base_map_release(&places->place_of);
+	free(places->names);
 	*places = (struct query_spacetime_places){0};
 }
 
-enum hg_status query_spacetime_name(struct query_spacetime_places *places,
+static enum hg_status make_name(struct query_spacetime_places *places,
 	const struct spacetime_location *location, uint32_t *place)
 {
 	char numbers[80];
@@ -41,21 +45,31 @@ enum hg_status query_spacetime_name(struct query_spacetime_places *places,
 	return status;
 }
 
+enum hg_status query_spacetime_name(
+	struct query_spacetime_places *places, uint32_t location, uint32_t *place)
+{
+	uint32_t *name = &places->names[location];
+	if (!*name) {
+		BASE_TRY(make_name(places, &places->tables.locations[location], place));
+		*name = *place + 1;
+	}
+	*place = *name - 1;
+	return HG_OK;
+}
+
 enum hg_status query_spacetime_place(
 	struct query_spacetime_places *places, uint64_t pc, uint32_t *place)
 {
 	const struct spacetime_tables *tables = &places->tables;
 	uint32_t frame;
 	*place = QUERY_NO_PLACE;
-	if (base_map_number(&places->place_of, pc, place) ||
-		!base_map_number(&tables->frame_of, pc, &frame))
+	if (!base_map_number(&tables->frame_of, pc, &frame))
 		return HG_OK;
 	const struct spacetime_span *span = &tables->frames[frame];
-	for (uint32_t i = 0; i < span->count && *place == QUERY_NO_PLACE; i++)
+	for (uint32_t i = 0; i < span->count; i++)
 		if (tables->locations[span->first + i].known)
-			BASE_TRY(query_spacetime_name(
-				places, &tables->locations[span->first + i], place));
-	return base_map_set(&places->place_of, pc, *place, &places->trace->session->error);
+			return query_spacetime_name(places, span->first + i, place);
+	return HG_OK;
 }
 
 enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk)

@@ -14,16 +14,16 @@
 struct query_spacetime_places {
 	struct hg_trace *trace;
 	struct spacetime_tables tables;
-	struct base_map place_of; /* by return address, the innermost one */
+	uint32_t *names; /* of locations, + 1; 0: not made yet */
 };
 
 enum hg_status query_spacetime_places_init(
 	struct query_spacetime_places *places, struct hg_trace *trace);
 void query_spacetime_places_release(struct query_spacetime_places *places);
 
-/* The name "file:line:start-end" of a location that is known. */
-enum hg_status query_spacetime_name(struct query_spacetime_places *places,
-	const struct spacetime_location *location, uint32_t *place);
+/* The name "file:line:start-end" of a location that is known; made once. */
+enum hg_status query_spacetime_name(
+	struct query_spacetime_places *places, uint32_t location, uint32_t *place);
 /* The innermost place of a return address in OCaml; QUERY_NO_PLACE if none is known. */
 enum hg_status query_spacetime_place(
 	struct query_spacetime_places *places, uint64_t pc, uint32_t *place);

@@ -68,10 +68,9 @@ static enum hg_status enter_address(struct call_tree *tree, uint32_t *node, uint
 		return HG_OK;
 	const struct spacetime_span *span = &tables->frames[frame];
 	for (uint32_t i = span->count; i-- > 0;) {
-		const struct spacetime_location *location = &tables->locations[span->first + i];
-		if (!location->known)
+		if (!tables->locations[span->first + i].known)
 			continue;
-		BASE_TRY(query_spacetime_name(&tree->names, location, &place));
+		BASE_TRY(query_spacetime_name(&tree->names, span->first + i, &place));
 		BASE_TRY(enter_place_of_call(tree, node, place));
 	}
 	return HG_OK;

@@ -6,22 +6,31 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum hg_status query_trace_begin(struct hg_trace *trace, void *out)
+enum hg_status query_trace_ask(struct hg_trace *trace, enum hg_trace_format format, void *out)
 {
 	void *none = NULL;
 	if (out)
 		memcpy(out, &none, sizeof(none));
 	if (!trace)
 		return HG_ERROR_USAGE;
-	base_error_clear(&trace->session->error);
+	struct hg_error *error = &trace->session->error;
+	base_error_clear(error);
 	if (!out)
-		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"no place for the result");
-	if (!trace->reader)
-		return query_trace_failed(trace,
-			base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-				"this is answered for traces of memtrace alone, and the file is a "
-				"series of Spacetime"));
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no place for the result");
+	if (trace->header.format == format)
+		return HG_OK;
+	return query_trace_failed(trace,
+		base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			format == HG_TRACE_MEMTRACE
+				? "this is answered for traces of memtrace alone, and the file is "
+				  "a series of Spacetime"
+				: "this is answered for series of Spacetime alone, and the file is "
+				  "a trace of memtrace"));
+}
+
+enum hg_status query_trace_begin(struct hg_trace *trace, void *out)
+{
+	BASE_TRY(query_trace_ask(trace, HG_TRACE_MEMTRACE, out));
 	return memtrace_rewind(trace->reader, &trace->session->error);
 }
 

@@ -26,8 +26,12 @@ struct hg_trace {
 	bool described;
 };
 
-/* HG_ERROR_USAGE unless there is a trace of memtrace and a place for the result, which is set to
- * NULL. */
+/*
+ * HG_ERROR_USAGE unless there is a trace of the format and a place for the result, a pointer, which
+ * is set to NULL.
+ */
+enum hg_status query_trace_ask(struct hg_trace *trace, enum hg_trace_format format, void *out);
+/* The same for a trace of memtrace, which is read from its start again. */
 enum hg_status query_trace_begin(struct hg_trace *trace, void *out);
 
 /* Names the file and returns the status. */

@@ -157,6 +157,8 @@ for file in "$series"/*.spacetime.zst "$more_series"/*/p[3478].spacetime.zst; do
 	check_equal "$name: blocks in the tree" "$(jq '.rows[0].blocks' "$work/tree")" \
 		"$(awk '$1 == "live" && $2 == 0 { sum += $4 } END { print sum + 0 }' "$work/dump")"
 done
+check_run 'dump of a snapshot' 2 trace dump --at 1 "$whole"
+check_run 'samples, that series have not' 2 trace tree --min-samples 3 "$whole"
 check_run 'callers, that series have not' 2 trace tree --from allocation "$whole"
 
 # at CHOICE: the snapshot that it chooses.

@@ -312,6 +312,7 @@ static enum hg_status walk_trie_value(struct trie_walk *w, bool *any)
 	*any = !snap_marshal_is_int(&w->m, w->m.root);
 	if (!*any)
 		return HG_OK;
+	w->walk->tries++;
 	uint64_t words = base_bit_words(snap_marshal_cells(&w->m));
 	w->visited = calloc(words, sizeof(*w->visited));
 	if (!w->visited)

@@ -49,6 +49,7 @@ struct spacetime_walk {
 
 	struct spacetime_frame *frames; /* of all walks; from malloc */
 	uint64_t frame_count, frame_capacity;
+	uint64_t tries;           /* that there are */
 	uint64_t nodes, repaired; /* repaired: their shapes had parts missing */
 	uint64_t misfits;         /* nodes whose fields are not known: left out */
 	uint64_t damaged;         /* pointers that lead nowhere, or to where they must not */
