@@ -1,6 +1,8 @@
 /* Counting of what nodes of the tree of calls allocate. */
 #include "query/trace/counts.h"
 
+#include <stdlib.h>
+
 enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *trace,
 	enum query_frames frames, struct hg_trace_losses *losses)
 {
@@ -22,6 +24,27 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 	query_alive_end(&counts->alive);
 	BASE_TRY(query_alive_group(&counts->alive, (uint32_t)counts->calls.count - 1, error));
 	return query_pass_end(&counts->pass, counts->alive.unknown, losses);
+}
+
+enum hg_status query_counts_list(const struct query_counts *counts, struct query_call_list *list)
+{
+	uint64_t count = counts->calls.count;
+	*list = (struct query_call_list){.nodes = calloc(count, sizeof(*list->nodes)),
+		.labels = calloc(count, sizeof(*list->labels)),
+		.count = count};
+	if (!list->nodes || !list->labels)
+		return base_no_memory(
+			&counts->pass.trace->session->error, count * sizeof(*list->nodes));
+	for (uint64_t i = 0; i < count; i++) {
+		const struct query_call *call = &counts->calls.nodes[i];
+		list->labels[i] = call->function;
+		list->nodes[i] = (struct hg_trace_node){.parent = call->parent,
+			.depth = call->depth,
+			.name = query_call_name(&counts->calls, (uint32_t)i),
+			.own = counts->alive.groups[i].amounts};
+	}
+	query_sum_up_nodes(list->nodes, count);
+	return HG_OK;
 }
 
 void query_counts_release(struct query_counts *counts)

@@ -7,6 +7,7 @@
 #include "query/trace/alive.h"
 #include "query/trace/calls.h"
 #include "query/trace/pass.h"
+#include "query/trace/preorder.h"
 
 struct query_counts {
 	struct query_pass pass;
@@ -18,5 +19,8 @@ struct query_counts {
 enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *trace,
 	enum query_frames frames, struct hg_trace_losses *losses);
 void query_counts_release(struct query_counts *counts);
+
+/* The same as a list, with names that live as long as the counts; to be freed after failures too. */
+enum hg_status query_counts_list(const struct query_counts *counts, struct query_call_list *list);
 
 #endif

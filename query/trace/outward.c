@@ -18,7 +18,8 @@
 /* 8 bytes for each call, 64 for each node that is met, 88 for each one of the result. */
 struct outward {
 	struct hg_error *error;
-	struct query_counts counts;
+	const struct query_call_list *calls;
+	bool below;                /* cursors have what is allocated below their calls, too */
 	struct trace_names *names; /* of the result */
 	struct outward_cursor {
 		uint32_t call;  /* the frame that it is at; 0: all of the stack is behind it */
@@ -42,12 +43,13 @@ struct outward {
 
 static uint32_t label_of_cursor(const struct outward *o, const struct outward_cursor *cursor)
 {
-	return cursor->call ? o->counts.calls.nodes[cursor->call].function : UINT32_MAX;
+	return cursor->call ? o->calls->labels[cursor->call] : UINT32_MAX;
 }
 
 static const struct hg_trace_amounts *amounts_of_cursor(const struct outward *o, uint64_t index)
 {
-	return &o->counts.alive.groups[o->cursors[index].stack].amounts;
+	const struct hg_trace_node *node = &o->calls->nodes[o->cursors[index].stack];
+	return o->below ? &node->total : &node->own;
 }
 
 static bool is_larger(const struct outward *o, uint32_t a, uint32_t b)
@@ -132,24 +134,29 @@ static enum hg_status part_outward(
 static void climb(struct outward *o, const struct outward_node *node)
 {
 	for (uint64_t i = node->begin; i < node->end && node->call; i++)
-		o->cursors[i].call = o->counts.calls.nodes[o->cursors[i].call].parent;
+		o->cursors[i].call = o->calls->nodes[o->cursors[i].call].parent;
+}
+
+static bool is_anything(const struct hg_trace_amounts *amounts)
+{
+	return amounts->samples || amounts->promoted || amounts->live || amounts->peak;
 }
 
 /* Of all stacks that allocate, or of the calls of one function with all that is below it. */
 static enum hg_status list_cursors(struct outward *o, const char *of)
 {
-	const struct query_calls *calls = &o->counts.calls;
-	struct query_group *groups = o->counts.alive.groups;
+	const struct query_call_list *calls = o->calls;
+	o->below = of != NULL;
 	o->cursors = calloc(calls->count, sizeof(*o->cursors));
 	if (!o->cursors)
 		return base_no_memory(o->error, calls->count * sizeof(*o->cursors));
-	for (uint64_t i = calls->count; of && i-- > 1;)
-		query_add_amounts(&groups[calls->nodes[i].parent].amounts, &groups[i].amounts);
-	for (uint64_t i = 0; i < calls->count; i++)
-		if (groups[i].amounts.samples &&
-			(!of || (i && !strcmp(query_call_name(calls, (uint32_t)i), of))))
+	for (uint64_t i = 0; i < calls->count; i++) {
+		const struct hg_trace_node *node = &calls->nodes[i];
+		if (is_anything(of ? &node->total : &node->own) &&
+			(!of || (i && !strcmp(node->name, of))))
 			o->cursors[o->cursor_count++] =
 				(struct outward_cursor){(uint32_t)i, (uint32_t)i};
+	}
 	return HG_OK;
 }
 
@@ -157,7 +164,7 @@ static enum hg_status list_cursors(struct outward *o, const char *of)
 static enum hg_status take_largest(struct outward *o, uint64_t min_samples)
 {
 	struct outward_node node = o->nodes[pop_outward(o)];
-	const char *name = query_call_name(&o->counts.calls, node.call);
+	const char *name = o->calls->nodes[node.call].name;
 	uint32_t number;
 	BASE_TRY(trace_names_add(o->names, name, strlen(name), &number, o->error));
 	BASE_TRY(base_grow(
@@ -183,33 +190,56 @@ static enum hg_status take_nodes(struct outward *o, const struct hg_trace_caller
 	while (o->heap_count && (!options->limit || o->result_count < options->limit))
 		BASE_TRY(take_largest(o, options->min_samples));
 	out->cut = o->cut || o->heap_count;
-	out->all_samples = o->counts.alive.totals.samples;
+	out->all_samples = o->calls->nodes[0].total.samples;
 	struct hg_trace_node *nodes = o->result;
 	o->result = NULL;
 	return query_make_trace_tree(o->error, nodes, o->result_count, HG_TRACE_BY_SAMPLES, out);
 }
 
-enum hg_status hg_list_trace_callers(struct hg_trace *trace,
-	const struct hg_trace_callers_options *options, struct hg_trace_tree **out)
+enum hg_status query_make_callers(struct hg_trace *trace, const struct query_call_list *calls,
+	const struct hg_trace_callers_options *options, struct hg_trace_tree *out)
 {
-	struct hg_trace_callers_options wanted = {0};
-	BASE_TRY(query_trace_begin(trace, (void *)out));
-	struct outward o = {.error = &trace->session->error, .names = &trace->names};
-	if (options && options->size < sizeof(options->size))
-		return base_fail(o.error, HG_ERROR_USAGE, HG_NO_OFFSET, "no options");
-	if (options)
-		memcpy(&wanted, options,
-			options->size < sizeof(wanted) ? options->size : sizeof(wanted));
-	BASE_TRY(query_answer_of(o.error, sizeof(**out), out));
-	enum hg_status status = query_counts_init(
-		&o.counts, trace, wanted.places ? QUERY_PLACES : QUERY_FUNCTIONS, &(*out)->losses);
-	if (status == HG_OK)
-		status = take_nodes(&o, &wanted, *out);
-	query_counts_release(&o.counts);
+	struct outward o = {
+		.error = &trace->session->error, .calls = calls, .names = &trace->names};
+	enum hg_status status = take_nodes(&o, options, out);
 	free(o.cursors);
 	free(o.nodes);
 	free(o.heap);
 	free(o.result);
+	return status;
+}
+
+enum hg_status query_callers_options(struct hg_trace *trace,
+	const struct hg_trace_callers_options *options, struct hg_trace_callers_options *wanted)
+{
+	*wanted = (struct hg_trace_callers_options){0};
+	if (options && options->size < sizeof(options->size))
+		return base_fail(
+			&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET, "no options");
+	if (options)
+		memcpy(wanted, options,
+			options->size < sizeof(*wanted) ? options->size : sizeof(*wanted));
+	return HG_OK;
+}
+
+enum hg_status hg_list_trace_callers(struct hg_trace *trace,
+	const struct hg_trace_callers_options *options, struct hg_trace_tree **out)
+{
+	struct hg_trace_callers_options wanted;
+	struct query_counts counts;
+	struct query_call_list calls = {0};
+	BASE_TRY(query_trace_begin(trace, (void *)out));
+	BASE_TRY(query_callers_options(trace, options, &wanted));
+	BASE_TRY(query_answer_of(&trace->session->error, sizeof(**out), out));
+	enum hg_status status = query_counts_init(
+		&counts, trace, wanted.places ? QUERY_PLACES : QUERY_FUNCTIONS, &(*out)->losses);
+	if (status == HG_OK)
+		status = query_counts_list(&counts, &calls);
+	if (status == HG_OK)
+		status = query_make_callers(trace, &calls, &wanted, *out);
+	query_counts_release(&counts);
+	free(calls.nodes);
+	free(calls.labels);
 	if (status != HG_OK)
 		hg_trace_tree_release(out);
 	return status;

@@ -29,6 +29,14 @@ void query_add_amounts(struct hg_trace_amounts *to, const struct hg_trace_amount
 	to->peak += amounts->peak;
 }
 
+void query_sum_up_nodes(struct hg_trace_node *nodes, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		nodes[i].total = nodes[i].own;
+	for (uint64_t i = count; i-- > 1;)
+		query_add_amounts(&nodes[nodes[i].parent].total, &nodes[i].total);
+}
+
 /* Children of one node together, of parents with smaller numbers first. */
 static int compare_preorder_rows(const void *a, const void *b)
 {

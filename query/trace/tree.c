@@ -12,22 +12,15 @@ static enum hg_status fill_trace_tree(
 	const struct query_counts *counts, enum hg_trace_order order, struct hg_trace_tree *out)
 {
 	struct hg_error *error = &counts->pass.trace->session->error;
-	uint64_t count = counts->calls.count;
-	struct hg_trace_node *nodes = calloc(count, sizeof(*nodes));
-	if (!nodes)
-		return base_no_memory(error, count * sizeof(*nodes));
-	for (uint64_t i = 0; i < count; i++) {
-		const struct query_call *call = &counts->calls.nodes[i];
-		nodes[i] = (struct hg_trace_node){.parent = call->parent,
-			.depth = call->depth,
-			.name = query_call_name(&counts->calls, (uint32_t)i),
-			.own = counts->alive.groups[i].amounts,
-			.total = counts->alive.groups[i].amounts};
+	struct query_call_list list;
+	enum hg_status status = query_counts_list(counts, &list);
+	free(list.labels);
+	if (status != HG_OK) {
+		free(list.nodes);
+		return status;
 	}
-	for (uint64_t i = count; i-- > 1;)
-		query_add_amounts(&nodes[nodes[i].parent].total, &nodes[i].total);
-	out->all_samples = nodes[0].total.samples;
-	return query_make_trace_tree(error, nodes, count, order, out);
+	out->all_samples = list.nodes[0].total.samples;
+	return query_make_trace_tree(error, list.nodes, list.count, order, out);
 }
 
 enum hg_status hg_list_trace_calls(
