@@ -24,6 +24,7 @@ void cli_values_init(struct cli_values *values)
 		.one_in = CLI_UNSET,
 		.seed = CLI_UNSET,
 		.begin_at = CLI_UNSET,
+		.counted = CLI_UNSET,
 		.by = CLI_UNSET,
 		.growth_by = CLI_UNSET,
 		.min_size = CLI_UNSET,

@@ -7,6 +7,12 @@ static enum hg_status report_trace_callers(struct cli_run *run, struct rep_trace
 		.of = run->values.of,
 		.min_samples = cli_number(run->values.min_samples, 1),
 		.limit = cli_limit(run, 20)};
+	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME) {
+		const struct hg_spacetime_view view =
+			cli_read_series_view(run, HG_SPACETIME_ALLOCATED);
+		return cli_report_series_callers(run, context, &view, &options);
+	}
+	BASE_TRY(cli_check_no_view(run));
 	return rep_trace_callers(context, &options);
 }
 
@@ -17,26 +23,28 @@ static enum hg_status run_trace_callers(struct cli_run *run)
 
 static const struct cli_option own[] = {
 	{"of", 0, CLI_STRING, offsetof(struct cli_values, of), "FUNCTION", NULL,
-		"begin with the calls of this function, and all that is allocated below them; "
+		"begin with the calls of this function (of a series: place), and all that is "
+		"allocated below them; "
 		"default: with all functions that allocate"},
 	CLI_TRACE_MIN_SAMPLES,
 	{0},
 };
 
 static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_filter_options,
-	cli_trace_options, cli_format_options, cli_output_options, cli_work_options,
-	cli_help_options, NULL};
+	cli_trace_series_options, cli_trace_options, cli_format_options, cli_output_options,
+	cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_callers = {
 	.name = "trace callers",
 	.operands = "TRACE",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "on whose behalf a memtrace trace allocates, as a tree",
+	.summary = "on whose behalf a trace or series allocates, as a tree",
 	.description =
 		"From the function that allocates outwards, a row for each function that calls "
 		"what stands above it, with all that is allocated in that way.  Recursion is "
-		"removed as in 'trace tree', which has the other direction.",
+		"removed as in 'trace tree', which has the other direction.  Of a series of "
+		"Spacetime the rows are places, with amounts as in 'trace tree'.",
 	.tables = tables,
 	.run = run_trace_callers,
 };

@@ -8,6 +8,57 @@ const struct cli_option cli_trace_options[] = {
 	{0},
 };
 
+static const char *series_count(unsigned index)
+{
+	return rep_series_count_name(index);
+}
+
+const struct cli_option cli_trace_series_options[] = {
+	{"count", 0, CLI_CHOICE, offsetof(struct cli_values, counted), "WHAT", series_count,
+		"of a series of Spacetime, what is counted: bytes allocated (the default; with "
+		"--at up to the snapshot), bytes live or blocks live in the snapshot (live is the "
+		"default from the allocation outwards), calls or indirect-calls, of closures, up "
+		"to the end"},
+	{"recursion", 0, CLI_FLAG, offsetof(struct cli_values, all_frames), NULL, NULL,
+		"of a series of Spacetime, keep all frames of recursive calls"},
+	{"exe", 0, CLI_FILE, offsetof(struct cli_values, executable), "FILE", NULL,
+		"of a series of Spacetime, the program that wrote it: its symbols name C functions "
+		"and code without places"},
+	{0},
+};
+
+struct hg_spacetime_view cli_read_series_view(
+	const struct cli_run *run, enum hg_spacetime_count usual)
+{
+	struct hg_spacetime_view view = {.size = sizeof(view),
+		.at = cli_read_series_moment(run->values.at),
+		.count = usual,
+		.all_frames = run->values.all_frames};
+	if (run->values.counted != CLI_UNSET)
+		view.count = (enum hg_spacetime_count)run->values.counted;
+	return view;
+}
+
+enum hg_status cli_report_series_callers(struct cli_run *run, struct rep_trace_context *context,
+	const struct hg_spacetime_view *view, const struct hg_trace_callers_options *options)
+{
+	struct hg_trace_callers_options wanted = *options;
+	wanted.min_samples = 0;
+	if (run->values.min_samples != CLI_UNSET)
+		return cli_usage_error(run, "--min-samples: a series of Spacetime has no samples");
+	return view->all_frames
+		       ? cli_usage_error(run, "--recursion: only from the outermost call inwards")
+		       : rep_series_callers(context, view, &wanted);
+}
+
+enum hg_status cli_check_no_view(struct cli_run *run)
+{
+	const struct cli_values *v = &run->values;
+	return v->counted != CLI_UNSET || v->all_frames
+		       ? cli_usage_error(run, "--count and --recursion are for series of Spacetime")
+		       : HG_OK;
+}
+
 static void say_what_was_lost(const char *path, const struct hg_trace_losses *losses)
 {
 	struct rep_text text = {0};
@@ -37,6 +88,12 @@ enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report)
 	enum hg_status status = hg_trace_open(run->session, path, &options, &context.trace);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
+	if (run->values.executable)
+		status = hg_spacetime_set_program(context.trace, run->values.executable);
+	if (status != HG_OK) {
+		hg_trace_close(context.trace);
+		return cli_library_failed(run, status);
+	}
 	status = cli_filter_trace(run, &context);
 	if (status == HG_OK)
 		status = report(run, &context);

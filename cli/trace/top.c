@@ -6,9 +6,12 @@
 
 struct hg_spacetime_choice cli_read_series_moment(const char *at)
 {
-	struct hg_spacetime_choice choice = {.of = HG_SPACETIME_LAST};
+	struct hg_spacetime_choice choice = {.of = HG_SPACETIME_END};
 	char *end;
 	if (!at || !strcmp(at, "end"))
+		return choice;
+	choice.of = HG_SPACETIME_LAST;
+	if (!strcmp(at, "last"))
 		return choice;
 	choice.of = strcmp(at, "peak") ? HG_SPACETIME_AFTER_EVENT : HG_SPACETIME_PEAK;
 	choice.event = at;

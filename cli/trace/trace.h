@@ -8,6 +8,7 @@
 #include "report/trace/trace.h"
 
 extern const struct cli_option cli_trace_options[];        /* --strict */
+extern const struct cli_option cli_trace_series_options[]; /* what is counted, --exe */
 extern const struct cli_option cli_trace_filter_options[]; /* what counts */
 
 /* A row of options. */
@@ -33,6 +34,14 @@ enum hg_status cli_read_trace_moment(
 
 /* The snapshot of a series that a value of --at says; of NULL the last. */
 struct hg_spacetime_choice cli_read_series_moment(const char *at);
+
+/* What the options ask of the calls of a series; 'usual' is counted if they do not say. */
+struct hg_spacetime_view cli_read_series_view(
+	const struct cli_run *run, enum hg_spacetime_count usual);
+enum hg_status cli_report_series_callers(struct cli_run *run, struct rep_trace_context *context,
+	const struct hg_spacetime_view *view, const struct hg_trace_callers_options *options);
+/* Of traces of memtrace: HG_ERROR_USAGE if there are options of series. */
+enum hg_status cli_check_no_view(struct cli_run *run);
 
 /* Sets the filter that the options ask for, if any; of a series --at is no filter. */
 enum hg_status cli_filter_trace(struct cli_run *run, struct rep_trace_context *context);

@@ -47,10 +47,31 @@ static enum hg_status report_stacks(struct cli_run *run, struct rep_trace_contex
 {
 	const struct stacks_format *format = stacks_formats;
 	struct rep_trace_moment moment = {0};
+	struct hg_spacetime_view view;
 	while (strcmp(format->name, run->extension))
 		format++;
-	BASE_TRY(cli_read_trace_moment(run, run->values.in_use_at, &moment));
+	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME) {
+		view = cli_read_series_view(run, HG_SPACETIME_ALLOCATED);
+		if (run->values.in_use_at)
+			view.at = cli_read_series_moment(run->values.in_use_at);
+		moment.view = &view;
+	} else {
+		BASE_TRY(cli_check_no_view(run));
+		BASE_TRY(cli_read_trace_moment(run, run->values.in_use_at, &moment));
+	}
 	return format->write(context, &moment, run->sink.stream);
+}
+
+static enum hg_status report_series_tree(struct cli_run *run, struct rep_trace_context *context,
+	const struct hg_trace_callers_options *options)
+{
+	const struct hg_spacetime_view view = cli_read_series_view(
+		run, begins_at_allocation(run) ? HG_SPACETIME_LIVE : HG_SPACETIME_ALLOCATED);
+	if (begins_at_allocation(run))
+		return cli_report_series_callers(run, context, &view, options);
+	if (run->values.min_samples != CLI_UNSET)
+		return cli_usage_error(run, "--min-samples: a series of Spacetime has no samples");
+	return rep_series_tree(context, &view, options->limit);
 }
 
 static enum hg_status report_trace_tree(struct cli_run *run, struct rep_trace_context *context)
@@ -59,12 +80,9 @@ static enum hg_status report_trace_tree(struct cli_run *run, struct rep_trace_co
 		.places = true,
 		.min_samples = cli_number(run->values.min_samples, 1),
 		.limit = cli_limit(run, 20)};
-	const struct hg_spacetime_choice choice = cli_read_series_moment(run->values.at);
-	bool is_series = hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME;
-	if (is_series && run->values.min_samples != CLI_UNSET)
-		return cli_usage_error(run, "--min-samples: a series of Spacetime has no samples");
-	if (is_series && !begins_at_allocation(run))
-		return rep_series_tree(context, &choice, options.limit);
+	if (hg_trace_header(context->trace)->format == HG_TRACE_SPACETIME)
+		return report_series_tree(run, context, &options);
+	BASE_TRY(cli_check_no_view(run));
 	return begins_at_allocation(run)
 		       ? rep_trace_callers(context, &options)
 		       : rep_trace_tree(context, options.min_samples, options.limit);
@@ -106,7 +124,8 @@ static const struct cli_option own[] = {
 };
 
 static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_filter_options,
-	cli_trace_options, cli_output_options, cli_work_options, cli_help_options, NULL};
+	cli_trace_series_options, cli_trace_options, cli_output_options, cli_work_options,
+	cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_tree = {
 	.name = "trace tree",
@@ -119,9 +138,8 @@ const struct cli_verb cli_verb_trace_tree = {
 		"that way, with all that is allocated below it.  Recursion is removed: of several "
 		"calls of a function on one stack the outermost stays.  'itself' is what the "
 		"function allocates on its own.  Of a series of Spacetime the rows are places, "
-		"with "
-		"what was allocated in the whole run and what is alive in the snapshot that --at "
-		"says (a number, an event or peak; default the last).",
+		"with what was allocated in the whole run and what is alive in the last snapshot; "
+		"or both in the snapshot that --at says (a number, an event, peak or last).",
 	.tables = tables,
 	.run = run_trace_tree,
 };

@@ -54,6 +54,7 @@ HG_API enum hg_status hg_describe_spacetime(
 
 /* A snapshot of a series. */
 enum hg_spacetime_snapshot_of {
+	HG_SPACETIME_END, /* what is alive in the last one, and allocated up to the end */
 	HG_SPACETIME_LAST,
 	HG_SPACETIME_NUMBER,     /* in the order of the file, from 0 */
 	HG_SPACETIME_PEAK,       /* the first with the most words alive */
@@ -98,15 +99,50 @@ HG_API enum hg_status hg_list_spacetime_sites(struct hg_trace *trace,
 	const struct hg_spacetime_choice *choice, struct hg_spacetime_sites **out);
 HG_API void hg_spacetime_sites_release(struct hg_spacetime_sites **sites);
 
+/* What is counted of calls. */
+enum hg_spacetime_count {
+	HG_SPACETIME_ALLOCATED,     /* words, up to the end or the snapshot */
+	HG_SPACETIME_LIVE,          /* words not freed yet in the snapshot */
+	HG_SPACETIME_BLOCKS,        /* the same in blocks */
+	HG_SPACETIME_CALLS,         /* direct calls up to the end, which OCaml 4.06 to 4.11 count */
+	HG_SPACETIME_INDIRECT_CALLS /* calls of closures */
+};
+
+struct hg_spacetime_view {
+	size_t size;
+	struct hg_spacetime_choice at;
+	enum hg_spacetime_count count;
+	bool all_frames; /* recursion stays, and trees are as deep as the program was */
+};
+
 /*
- * The tree of calls by place, from the outermost one inwards, recursion removed: of several calls
- * at a place on one backtrace the outermost stays.  Frames without a place, as those of C code, are
- * left out.  Of amounts, 'samples' are words allocated up to the end, 'live' words alive in the
- * snapshot, 'peak' blocks alive there; 'promoted' is 0.
+ * The tree of calls by place, from the outermost one inwards.  Unless all frames are asked for,
+ * recursion is removed: of several calls at a place on one backtrace the outermost stays.  Frames
+ * without a place, as those of C code, are left out; with a program (hg_spacetime_set_program) they
+ * have the names of their functions.  Of amounts, 'samples' are what the view counts, 'promoted'
+ * words allocated, 'live' words and 'peak' blocks alive in the snapshot; of calls the first alone.
+ * HG_ERROR_USAGE if calls were not counted, HG_ERROR_INPUT if the series is not complete.
  */
 HG_API enum hg_status hg_list_spacetime_calls(struct hg_trace *trace,
-	const struct hg_spacetime_choice *choice, enum hg_trace_order order,
+	const struct hg_spacetime_view *view, enum hg_trace_order order,
 	struct hg_trace_tree **out);
+/* The same from the inside out; 'places' of the options makes no difference. */
+HG_API enum hg_status hg_list_spacetime_callers(struct hg_trace *trace,
+	const struct hg_spacetime_view *view, const struct hg_trace_callers_options *options,
+	struct hg_trace_tree **out);
+/*
+ * The same for other viewers: 'samples' are words allocated and 'alive_samples' words alive, of
+ * blocks only those alive are known.
+ */
+HG_API enum hg_status hg_list_spacetime_stacks(
+	struct hg_trace *trace, const struct hg_spacetime_view *view, struct hg_trace_stacks **out);
+
+/*
+ * The program that wrote the series: an ELF executable, whose symbols name the functions of C code
+ * and of OCaml code without places.  How far it was moved in memory is found by the table of
+ * functions.  HG_ERROR_INPUT if it has no symbols, or is not that program.
+ */
+HG_API enum hg_status hg_spacetime_set_program(struct hg_trace *trace, const char *path);
 
 /* Every snapshot, node, call and allocation point, a line for each; backtraces innermost first. */
 HG_API enum hg_status hg_dump_spacetime(struct hg_trace *trace, hg_write_fn *write, void *data);

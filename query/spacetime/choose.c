@@ -72,6 +72,7 @@ enum hg_status query_spacetime_choose(struct hg_trace *trace,
 	*moment = NULL;
 	*number = 0;
 	switch (choice->of) {
+	case HG_SPACETIME_END:
 	case HG_SPACETIME_LAST:
 		for (uint64_t i = 0; i < series->moment_count; i++)
 			found = series->moments[i].is_event ? found : i;

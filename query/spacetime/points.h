@@ -28,6 +28,11 @@ enum hg_status query_spacetime_name(
 enum hg_status query_spacetime_place(
 	struct query_spacetime_places *places, uint64_t pc, uint32_t *place);
 
+/* The function that an address in it is of, by the symbols of the program; QUERY_NO_PLACE if there
+ * is no program, or none is known. */
+enum hg_status query_spacetime_symbol(
+	struct query_spacetime_places *places, uint64_t address, uint32_t *place);
+
 /* Walks all tries, with what of it cannot be read noted as lost. */
 enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk);
 

@@ -20,7 +20,8 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 	enum query_frames frames, struct hg_trace_losses *losses);
 void query_counts_release(struct query_counts *counts);
 
-/* The same as a list, with names that live as long as the counts; to be freed after failures too. */
+/* The same as a list, with names that live as long as the counts; to be freed after failures too.
+ */
 enum hg_status query_counts_list(const struct query_counts *counts, struct query_call_list *list);
 
 #endif

@@ -1,6 +1,8 @@
 /* Opening of profiles over time. */
 #include "query/trace/trace.h"
 
+#include "query/spacetime/program.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,10 +36,15 @@ enum hg_status query_trace_begin(struct hg_trace *trace, void *out)
 	return memtrace_rewind(trace->reader, &trace->session->error);
 }
 
+enum hg_status query_file_failed(struct hg_trace *trace, const char *path, enum hg_status status)
+{
+	base_error_file(&trace->session->error, path);
+	return status;
+}
+
 enum hg_status query_trace_failed(struct hg_trace *trace, enum hg_status status)
 {
-	base_error_file(&trace->session->error, trace->path);
-	return status;
+	return query_file_failed(trace, trace->path, status);
 }
 
 static void copy_losses(const struct memtrace_losses *from, struct hg_trace_losses *to)
@@ -160,6 +167,11 @@ static enum hg_status open_trace_file(struct hg_trace *trace, const char *path, 
 		trace->header = (struct hg_trace_info){.path = trace->path,
 			.format = HG_TRACE_SPACETIME,
 			.file_bytes = size,
+			.executable = "",
+			.host = "",
+			.parameters = "",
+			.context = "",
+			.rate = 1,
 			.word_bytes = 8};
 	else
 		fill_trace_header(trace);
@@ -224,6 +236,7 @@ void hg_trace_close(struct hg_trace *trace)
 		return;
 	memtrace_close(trace->reader);
 	spacetime_close(&trace->series);
+	query_spacetime_program_close(trace->program);
 	base_pool_release(&trace->series_pool);
 	trace_names_release(&trace->names);
 	query_filter_release(&trace->filter);

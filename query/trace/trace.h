@@ -10,14 +10,17 @@
 #include "trace/memtrace/reader.h"
 #include "trace/spacetime/series.h"
 
+struct query_spacetime_program;
+
 struct hg_trace {
 	struct hg_session *session;
 	char *path;
 	struct base_file file;
 	struct memtrace *reader; /* NULL: it is a series */
 	struct spacetime_series series;
-	struct hg_spacetime_info *series_info; /* made when first asked for */
-	struct base_pool series_pool;          /* of that */
+	struct hg_spacetime_info *series_info;   /* made when first asked for */
+	struct base_pool series_pool;            /* of that */
+	struct query_spacetime_program *program; /* of a series; mostly NULL */
 	bool strict;
 	struct hg_trace_info header, info;
 	struct hg_trace_losses losses;
@@ -36,6 +39,8 @@ enum hg_status query_trace_begin(struct hg_trace *trace, void *out);
 
 /* Names the file and returns the status. */
 enum hg_status query_trace_failed(struct hg_trace *trace, enum hg_status status);
+/* The same of another file. */
+enum hg_status query_file_failed(struct hg_trace *trace, const char *path, enum hg_status status);
 
 /* At the end of a pass: what the reader says, that the file is as it was, and what was lost. */
 enum hg_status query_trace_end(

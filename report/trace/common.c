@@ -10,6 +10,16 @@ enum hg_status rep_trace_failed(struct rep_trace_context *context, enum hg_statu
 	return status;
 }
 
+enum hg_status rep_trace_stacks(struct rep_trace_context *context,
+	const struct rep_trace_moment *moment, struct hg_trace_stacks **stacks)
+{
+	enum hg_status status =
+		moment->view
+			? hg_list_spacetime_stacks(context->trace, moment->view, stacks)
+			: hg_list_trace_stacks(context->trace, moment->of, moment->time_us, stacks);
+	return status == HG_OK ? HG_OK : rep_trace_failed(context, status);
+}
+
 void rep_trace_note(struct rep_trace_context *context, const struct hg_trace_losses *losses)
 {
 	context->losses = *losses;

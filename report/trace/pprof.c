@@ -38,6 +38,7 @@ struct profile {
 	struct rep_message part, inner; /* of the profile, and within it */
 	struct base_map strings;        /* by address: equal names are kept once */
 	uint64_t string_count;
+	bool without_objects; /* of a series, which does not tell how many were allocated */
 	bool failed;
 };
 
@@ -108,7 +109,8 @@ static void add_profile_sample(
 	for (const struct hg_trace_stack *at = stack; at->depth; at = stacks[at->parent])
 		rep_message_varint(&packed, at->frame + UINT64_C(1));
 	rep_message_put(&p->inner, SAMPLE_LOCATIONS, &packed);
-	rep_message_varint(&packed, stack->blocks);
+	if (!p->without_objects)
+		rep_message_varint(&packed, stack->blocks);
 	rep_message_varint(&packed, rep_trace_bytes(info, stack->samples));
 	rep_message_varint(&packed, stack->alive_blocks);
 	rep_message_varint(&packed, rep_trace_bytes(info, stack->alive_samples));
@@ -123,17 +125,18 @@ static void write_profile(struct profile *p, const struct hg_trace_info *info)
 	static const struct hg_trace_frame no_backtrace = {"(no backtrace)", "", 0};
 	const struct hg_trace_stacks *stacks = p->stacks;
 	add_profile_string(p, "");
-	add_profile_type(p, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
+	if (!p->without_objects)
+		add_profile_type(p, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
 	add_profile_type(p, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
 	add_profile_type(p, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
 	add_profile_type(p, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
 	add_profile_type(p, PROFILE_PERIOD_TYPE, "space", "bytes");
 	for (size_t i = 0; i < stacks->frame_count && !p->failed; i++)
 		add_profile_frame(p, i + 1, stacks->frames[i]);
-	if (stacks->stacks[0]->samples)
+	if (stacks->stacks[0]->samples || stacks->stacks[0]->alive_samples)
 		add_profile_frame(p, stacks->frame_count + 1, &no_backtrace);
 	for (size_t i = 0; i < stacks->count && !p->failed && !ferror(p->stream); i++)
-		if (stacks->stacks[i]->samples)
+		if (stacks->stacks[i]->samples || stacks->stacks[i]->alive_samples)
 			add_profile_sample(p, info, stacks->stacks[i]);
 	rep_message_number(&p->part, PROFILE_TIME, info->start_us * 1000);
 	rep_message_number(&p->part, PROFILE_DURATION, info->end_us * 1000);
@@ -148,12 +151,15 @@ enum hg_status rep_trace_pprof(
 {
 	struct hg_trace_stacks *stacks;
 	const struct hg_trace_info *info;
-	enum hg_status status =
-		hg_list_trace_stacks(context->trace, moment->of, moment->time_us, &stacks);
-	if (status != HG_OK)
-		return rep_trace_failed(context, status);
-	struct profile p = {.context = context, .stacks = stacks, .stream = stream};
-	status = hg_describe_trace(context->trace, &info);
+	BASE_TRY(rep_trace_stacks(context, moment, &stacks));
+	struct profile p = {.context = context,
+		.stacks = stacks,
+		.stream = stream,
+		.without_objects = moment->view != NULL};
+	enum hg_status status = HG_OK;
+	info = hg_trace_header(context->trace);
+	if (!moment->view)
+		status = hg_describe_trace(context->trace, &info);
 	if (status == HG_OK)
 		write_profile(&p, info);
 	if (p.failed)

@@ -145,10 +145,8 @@ enum hg_status rep_trace_speedscope(
 	struct rep_trace_context *context, const struct rep_trace_moment *moment, FILE *stream)
 {
 	struct hg_trace_stacks *stacks;
-	enum hg_status status =
-		hg_list_trace_stacks(context->trace, moment->of, moment->time_us, &stacks);
-	if (status != HG_OK)
-		return rep_trace_failed(context, status);
+	BASE_TRY(rep_trace_stacks(context, moment, &stacks));
+	enum hg_status status = HG_OK;
 	struct scope scope = {.stacks = stacks, .stream = stream};
 	if (link_stacks(&scope))
 		write_scope(&scope, hg_trace_header(context->trace));

@@ -30,9 +30,13 @@ enum hg_status rep_trace_rows(
 enum hg_status rep_series_sites(struct rep_trace_context *context,
 	const struct hg_spacetime_choice *choice, uint64_t limit);
 
-/* The tree of calls of a series. */
-enum hg_status rep_series_tree(struct rep_trace_context *context,
-	const struct hg_spacetime_choice *choice, uint64_t limit);
+/* The tree of calls of a series, from the outermost one inwards, and from the inside out. */
+enum hg_status rep_series_tree(
+	struct rep_trace_context *context, const struct hg_spacetime_view *view, uint64_t limit);
+enum hg_status rep_series_callers(struct rep_trace_context *context,
+	const struct hg_spacetime_view *view, const struct hg_trace_callers_options *options);
+/* The name of an enum hg_spacetime_count; NULL behind the last. */
+const char *rep_series_count_name(unsigned count);
 
 /* What is alive over time. */
 enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
@@ -58,7 +62,8 @@ enum hg_status rep_trace_callers(
 /* When something is alive. */
 struct rep_trace_moment {
 	enum hg_trace_moment_of of;
-	uint64_t time_us; /* of HG_TRACE_AT_TIME */
+	uint64_t time_us;                     /* of HG_TRACE_AT_TIME */
+	const struct hg_spacetime_view *view; /* instead, of a series */
 };
 
 /*
@@ -67,6 +72,10 @@ struct rep_trace_moment {
  */
 typedef enum hg_status rep_trace_stacks_fn(
 	struct rep_trace_context *context, const struct rep_trace_moment *moment, FILE *stream);
+/* The stacks of either format, and what tells their units. */
+enum hg_status rep_trace_stacks(struct rep_trace_context *context,
+	const struct rep_trace_moment *moment, struct hg_trace_stacks **stacks);
+
 rep_trace_stacks_fn rep_trace_folded, rep_trace_pprof, rep_trace_speedscope;
 
 /* The text of all events. */

@@ -17,35 +17,64 @@ static const struct rep_column last_call_columns[] = {
 	{"own_bytes", "itself", REP_BYTES, 0},
 	{"share", "  share", REP_SHARE, REP_NOT_CSV},
 };
-/* Of series, in the middle. */
+/* Of series, in the middle: amounts, or calls alone. */
 static const struct rep_column series_call_columns[] = {
 	{"allocated_bytes", "allocated", REP_BYTES, 0},
 	{"live_bytes", "live", REP_BYTES, 0},
 	{"blocks", "blocks", REP_COUNT, 0},
 };
+static const struct rep_column series_calls_column = {"calls", "calls", REP_COUNT, 0};
 enum { SERIES_AMOUNTS = 3, SERIES_BYTES = 8 };
 enum { FIRST_COLUMNS = 2, CALL_COLUMNS = FIRST_COLUMNS + REP_TRACE_AMOUNTS + 2 };
 
-/* What the trees are. */
-static const struct call_head {
-	const char *verb, *title, *about;
-	bool inwards, of_series;
-} call_heads[] = {
-	{"trace tree", "Calls", " by what is allocated below them, recursion removed\n", true,
-		false},
-	{"trace callers", "Callers", " of what allocates, by what they have allocated\n", false,
-		false},
-	{"trace tree", "Places of allocation", ", and outwards those of the calls\n", false, false},
-	{"trace tree", "Calls",
-		" by what is allocated below them in the whole run, recursion removed\n", true,
-		true},
+/* What is counted of a series: of its own column and of the sum of all. */
+static const struct series_count {
+	const char *name, *by, *total;
+	unsigned unit; /* bytes, or one of what is counted */
+	bool of_calls;
+	struct rep_column own;
+} series_counts[] = {
+	[HG_SPACETIME_ALLOCATED] = {"allocated", "what is allocated", "allocated_bytes_total",
+		SERIES_BYTES, false, {"own_bytes", "itself", REP_BYTES, 0}},
+	[HG_SPACETIME_LIVE] = {"live", "bytes alive", "live_bytes_total", SERIES_BYTES, false,
+		{"own_live_bytes", "itself", REP_BYTES, 0}},
+	[HG_SPACETIME_BLOCKS] = {"blocks", "blocks alive", "blocks_total", 1, false,
+		{"own_blocks", "itself", REP_COUNT, 0}},
+	[HG_SPACETIME_CALLS] = {"calls", "direct calls", "calls_total", 1, true,
+		{"own_calls", "itself", REP_COUNT, 0}},
+	[HG_SPACETIME_INDIRECT_CALLS] = {"indirect-calls", "indirect calls", "calls_total", 1, true,
+		{"own_calls", "itself", REP_COUNT, 0}},
 };
 
-/* Samples of a series are words, and 'peak' is blocks. */
-static void write_series_amounts(
-	struct rep_emitter *emitter, const struct hg_trace_amounts *amounts)
+const char *rep_series_count_name(unsigned count)
 {
-	rep_cell_number(emitter, SERIES_BYTES * amounts->samples);
+	return count < sizeof(series_counts) / sizeof(series_counts[0]) ? series_counts[count].name
+									: NULL;
+}
+
+/* What the trees are. */
+struct call_head {
+	const char *verb, *title, *about;
+	bool inwards;
+	const struct series_count *series; /* NULL: of a trace */
+};
+static const struct call_head call_heads[] = {
+	{"trace tree", "Calls", " by what is allocated below them, recursion removed\n", true,
+		NULL},
+	{"trace callers", "Callers", " of what allocates, by what they have allocated\n", false,
+		NULL},
+	{"trace tree", "Places of allocation", ", and outwards those of the calls\n", false, NULL},
+};
+
+/* Of a series 'promoted' is what was allocated, and 'peak' blocks. */
+static void write_series_amounts(struct rep_emitter *emitter, const struct series_count *series,
+	const struct hg_trace_amounts *amounts)
+{
+	if (series->of_calls) {
+		rep_cell_number(emitter, amounts->samples);
+		return;
+	}
+	rep_cell_number(emitter, SERIES_BYTES * amounts->promoted);
 	rep_cell_number(emitter, SERIES_BYTES * amounts->live);
 	rep_cell_number(emitter, amounts->peak);
 }
@@ -63,14 +92,13 @@ static void write_call_node(struct rep_trace_context *context, const struct hg_t
 	rep_text_put(label, node->depth ? node->name : "(all)");
 	rep_cell_number(emitter, node->depth);
 	rep_cell_labelled(emitter, node->name, rep_text_string(label));
-	if (head->of_series)
-		write_series_amounts(emitter, &node->total);
+	if (head->series)
+		write_series_amounts(emitter, head->series, &node->total);
 	else
 		rep_trace_amount_cells(emitter, info, &node->total);
-	if (head->of_series)
-		rep_cell_number(emitter, SERIES_BYTES * node->own.samples);
-	else if (head->inwards)
-		rep_cell_number(emitter, rep_trace_bytes(info, node->own.samples));
+	if (head->inwards)
+		rep_cell_number(emitter, head->series ? head->series->unit * node->own.samples
+						      : rep_trace_bytes(info, node->own.samples));
 	rep_cell_share(emitter, node->total.samples, all);
 	rep_row_end(emitter);
 }
@@ -83,8 +111,8 @@ static void write_call_head(struct rep_trace_context *context, const struct hg_t
 	rep_prose(emitter, REP_BOLD, "%s", head->title);
 	rep_prose(emitter, REP_PLAIN, "%s", head->about);
 	rep_trace_say_filtered(context);
-	rep_value_number(emitter, head->of_series ? "allocated_bytes_total" : "samples_total", NULL,
-		REP_COUNT, tree->all_samples * (head->of_series ? SERIES_BYTES : 1));
+	rep_value_number(emitter, head->series ? head->series->total : "samples_total", NULL,
+		REP_COUNT, tree->all_samples * (head->series ? head->series->unit : 1));
 	if (!tree->cut)
 		rep_value_number(emitter, "rows_total", NULL, REP_COUNT, tree->count);
 }
@@ -92,14 +120,17 @@ static void write_call_head(struct rep_trace_context *context, const struct hg_t
 /* Outwards, nodes allocate nothing themselves. */
 static unsigned list_call_columns(struct rep_column *columns, const struct call_head *head)
 {
-	unsigned amounts = head->of_series ? SERIES_AMOUNTS : REP_TRACE_AMOUNTS;
-	unsigned count = FIRST_COLUMNS + amounts;
+	const struct rep_column *middle = rep_trace_amount_columns;
+	unsigned amounts = REP_TRACE_AMOUNTS, count = FIRST_COLUMNS;
+	if (head->series) {
+		middle = head->series->of_calls ? &series_calls_column : series_call_columns;
+		amounts = head->series->of_calls ? 1 : SERIES_AMOUNTS;
+	}
 	memcpy(columns, first_call_columns, sizeof(first_call_columns));
-	memcpy(columns + FIRST_COLUMNS,
-		head->of_series ? series_call_columns : rep_trace_amount_columns,
-		amounts * sizeof(*columns));
+	memcpy(columns + count, middle, amounts * sizeof(*columns));
+	count += amounts;
 	if (head->inwards)
-		columns[count++] = last_call_columns[0];
+		columns[count++] = head->series ? head->series->own : last_call_columns[0];
 	columns[count++] = last_call_columns[1];
 	return count;
 }
@@ -190,13 +221,64 @@ enum hg_status rep_trace_tree(
 	return report_calls(context, tree, &call_heads[0], min_samples, limit);
 }
 
+/* A head of a series, and its line about what is counted. */
+static bool make_series_head(struct call_head *head, struct rep_text *about, const char *verb,
+	const struct hg_spacetime_view *view)
+{
+	const struct series_count *series = &series_counts[view->count];
+	rep_text_printf(
+		about, head->inwards ? " by %s below them" : " by %s on their behalf", series->by);
+	if (series->of_calls)
+		rep_text_put(about, " up to the end");
+	else if (view->at.of == HG_SPACETIME_END)
+		rep_text_put(about, ": allocated in the whole run, live in the last snapshot");
+	else if (view->at.of == HG_SPACETIME_NUMBER)
+		rep_text_printf(about, " in snapshot %llu", (unsigned long long)view->at.number);
+	else
+		rep_text_put(about, " in the snapshot that was asked for");
+	rep_text_put(about, view->all_frames ? "\n" : ", recursion removed\n");
+	head->verb = verb;
+	head->title = head->inwards ? "Calls" : "Callers";
+	head->about = rep_text_string(about);
+	head->series = series;
+	return !about->failed;
+}
+
 enum hg_status rep_series_tree(
-	struct rep_trace_context *context, const struct hg_spacetime_choice *choice, uint64_t limit)
+	struct rep_trace_context *context, const struct hg_spacetime_view *view, uint64_t limit)
 {
 	struct hg_trace_tree *tree;
+	struct rep_text about = {0};
+	struct call_head head = {.inwards = true};
 	enum hg_status status =
-		hg_list_spacetime_calls(context->trace, choice, HG_TRACE_BY_SAMPLES, &tree);
+		hg_list_spacetime_calls(context->trace, view, HG_TRACE_BY_SAMPLES, &tree);
 	if (status != HG_OK)
 		return rep_trace_failed(context, status);
-	return report_calls(context, tree, &call_heads[3], 0, limit);
+	context->emitter->failed |= !make_series_head(&head, &about, "trace tree", view);
+	status = report_calls(context, tree, &head, 0, limit);
+	rep_text_release(&about);
+	return status;
+}
+
+enum hg_status rep_series_callers(struct rep_trace_context *context,
+	const struct hg_spacetime_view *view, const struct hg_trace_callers_options *options)
+{
+	struct hg_trace_tree *tree;
+	struct rep_text about = {0};
+	struct call_head head = {0};
+	enum hg_status status = hg_list_spacetime_callers(context->trace, view, options, &tree);
+	if (status != HG_OK)
+		return rep_trace_failed(context, status);
+	context->emitter->failed |= !make_series_head(
+		&head, &about, options->places ? "trace tree" : "trace callers", view);
+	if (options->of && tree->count <= 1)
+		status = base_fail(context->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"no place '%s' is called here: 'trace top' lists those that allocate",
+			options->of);
+	else
+		write_call_tree(context, tree, &head, NULL, tree->count);
+	rep_trace_note(context, &tree->losses);
+	hg_trace_tree_release(&tree);
+	rep_text_release(&about);
+	return status;
 }

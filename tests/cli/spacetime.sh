@@ -111,11 +111,15 @@ for file in "$series"/*.spacetime.zst "$more_series"/*/p[348].spacetime.zst; do
 	done
 done
 
-# calls DUMP: bytes allocated by path of places, outermost first, each place once.
+# calls DUMP WHAT ONCE: words or blocks by path of places, outermost first, each place once if so;
+# WHAT is end, or live, blocks or total of snapshot 0.
 calls() {
 	# shellcheck disable=SC2016 # a program of awk
-	awk '
-		$2 ~ /^c?alloc$/ && $3 { trail[$3] = $0; end[$3] += $4 }
+	awk -v what="$2" -v once="$3" '
+		$2 ~ /^c?alloc$/ && $3 { trail[$3] = $0; if (what == "end") amount[$3] += $4 }
+		$1 == "live" && $2 == 0 && what == "live" { amount[$3] += $5 }
+		$1 == "live" && $2 == 0 && what == "blocks" { amount[$3] += $4 }
+		$1 == "total" && $2 == 0 && what == "total" { amount[$3] += $4 }
 		$1 == "frame" && $3 != "unknown" {
 			slots_of[$2] = $0
 			sub(/^frame [^ ]* /, "", slots_of[$2])
@@ -128,38 +132,117 @@ calls() {
 				for (i = split(trail[annotation], pcs, " "); i > 0; i--)
 					for (j = split(slots_of[pcs[i]], slots, "; "); j > 0; j--) {
 						sub(/ raise$/, "", slots[j])
-						if (slots[j] == "none" || slots[j] in met) continue
+						if (slots[j] == "none" || (once && slots[j] in met)) continue
 						met[slots[j]]
-						path = path ";" slots[j]
+						path = path (path == "" ? "" : ";") slots[j]
 					}
-				all[path] += end[annotation]
+				all[path == "" ? "(no place known)" : path] += amount[annotation]
 			}
 			for (path in all)
-				if (all[path]) print path, 8 * all[path]
+				if (all[path]) print path, all[path]
 		}' "$1" | sort
+}
+
+# folded NAME SERIES WANTED OPTION...: stacks for flame graphs are these.
+folded() {
+	local name=$1 file=$2 wanted=$3
+	shift 3
+	check_run "$name" 0 trace tree --format folded "$@" "$file"
+	sort "$work/out" >"$work/got"
+	check_same "$name: stacks" "$work/got" "$wanted"
 }
 for file in "$series"/*.spacetime.zst "$more_series"/*/p[3478].spacetime.zst; do
 	[ -f "$file" ] || continue
 	name=$(basename "$file" .spacetime.zst)
 	"$hg" trace dump "$file" >"$work/dump"
-	calls "$work/dump" >"$work/wanted"
-	"$hg" trace tree --at 0 --limit 0 --format json "$file" >"$work/tree"
+	calls "$work/dump" end 1 >"$work/wanted"
+	check "$name: some calls" test -s "$work/wanted"
+	folded "$name: folded" "$file" "$work/wanted"
+	"$hg" trace tree --limit 0 --format json "$file" >"$work/tree"
 	# shellcheck disable=SC2016 # a program of jq
 	jq -r 'reduce .rows[] as $row ({path: [], out: []};
 			.path = .path[:$row.depth] + [$row.function] |
 			if $row.own_bytes > 0 then
-				.out += [(.path | join(";")) + " " + ($row.own_bytes | tostring)]
+				.out += [(.path[1:] | join(";") | if . == "" then
+					"(no place known)" else . end) + " " +
+					($row.own_bytes / 8 | tostring)]
 			else . end) | .out[]' "$work/tree" | sort >"$work/got"
 	check_same "$name: the tree of calls" "$work/got" "$work/wanted"
-	check "$name: some calls" test -s "$work/got"
-	check_equal "$name: alive in the tree" "$(jq '.rows[0].live_bytes / 8' "$work/tree")" \
+	check_equal "$name: alive in the tree" \
+		"$("$hg" trace tree --at 0 --format json "$file" | jq '.rows[0].live_bytes / 8')" \
 		"$(awk '$1 == "snapshot" && $2 == 0 { print $NF }' "$work/dump")"
-	check_equal "$name: blocks in the tree" "$(jq '.rows[0].blocks' "$work/tree")" \
-		"$(awk '$1 == "live" && $2 == 0 { sum += $4 } END { print sum + 0 }' "$work/dump")"
+
+	# From the inside out, what allocates comes first.
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); count = split($0, places, ";"); own[places[count]] += n }
+		END { for (place in own) if (place != "(no place known)") print place, own[place] }' \
+		"$work/wanted" | sort >"$work/innermost"
+	"$hg" trace callers --limit 0 --format json "$file" | jq -r '.rows[] |
+		select(.depth == 1 and .allocated_bytes > 0) |
+		.function + " " + (.allocated_bytes / 8 | tostring)' | sort >"$work/got"
+	check_same "$name: callers" "$work/got" "$work/innermost"
+	check_equal "$name: from the allocation outwards, alive" \
+		"$("$hg" trace tree --from allocation --at 0 --limit 0 --format json "$file" |
+			jq '[.rows[] | select(.depth == 1).live_bytes / 8] | add // 0')" \
+		"$(calls "$work/dump" live 1 | awk '!/^\(/ { sum += $NF } END { print sum + 0 }')"
+
+	# What prof_spacetime print gives of snapshot 0, with every frame that has a place.
+	case $name in p8*) continue ;; esac
+	for what in live blocks total; do
+		count=$what
+		[ $what = total ] && count=allocated
+		calls "$work/dump" $what '' >"$work/wanted"
+		folded "$name: all frames, $what" "$file" "$work/wanted" --at 0 --recursion --count $count
+	done
+	case $name in *4.04.2 | p1nog) continue ;; esac
+	[ "$(info "$file" .trace.call_counts)" = true ] || continue
+	check_equal "$name: direct calls" \
+		"$("$hg" trace tree --count calls --format json "$file" | jq .calls_total)" \
+		"$(awk '$2 == "direct" || $2 == "foreign" { sum += $3 } END { print sum + 0 }' "$work/dump")"
+	check_equal "$name: indirect calls" \
+		"$("$hg" trace tree --count indirect-calls --format json "$file" | jq .calls_total)" \
+		"$(awk '$2 == "indirect" { sum += $3 } END { print sum + 0 }' "$work/dump")"
 done
+check_run 'calls that 4.04 did not count' 2 trace tree --count calls "$series/p1-4.04.2.spacetime.zst"
+check_run 'recursion outwards' 2 trace callers --recursion "$whole"
+check_run 'the calls of a trace' 2 trace tree --count calls "$fixtures/memtrace/trees-1e-6.ctf"
+place=$("$hg" trace top --format json "$whole" | jq -r '.rows[0].location')
+check_run 'callers of a place' 0 trace callers --of "$place" "$whole"
+check 'callers of a place: it' grep -qF "$place" "$work/out"
+check_run 'callers of no place' 2 trace callers --of nowhere.ml:1:2-3 "$whole"
+
+# For other viewers: all that was allocated, and what is alive.
+allocated=$(info "$whole" .calls.allocated_bytes)
+check_run 'speedscope' 0 trace tree --format speedscope --at 3 "$whole"
+check_equal 'speedscope: allocated and alive' "$(jq -c '[.profiles[].endValue]' "$work/out")" \
+	"$("$hg" trace top --at 3 --format json "$whole" | jq -c '[.allocated_bytes_total, .live_bytes_total]')"
+check_run 'speedscope of all' 0 trace tree --format speedscope "$whole"
+check_equal 'speedscope of all: allocated' "$(jq '.profiles[0].endValue' "$work/out")" "$allocated"
+check_run 'pprof' 0 trace tree -o "$work/series.pb" "$whole"
+if command -v go >/dev/null; then
+	go tool pprof -top -unit b -sample_index alloc_space "$work/series.pb" >"$work/top" 2>&1
+	check 'go tool pprof: all of it' grep -q "of ${allocated}B total" "$work/top"
+else
+	skip 'go tool pprof' 'no go'
+fi
+
+# Names by the program, wherever it was in memory.
+for name in p4 p7; do
+	file=$more_series/4.11.1/$name.spacetime.zst
+	[ -f "$file" ] || continue
+	check_run "$name: its program" 0 trace tree --format folded \
+		--exe "$more_series/4.11.1/$name.exe.zst" "$file"
+	check "$name: its program: C functions" grep -q '^_start;.*main;.*caml_start_program' "$work/out"
+	check_equal "$name: its program: all of it" \
+		"$(awk '{ sum += $NF } END { print sum * 8 }' "$work/out")" "$(info "$file" .calls.allocated_bytes)"
+done
+if [ -f "$more_series/4.11.1/p4.exe.zst" ]; then
+	check_run 'another program' 3 trace tree --exe "$more_series/4.11.1/p4.exe.zst" "$whole"
+	check 'another program: said' grep -q 'not the program that wrote the series' "$work/err"
+fi
+check_run 'no program at all' 3 trace tree --exe "$whole" "$whole"
+check_run 'the program of a trace' 2 trace sites --exe "$hg" "$fixtures/memtrace/trees-1e-6.ctf"
 check_run 'dump of a snapshot' 2 trace dump --at 1 "$whole"
 check_run 'samples, that series have not' 2 trace tree --min-samples 3 "$whole"
-check_run 'callers, that series have not' 2 trace tree --from allocation "$whole"
 
 # at CHOICE: the snapshot that it chooses.
 at() {
