@@ -1,6 +1,9 @@
 /* Verbs about profiles over time: opening, and what was lost. */
 #include "cli/trace/trace.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 const struct cli_option cli_trace_options[] = {
 	{"strict", 0, CLI_FLAG, offsetof(struct cli_values, strict), NULL, NULL,
 		"refuse a file with any damage (exit code 3) rather than read on and say what was "
@@ -26,6 +29,23 @@ const struct cli_option cli_trace_series_options[] = {
 		"and code without places"},
 	{0},
 };
+
+struct hg_spacetime_choice cli_read_series_moment(const char *at)
+{
+	struct hg_spacetime_choice choice = {.of = HG_SPACETIME_END};
+	char *end;
+	if (!at || !strcmp(at, "end"))
+		return choice;
+	choice.of = HG_SPACETIME_LAST;
+	if (!strcmp(at, "last"))
+		return choice;
+	choice.of = strcmp(at, "peak") ? HG_SPACETIME_AFTER_EVENT : HG_SPACETIME_PEAK;
+	choice.event = at;
+	choice.number = strtoull(at, &end, 10);
+	if (*at >= '0' && *at <= '9' && !*end)
+		choice.of = HG_SPACETIME_NUMBER;
+	return choice;
+}
 
 struct hg_spacetime_view cli_read_series_view(
 	const struct cli_run *run, enum hg_spacetime_count usual)

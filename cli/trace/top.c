@@ -1,26 +1,6 @@
 /* The verb trace top. */
 #include "cli/trace/trace.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-struct hg_spacetime_choice cli_read_series_moment(const char *at)
-{
-	struct hg_spacetime_choice choice = {.of = HG_SPACETIME_END};
-	char *end;
-	if (!at || !strcmp(at, "end"))
-		return choice;
-	choice.of = HG_SPACETIME_LAST;
-	if (!strcmp(at, "last"))
-		return choice;
-	choice.of = strcmp(at, "peak") ? HG_SPACETIME_AFTER_EVENT : HG_SPACETIME_PEAK;
-	choice.event = at;
-	choice.number = strtoull(at, &end, 10);
-	if (*at >= '0' && *at <= '9' && !*end)
-		choice.of = HG_SPACETIME_NUMBER;
-	return choice;
-}
-
 static enum hg_status report_trace_top(struct cli_run *run, struct rep_trace_context *context)
 {
 	const struct hg_spacetime_choice choice = cli_read_series_moment(run->values.in_use_at);

@@ -48,3 +48,23 @@ enum hg_status query_spacetime_end(struct hg_trace *trace, struct hg_trace_losse
 	*losses = trace->losses;
 	return status;
 }
+
+enum hg_status hg_spacetime_set_program(struct hg_trace *trace, const char *path)
+{
+	struct spacetime_program *program;
+	BASE_TRY(query_spacetime_begin(trace, (void *)&program));
+	struct hg_error *error = &trace->session->error;
+	if (!path)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no program");
+	if (!trace->series.complete)
+		return query_trace_failed(
+			trace, base_fail(error, HG_ERROR_INPUT, trace->series.lost_offset,
+				       "the series has no functions: %s", trace->series.lost));
+	enum hg_status status = spacetime_program_open(
+		&trace->series, path, &trace->session->unpack, &program, error);
+	if (status != HG_OK)
+		return query_file_failed(trace, path, status);
+	spacetime_program_close(trace->program);
+	trace->program = program;
+	return HG_OK;
+}

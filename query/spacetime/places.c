@@ -72,6 +72,18 @@ enum hg_status query_spacetime_place(
 	return HG_OK;
 }
 
+enum hg_status query_spacetime_symbol(
+	struct query_spacetime_places *places, uint64_t address, uint32_t *place)
+{
+	struct hg_trace *trace = places->trace;
+	const char *name =
+		trace->program ? spacetime_program_symbol(trace->program, address) : NULL;
+	*place = QUERY_NO_PLACE;
+	return name ? trace_names_add(
+			      &trace->names, name, strlen(name), place, &trace->session->error)
+		    : HG_OK;
+}
+
 enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk)
 {
 	const struct spacetime_series *series = &trace->series;

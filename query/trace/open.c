@@ -1,8 +1,6 @@
 /* Opening of profiles over time. */
 #include "query/trace/trace.h"
 
-#include "query/spacetime/program.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -236,7 +234,7 @@ void hg_trace_close(struct hg_trace *trace)
 		return;
 	memtrace_close(trace->reader);
 	spacetime_close(&trace->series);
-	query_spacetime_program_close(trace->program);
+	spacetime_program_close(trace->program);
 	base_pool_release(&trace->series_pool);
 	trace_names_release(&trace->names);
 	query_filter_release(&trace->filter);

@@ -8,9 +8,7 @@
 #include "base/session.h"
 #include "query/trace/filter.h"
 #include "trace/memtrace/reader.h"
-#include "trace/spacetime/series.h"
-
-struct query_spacetime_program;
+#include "trace/spacetime/program.h"
 
 struct hg_trace {
 	struct hg_session *session;
@@ -18,9 +16,9 @@ struct hg_trace {
 	struct base_file file;
 	struct memtrace *reader; /* NULL: it is a series */
 	struct spacetime_series series;
-	struct hg_spacetime_info *series_info;   /* made when first asked for */
-	struct base_pool series_pool;            /* of that */
-	struct query_spacetime_program *program; /* of a series; mostly NULL */
+	struct hg_spacetime_info *series_info; /* made when first asked for */
+	struct base_pool series_pool;          /* of that */
+	struct spacetime_program *program;     /* of a series; mostly NULL */
 	bool strict;
 	struct hg_trace_info header, info;
 	struct hg_trace_losses losses;

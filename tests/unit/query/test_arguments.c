@@ -737,11 +737,11 @@ static void traces_that_are_missing(void **state)
 	assert_null(sites);
 	hg_spacetime_sites_release(NULL);
 	const struct hg_spacetime_view view = {.size = sizeof(view)};
-	struct hg_trace_stacks *stacks;
+	struct hg_trace_stacks *stacks_of_series;
 	assert_int_equal(
 		hg_list_spacetime_calls(NULL, &view, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_spacetime_callers(NULL, &view, NULL, &tree), HG_ERROR_USAGE);
-	assert_int_equal(hg_list_spacetime_stacks(NULL, &view, &stacks), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_spacetime_stacks(NULL, &view, &stacks_of_series), HG_ERROR_USAGE);
 	assert_int_equal(hg_spacetime_set_program(NULL, "program"), HG_ERROR_USAGE);
 	assert_null(tree);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
