@@ -9,7 +9,6 @@
 #include "query/trace/counts.h"
 #include "query/trace/preorder.h"
 
-#include "base/assert.h"
 #include "base/grow.h"
 #include "query/shared/result.h"
 
@@ -62,7 +61,8 @@ static bool is_larger(const struct outward *o, uint32_t a, uint32_t b)
 static enum hg_status push_outward(struct outward *o, uint32_t node)
 {
 	BASE_TRY(base_grow(&o->heap, o->heap_count, &o->heap_capacity, sizeof(*o->heap), o->error));
-	base_assert(o->heap);
+	if (!o->heap)
+		return base_no_memory(o->error, sizeof(*o->heap));
 	uint64_t at = o->heap_count++;
 	for (; at && is_larger(o, node, o->heap[(at - 1) / 2]); at = (at - 1) / 2)
 		o->heap[at] = o->heap[(at - 1) / 2];
