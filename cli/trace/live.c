@@ -4,6 +4,9 @@
 static enum hg_status report_trace_live(struct cli_run *run, struct rep_trace_context *context)
 {
 	enum { FOR_PEOPLE = 20, FOR_PROGRAMS = 450 };
+	if (run->extension)
+		return rep_trace_chart(context, cli_number(run->values.points, 0), run->extension,
+			run->sink.stream);
 	return rep_trace_live(context,
 		cli_number(run->values.points, cli_for_people(run) ? FOR_PEOPLE : FOR_PROGRAMS));
 }
@@ -15,12 +18,20 @@ static enum hg_status run_trace_live(struct cli_run *run)
 
 static const struct cli_option own[] = {
 	{"points", 0, CLI_NUMBER, offsetof(struct cli_values, points), "N", NULL,
-		"so many rows, at equal steps of time: default 20 for text, 450 for csv and json"},
+		"so many rows, at equal steps of time: default 20 for text, 450 for csv, json "
+		"and charts"},
+	{"output", 'o', CLI_FILE, offsetof(struct cli_values, output), "FILE", NULL,
+		"write to this file, which appears whole or not at all, instead of stdout; a name "
+		"that ends in a format, like .csv, chooses it unless --format does, and one in "
+		".svg, .png or .pdf is a chart, drawn by Graphviz"},
 	{0},
 };
 
 static const struct cli_option *const tables[] = {own, cli_trace_filter_options, cli_trace_options,
-	cli_format_options, cli_output_options, cli_work_options, cli_help_options, NULL};
+	cli_format_options, cli_work_options, cli_help_options, NULL};
+
+/* What a chart is drawn as. */
+static const char *const chart_extensions[] = {"svg", "png", "pdf", NULL};
 
 const struct cli_verb cli_verb_trace_live = {
 	.name = "trace live",
@@ -31,7 +42,10 @@ const struct cli_verb cli_verb_trace_live = {
 	.description =
 		"Time since the start of the trace in equal steps up to its end, and at each of "
 		"them what is alive then: allocated, and not yet collected.  The peak is that of "
-		"all events, also between these.",
+		"all events, also between these.  A chart (-o x.svg) shows it by place of "
+		"allocation: the ten places that have most alive over the whole time, and all "
+		"others; of a part of the allocations also what is alive in all.",
 	.tables = tables,
+	.extensions = chart_extensions,
 	.run = run_trace_live,
 };

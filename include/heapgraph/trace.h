@@ -184,6 +184,8 @@ struct hg_trace_bands {
 	const struct hg_trace_band *const *rows; /* the most first, the rest last */
 	const uint64_t *times_us;                /* since the start */
 	struct hg_trace_losses losses;
+	const uint64_t *all;    /* samples alive at each point, also of what does not count */
+	uint64_t peak, peak_us; /* of what counts, between these points too */
 };
 
 HG_API enum hg_status hg_list_trace_bands(

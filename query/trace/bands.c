@@ -2,6 +2,7 @@
 #include "query/trace/trace.h"
 
 #include "query/trace/alive.h"
+#include "query/trace/course.h"
 #include "query/trace/pass.h"
 #include "query/trace/place_text.h"
 
@@ -20,10 +21,8 @@ struct bands {
 	struct hg_trace *trace;
 	struct hg_error *error;
 	struct query_pass pass;
-	struct query_alive alive; /* a group is a band */
-	struct band_time {
-		uint64_t time_us;
-	} * times;
+	struct query_alive alive;        /* a group is a band */
+	struct hg_trace_moment *moments; /* of all that is allocated, whatever the filter says */
 	uint64_t point_count;
 
 	struct trace_names names; /* of bands, which have their numbers */
@@ -68,7 +67,7 @@ static enum hg_status find_band(struct bands *b, uint32_t code, uint32_t *band)
 static enum hg_status add_band_change(
 	struct bands *b, uint64_t time, uint32_t band, uint64_t samples)
 {
-	uint64_t point = BASE_FIRST_FROM(b->times, b->point_count, time_us, time);
+	uint64_t point = BASE_FIRST_FROM(b->moments, b->point_count, time_us, time);
 	uint64_t place = b->change_count;
 	bool added;
 	if (!samples)
@@ -194,47 +193,66 @@ static enum hg_status make_bands(struct bands *b, uint64_t most, struct hg_trace
 	return query_keep_rows_of(b->error, out, rows, count, sizeof(*rows), &out->rows);
 }
 
-static enum hg_status fill_bands(
-	struct bands *b, uint64_t end, uint64_t most, struct hg_trace_bands *out)
+static enum hg_status follow_bands(struct bands *b, struct hg_trace_bands *out)
 {
 	struct memtrace_event event;
 	BASE_TRY(query_pass_begin(&b->pass, b->trace, &b->trace->filter));
 	BASE_TRY(query_alive_init(&b->alive, b->trace, &b->trace->filter));
-	b->times = calloc(b->point_count, sizeof(*b->times));
-	if (!b->times)
-		return base_no_memory(b->error, b->point_count * sizeof(*b->times));
-	for (uint64_t i = 0; i < b->point_count; i++)
-		b->times[i].time_us =
-			(uint64_t)((double)end * (double)(i + 1) / (double)b->point_count);
 	while (query_pass_next(&b->pass, &event))
 		BASE_TRY(follow_band_event(b, &event));
 	BASE_TRY(query_pass_end(&b->pass, b->alive.unknown, &out->losses));
-	BASE_TRY(order_bands(b));
-	out->point_count = b->point_count;
-	out->times_us = (uint64_t *)b->times;
-	query_keep(out, b->times);
-	b->times = NULL;
-	return make_bands(b, most, out);
+	out->peak = b->alive.totals.peak;
+	out->peak_us = b->alive.peak_time;
+	return order_bands(b);
+}
+
+/* What is alive of all rows together is what is alive at all, if there is no filter. */
+static enum hg_status fill_band_points(struct bands *b, struct hg_trace_bands *out)
+{
+	struct hg_trace_course all;
+	uint64_t count = b->point_count;
+	uint64_t *points = calloc(2 * count, sizeof(*points));
+	if (!points)
+		return base_no_memory(b->error, 2 * count * sizeof(*points));
+	query_keep(out, points);
+	if (b->trace->filter.set)
+		BASE_TRY(query_follow_course(b->trace, NULL, b->moments, count, &all));
+	for (uint64_t i = 0; i < count; i++) {
+		points[i] = b->moments[i].time_us;
+		points[count + i] = b->moments[i].live;
+		for (size_t row = 0; row < out->count && !b->trace->filter.set; row++)
+			points[count + i] += out->rows[row]->alive[i];
+	}
+	out->point_count = count;
+	out->times_us = points;
+	out->all = points + count;
+	return HG_OK;
+}
+
+static enum hg_status fill_bands(struct bands *b, uint64_t most, struct hg_trace_bands *out)
+{
+	BASE_TRY(query_begin_course(b->trace, b->point_count, &b->moments));
+	BASE_TRY(follow_bands(b, out));
+	BASE_TRY(make_bands(b, most, out));
+	return fill_band_points(b, out);
 }
 
 enum hg_status hg_list_trace_bands(
 	struct hg_trace *trace, uint64_t points, uint64_t most, struct hg_trace_bands **out)
 {
 	enum { MOST_POINTS = 10000 };
-	const struct hg_trace_info *info;
 	BASE_TRY(query_trace_begin(trace, (void *)out));
 	struct bands b = {.trace = trace, .error = &trace->session->error, .point_count = points};
 	if (!points || points > MOST_POINTS)
 		return base_fail(b.error, HG_ERROR_USAGE, HG_NO_OFFSET, "bands have 1 to %d points",
 			MOST_POINTS);
-	BASE_TRY(hg_describe_trace(trace, &info));
 	BASE_TRY(query_answer_of(b.error, sizeof(**out), out));
-	enum hg_status status = fill_bands(&b, info->end_us, most, *out);
+	enum hg_status status = fill_bands(&b, most, *out);
 	query_pass_release(&b.pass);
 	query_alive_release(&b.alive);
 	trace_names_release(&b.names);
 	base_map_release(&b.places);
-	free(b.times);
+	free(b.moments);
 	free(b.band_of);
 	free(b.changes);
 	free(b.order);

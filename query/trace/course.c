@@ -1,5 +1,5 @@
-/* What is alive over time. */
-#include "query/trace/trace.h"
+/* What is alive over time, point by point. */
+#include "query/trace/course.h"
 
 #include "query/trace/alive.h"
 #include "query/trace/pass.h"
@@ -53,48 +53,64 @@ static enum hg_status follow_course(struct course *course)
 	return HG_OK;
 }
 
-static enum hg_status fill_course(struct course *course, uint64_t end, struct hg_trace_course *out)
+static enum hg_status pass_course(
+	struct course *course, const struct query_filter *filter, struct hg_trace_course *out)
 {
-	struct hg_trace *trace = course->trace;
-	struct hg_error *error = &trace->session->error;
-	BASE_TRY(query_pass_begin(&course->pass, trace, &trace->filter));
-	BASE_TRY(query_alive_init(&course->alive, trace, &trace->filter));
-	course->moments = calloc(course->count, sizeof(*course->moments));
-	if (!course->moments)
-		return base_no_memory(error, course->count * sizeof(*course->moments));
-	for (uint64_t i = 0; i < course->count; i++)
-		course->moments[i].time_us =
-			(uint64_t)((double)end * (double)(i + 1) / (double)course->count);
-	enum hg_status status = follow_course(course);
-	if (status == HG_OK)
-		status = query_pass_end(&course->pass, course->alive.unknown, &out->losses);
-	if (status != HG_OK) {
-		free(course->moments);
-		return status;
-	}
-	out->count = course->count;
+	BASE_TRY(query_pass_begin(&course->pass, course->trace, filter));
+	BASE_TRY(query_alive_init(&course->alive, course->trace, filter));
+	BASE_TRY(follow_course(course));
+	BASE_TRY(query_pass_end(&course->pass, course->alive.unknown, &out->losses));
 	out->peak = course->alive.totals.peak;
 	out->peak_us = course->alive.peak_time;
-	return query_keep_rows_of(
-		error, out, course->moments, course->count, sizeof(*course->moments), &out->rows);
+	return HG_OK;
+}
+
+enum hg_status query_follow_course(struct hg_trace *trace, const struct query_filter *filter,
+	struct hg_trace_moment *moments, uint64_t count, struct hg_trace_course *out)
+{
+	struct course course = {.trace = trace, .moments = moments, .count = count};
+	enum hg_status status = pass_course(&course, filter, out);
+	query_alive_release(&course.alive);
+	query_pass_release(&course.pass);
+	return status;
+}
+
+enum hg_status query_begin_course(
+	struct hg_trace *trace, uint64_t count, struct hg_trace_moment **moments)
+{
+	const struct hg_trace_info *info;
+	/* When the trace ends is known at its end only. */
+	BASE_TRY(hg_describe_trace(trace, &info));
+	*moments = calloc(count, sizeof(**moments));
+	if (!*moments)
+		return base_no_memory(&trace->session->error, count * sizeof(**moments));
+	for (uint64_t i = 0; i < count; i++)
+		(*moments)[i].time_us =
+			(uint64_t)((double)info->end_us * (double)(i + 1) / (double)count);
+	return HG_OK;
 }
 
 enum hg_status hg_list_trace_course(
 	struct hg_trace *trace, uint64_t points, struct hg_trace_course **out)
 {
 	enum { MOST_POINTS = 10000000 };
-	const struct hg_trace_info *info;
+	struct hg_trace_moment *moments;
 	BASE_TRY(query_trace_begin(trace, (void *)out));
+	struct hg_error *error = &trace->session->error;
 	if (!points || points > MOST_POINTS)
-		return base_fail(&trace->session->error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"a course has 1 to %d points", MOST_POINTS);
-	/* When the trace ends is known at its end only. */
-	BASE_TRY(hg_describe_trace(trace, &info));
-	BASE_TRY(query_answer_of(&trace->session->error, sizeof(**out), out));
-	struct course course = {.trace = trace, .count = points};
-	enum hg_status status = fill_course(&course, info->end_us, *out);
-	query_alive_release(&course.alive);
-	query_pass_release(&course.pass);
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "a course has 1 to %d points",
+			MOST_POINTS);
+	BASE_TRY(query_begin_course(trace, points, &moments));
+	enum hg_status status = query_answer_of(error, sizeof(**out), out);
+	if (status == HG_OK)
+		status = query_follow_course(trace, &trace->filter, moments, points, *out);
+	if (status == HG_OK) {
+		(*out)->count = points;
+		status = query_keep_rows_of(
+			error, *out, moments, points, sizeof(*moments), &(*out)->rows);
+	} else {
+		free(moments);
+	}
 	if (status != HG_OK)
 		hg_trace_course_release(out);
 	return status;

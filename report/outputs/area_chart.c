@@ -240,6 +240,21 @@ static void draw_sum(struct rep_area_chart *chart)
 	}
 }
 
+static void draw_beside(struct rep_area_chart *chart)
+{
+	uint64_t left, right;
+	if (!chart->beside)
+		return;
+	rep_xdot_colour(&chart->xdot, REP_CHART_FAINT, REP_CHART_FAINT);
+	rep_xdot_style(&chart->xdot, "dashed");
+	rep_xdot_begin(&chart->xdot, 'L', chart->points);
+	for (size_t i = 0; i < chart->points; i++) {
+		find_edges(chart, i, &left, &right);
+		rep_xdot_point(&chart->xdot, left, y_of(chart, chart->beside[i]));
+	}
+	rep_xdot_style(&chart->xdot, "solid");
+}
+
 /* The first area stands on top, so that what is under it is seen not to grow with it. */
 bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char *across)
 {
@@ -258,6 +273,7 @@ bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char
 	}
 	free(below);
 	draw_height_marks(chart);
+	draw_beside(chart);
 	draw_sum(chart);
 	draw_time_marks(chart, across);
 	return true;

@@ -33,7 +33,7 @@ enum {
 #define REP_CHART_BOLD "Helvetica-Bold"
 #define REP_CHART_FIXED "Courier"
 
-/* The arrays are of the caller.  All but 'base', 'xdot', 'plot_top' and 'line' is given. */
+/* The arrays are of the caller.  All but 'xdot', 'plot_top' and 'line' is given. */
 struct rep_area_chart {
 	struct rep_drawing base; /* {.is_placed = true} */
 	struct rep_xdot xdot;
@@ -43,6 +43,7 @@ struct rep_area_chart {
 	size_t count;            /* of areas; what all of them leave is the rest */
 	const uint64_t *amounts; /* 'points' of each area, then of the rest */
 	const uint64_t *totals;  /* of all at each point */
+	const uint64_t *beside;  /* another sum, that is no area: a broken line; may be NULL */
 	unsigned first_colour;   /* of the first area; 0 is that of an alarm */
 	unsigned plot_top;
 	unsigned line; /* where the next line of text stands */

@@ -41,6 +41,10 @@ const char *rep_series_count_name(unsigned count);
 /* What is alive over time. */
 enum hg_status rep_trace_live(struct rep_trace_context *context, uint64_t points);
 
+/* The same by location as a chart: "svg", "png" or "pdf"; 0 points: as many as the chart shows. */
+enum hg_status rep_trace_chart(
+	struct rep_trace_context *context, uint64_t points, const char *picture, FILE *stream);
+
 /* The same by location, for hp2ps; 'most' as of hg_list_trace_bands(). */
 enum hg_status rep_trace_hp(
 	struct rep_trace_context *context, uint64_t points, uint64_t most, FILE *stream);
