@@ -11,7 +11,7 @@ enum { INDENTED_CALLS = 24 };
 /* Before and behind those of all tables. */
 static const struct rep_column first_call_columns[] = {
 	{"depth", NULL, REP_NUMBER, 0},
-	{"function", "function", REP_NAME, REP_LAST | REP_LABEL},
+	{"function", "call", REP_NAME, REP_LAST | REP_LABEL},
 };
 static const struct rep_column last_call_columns[] = {
 	{"own_bytes", "itself", REP_BYTES, 0},
@@ -150,7 +150,8 @@ static void write_call_tree(struct rep_trace_context *context, const struct hg_t
 	rep_more_rows(emitter, tree->count - shown, "calls", "--limit 0");
 	if (tree->cut)
 		rep_prose(emitter, REP_PLAIN,
-			"(smaller ones are left out: --limit 0 --min-samples 1 shows all)\n");
+			"(smaller ones are left out: --limit 0%s shows all)\n",
+			head->series ? "" : " --min-samples 1");
 	rep_document_end(emitter);
 	emitter->failed |= label.failed;
 	rep_text_release(&label);
