@@ -51,7 +51,7 @@ static uint64_t part_of_length(uint64_t value, uint64_t whole, uint64_t length)
 	return whole ? (uint64_t)(scaled * length / whole) : 0;
 }
 
-static uint64_t x_of(const struct rep_area_chart *chart, uint64_t at)
+uint64_t rep_chart_across(const struct rep_area_chart *chart, uint64_t at)
 {
 	uint64_t length = (uint64_t)(REP_CHART_RIGHT - REP_CHART_LEFT) * REP_FINE;
 	return (uint64_t)REP_CHART_LEFT * REP_FINE + part_of_length(at, chart->across.end, length);
@@ -74,7 +74,7 @@ static void find_edges(
 		*right = *left + third;
 		return;
 	}
-	*left = *right = x_of(chart, chart->places ? chart->places[point] : point);
+	*left = *right = rep_chart_across(chart, chart->places ? chart->places[point] : point);
 }
 
 bool rep_chart_has_rest(const struct rep_area_chart *chart)
@@ -160,7 +160,7 @@ static void draw_time_marks(struct rep_area_chart *chart, const char *meaning)
 	unsigned middle = (REP_CHART_LEFT + REP_CHART_RIGHT) / 2;
 	rep_xdot_font(&chart->xdot, REP_CHART_PROPORTIONAL, "9.75", REP_CHART_TEXT);
 	for (unsigned i = 0; i < chart->across.count; i++) {
-		uint64_t x = x_of(chart, chart->across.ticks[i].at);
+		uint64_t x = rep_chart_across(chart, chart->across.ticks[i].at);
 		if (chart->points == 1)
 			x = (uint64_t)(REP_CHART_LEFT + REP_CHART_RIGHT) * REP_FINE / 2;
 		rep_xdot_line(&chart->xdot, x, bottom, x, bottom + 5 * REP_FINE);
@@ -281,7 +281,7 @@ bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char
 
 void rep_chart_mark(struct rep_area_chart *chart, uint64_t at, const char *name)
 {
-	uint64_t x = x_of(chart, at), top = (uint64_t)chart->plot_top * REP_FINE;
+	uint64_t x = rep_chart_across(chart, at), top = (uint64_t)chart->plot_top * REP_FINE;
 	rep_xdot_colour(&chart->xdot, REP_CHART_TEXT, REP_CHART_TEXT);
 	rep_xdot_style(&chart->xdot, "setlinewidth(0.75)");
 	rep_xdot_line(&chart->xdot, x, top - 3 * REP_FINE, x, y_of(chart, 0));

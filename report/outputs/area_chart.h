@@ -74,7 +74,9 @@ void rep_chart_shown(struct rep_text *text, const char *name, size_t columns);
 
 /* The areas and their axes; 'height' and 'across' say what these mean.  False: no memory. */
 bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char *across);
-/* A line over the areas, from the bottom to the top, named above them. */
+/* Where something on the axis is, in parts of a point from the left. */
+uint64_t rep_chart_across(const struct rep_area_chart *chart, uint64_t at);
+/* A line over the areas, from the bottom to the top, named above them; "" for no name. */
 void rep_chart_mark(struct rep_area_chart *chart, uint64_t at, const char *name);
 
 /* A line of the legend: a name, and amounts in columns, of which some may be empty. */

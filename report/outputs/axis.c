@@ -110,6 +110,20 @@ struct rep_axis rep_axis_of_time(uint64_t span_ns)
 	return axis;
 }
 
+struct rep_axis rep_axis_of_counts(uint64_t most)
+{
+	uint64_t step = 1, least = most / BYTES_STEPS + (most % BYTES_STEPS != 0);
+	struct rep_axis axis = {.end = most};
+	while (step < least)
+		step = next_round(step);
+	if (most % step)
+		axis.end = most - most % step + step;
+	if (axis.end < most)
+		axis.end = UINT64_MAX;
+	add_number_ticks(&axis, axis.end, step, 1);
+	return axis;
+}
+
 struct rep_axis rep_axis_of_numbers(size_t count)
 {
 	struct rep_axis axis = {.end = count ? count - 1 : 0};

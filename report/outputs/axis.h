@@ -22,6 +22,8 @@ struct rep_axis {
 
 /* From 0 to a mark that is 'most' or above, with the unit in each label: "1.5 MB". */
 struct rep_axis rep_axis_of_bytes(uint64_t most);
+/* The same of things, in units of 10: "1,500". */
+struct rep_axis rep_axis_of_counts(uint64_t most);
 /* From 0 to 'span', which is above 0. */
 struct rep_axis rep_axis_of_time(uint64_t span_ns);
 /* Of 'count' snapshots, numbered from 0 and all as far apart: 0 to count - 1. */

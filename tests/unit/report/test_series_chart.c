@@ -230,6 +230,31 @@ static void marks_of_bytes_are_round(void **state)
 	}
 }
 
+static void marks_of_counts_are_round(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t most, end;
+		const char *labels;
+	} cases[] = {
+		{0, 0, "0"},
+		{7, 7, "0|1|2|3|4|5|6|7"},
+		{8, 8, "0|2|4|6|8"},
+		{1023, 1200, "0|200|400|600|800|1,000|1,200"},
+		{6000000, 6000000, "0|1,000,000|2,000,000|3,000,000|4,000,000|5,000,000|6,000,000"},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct rep_axis axis = rep_axis_of_counts(cases[i].most);
+		assert_int_equal(axis.end, cases[i].end);
+		check_axis(&axis, cases[i].labels);
+	}
+	for (unsigned shift = 0; shift < 64; shift++) {
+		struct rep_axis axis = rep_axis_of_counts(UINT64_MAX >> shift);
+		assert_true(axis.end >= UINT64_MAX >> shift);
+		assert_true(axis.count >= 2 && axis.count <= 9);
+	}
+}
+
 static void marks_of_time_are_those_of_clocks(void **state)
 {
 	(void)state;
@@ -275,6 +300,7 @@ int main(void)
 		cmocka_unit_test(areas_add_up),
 		cmocka_unit_test(what_grows_comes_first),
 		cmocka_unit_test(marks_of_bytes_are_round),
+		cmocka_unit_test(marks_of_counts_are_round),
 		cmocka_unit_test(marks_of_time_are_those_of_clocks),
 		cmocka_unit_test(marks_of_snapshots_are_numbers),
 	};
