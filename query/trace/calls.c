@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* More are not seen in programs. */
+enum { DOMAINS_WITH_ARRAYS = 16 };
+
 static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint32_t function,
 	uint32_t depth, struct hg_error *error)
 {
@@ -22,84 +25,128 @@ enum hg_status query_calls_init(struct query_calls *calls,
 	const struct memtrace_locations *locations, enum query_frames frames,
 	const struct query_filter *filter, struct hg_error *error)
 {
-	enum { FIRST_STEPS = 1 << 12 };
+	enum { FIRST_EDGES = 1 << 12 };
 	*calls = (struct query_calls){.locations = locations,
 		.frames = frames,
 		.filter = filter && filter->hides ? filter : NULL,
 		.secret = *base_process_secret()};
-	calls->steps = calloc(FIRST_STEPS, sizeof(*calls->steps));
-	if (!calls->steps)
-		return base_no_memory(error, FIRST_STEPS * sizeof(*calls->steps));
-	calls->step_mask = FIRST_STEPS - 1;
+	calls->edges = calloc(FIRST_EDGES, sizeof(*calls->edges));
+	if (!calls->edges)
+		return base_no_memory(error, FIRST_EDGES * sizeof(*calls->edges));
+	calls->edge_mask = FIRST_EDGES - 1;
 	return add_call(calls, 0, 0, 0, error);
 }
 
 void query_calls_release(struct query_calls *calls)
 {
-	for (uint64_t i = 0; i < calls->domain_count; i++)
-		free(calls->domains[i].nodes);
+	for (uint64_t i = 0; i < calls->domain_count; i++) {
+		free(calls->domains[i].frames);
+		free(calls->domains[i].path);
+		free(calls->domains[i].positions);
+	}
 	free(calls->domains);
 	free(calls->nodes);
-	free(calls->steps);
+	free(calls->edges);
+	free(calls->codes);
+	free(calls->labels);
 	trace_names_release(&calls->places);
 	free(calls->place_locations);
-	base_map_release(&calls->children);
+	base_map_release(&calls->positions);
 	*calls = (struct query_calls){0};
 }
 
-/* Where a pair is, or the free place where it belongs. */
-static inline struct query_step *find_step(
-	const struct query_calls *calls, uint32_t node, uint32_t code)
+/* Where an edge is, or the free place where it belongs. */
+static inline struct query_edge *find_edge(
+	const struct query_calls *calls, uint32_t parent, uint32_t function)
 {
-	uint64_t key = (uint64_t)node << 32 | code;
-	uint64_t at = base_hash(&calls->secret, key) & calls->step_mask;
-	while (calls->steps[at].to &&
-		(calls->steps[at].node != node || calls->steps[at].code != code))
-		at = (at + 1) & calls->step_mask;
-	return &calls->steps[at];
+	uint64_t key = (uint64_t)parent << 32 | function;
+	uint64_t at = base_hash(&calls->secret, key) & calls->edge_mask;
+	while (calls->edges[at].child &&
+		(calls->edges[at].parent != parent || calls->edges[at].function != function))
+		at = (at + 1) & calls->edge_mask;
+	return &calls->edges[at];
 }
 
 /* At most half of the places are taken. */
-static enum hg_status grow_steps(struct query_calls *calls, struct hg_error *error)
+static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *error)
 {
-	uint64_t count = calls->step_mask + 1;
-	struct query_step *old = calls->steps;
-	if (2 * (calls->step_count + 1) <= count)
+	uint64_t count = calls->edge_mask + 1;
+	struct query_edge *old = calls->edges;
+	if (2 * calls->count <= count)
 		return HG_OK;
-	calls->steps = calloc(2 * count, sizeof(*old));
-	if (!calls->steps) {
-		calls->steps = old;
+	calls->edges = calloc(2 * count, sizeof(*old));
+	if (!calls->edges) {
+		calls->edges = old;
 		return base_no_memory(error, 2 * count * sizeof(*old));
 	}
-	calls->step_mask = 2 * count - 1;
+	calls->edge_mask = 2 * count - 1;
 	for (uint64_t i = 0; i < count; i++)
-		if (old[i].to)
-			*find_step(calls, old[i].node, old[i].code) = old[i];
+		if (old[i].child)
+			*find_edge(calls, old[i].parent, old[i].function) = old[i];
 	free(old);
 	return HG_OK;
 }
 
-static bool is_on_path(const struct query_calls *calls, uint32_t node, uint32_t function)
+static enum hg_status add_edge(struct query_calls *calls, uint32_t parent, uint32_t function,
+	uint32_t *child, struct hg_error *error)
 {
-	for (; node; node = calls->nodes[node].parent)
-		if (calls->nodes[node].function == function)
-			return true;
-	return false;
+	BASE_TRY(grow_edges(calls, error));
+	*child = (uint32_t)calls->count;
+	BASE_TRY(add_call(calls, parent, function, calls->nodes[parent].depth + 1, error));
+	*find_edge(calls, parent, function) = (struct query_edge){parent, function, *child};
+	return HG_OK;
 }
 
-static enum hg_status enter_function(
-	struct query_calls *calls, uint32_t *node, uint32_t function, struct hg_error *error)
+/* Where a function was when it was last put on the domain's path: it may have left it since. */
+static inline uint32_t position_of(
+	const struct query_calls *calls, const struct query_call_stack *stack, uint32_t function)
 {
-	uint64_t child = calls->count;
-	bool added;
-	if (calls->frames != QUERY_PLACES && is_on_path(calls, *node, function))
-		return HG_OK;
-	BASE_TRY(base_map_add(
-		&calls->children, (uint64_t)*node << 32 | function, &child, &added, error));
-	if (added)
-		BASE_TRY(add_call(calls, *node, function, calls->nodes[*node].depth + 1, error));
-	*node = (uint32_t)child;
+	uint32_t position = UINT32_MAX;
+	if (function < stack->position_count)
+		return stack->positions[function];
+	if (stack->domain >= DOMAINS_WITH_ARRAYS)
+		base_map_number(
+			&calls->positions, (uint64_t)stack->domain << 32 | function, &position);
+	return position;
+}
+
+static enum hg_status set_position(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t function, uint32_t position, struct hg_error *error)
+{
+	if (function >= stack->position_count && stack->domain >= DOMAINS_WITH_ARRAYS)
+		return base_map_set(&calls->positions, (uint64_t)stack->domain << 32 | function,
+			position, error);
+	if (function >= stack->position_count) {
+		uint64_t had = stack->position_count;
+		BASE_TRY(base_grow_by(&stack->positions, had, function + UINT64_C(1) - had,
+			&stack->position_count, sizeof(*stack->positions), error));
+		memset(stack->positions + had, 0xFF,
+			(stack->position_count - had) * sizeof(*stack->positions));
+	}
+	stack->positions[function] = position;
 	return HG_OK;
+}
+
+static inline enum hg_status enter_function(struct query_calls *calls,
+	struct query_call_stack *stack, struct query_call_frame *at, uint32_t function,
+	struct hg_error *error)
+{
+	bool once = calls->frames != QUERY_PLACES;
+	if (once) {
+		uint32_t position = position_of(calls, stack, function);
+		if (position < at->length && stack->path[position] == function)
+			return HG_OK;
+	}
+	uint32_t child = find_edge(calls, at->node, function)->child;
+	if (!child)
+		BASE_TRY(add_edge(calls, at->node, function, &child, error));
+	at->node = child;
+	if (!once)
+		return HG_OK;
+	BASE_TRY(base_grow(
+		&stack->path, at->length, &stack->path_capacity, sizeof(*stack->path), error));
+	stack->path[at->length] = function;
+	return set_position(calls, stack, function, at->length++, error);
 }
 
 static bool is_hidden(const struct query_calls *calls, uint32_t function)
@@ -115,8 +162,20 @@ const char *query_call_name(const struct query_calls *calls, uint32_t node)
 	return node ? trace_name(names, calls->nodes[node].function) : "";
 }
 
-static enum hg_status enter_place(struct query_calls *calls, uint32_t *node, uint32_t number,
-	uint32_t index, struct hg_error *error)
+static enum hg_status add_label(
+	struct query_calls *calls, struct query_code *known, uint32_t label, struct hg_error *error)
+{
+	if (calls->label_count == UINT32_MAX)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");
+	BASE_TRY(base_grow(&calls->labels, calls->label_count, &calls->label_capacity,
+		sizeof(*calls->labels), error));
+	calls->labels[calls->label_count++] = label;
+	known->count++;
+	return HG_OK;
+}
+
+static enum hg_status add_place(struct query_calls *calls, struct query_code *known,
+	uint32_t number, uint32_t index, struct hg_error *error)
 {
 	uint32_t place;
 	char *text = query_place_text(calls->locations, number, index);
@@ -132,37 +191,55 @@ static enum hg_status enter_place(struct query_calls *calls, uint32_t *node, uin
 		calls->place_locations[calls->place_count++] =
 			index < code->count ? code->first + index : UINT32_MAX;
 	}
-	return enter_function(calls, node, place, error);
+	return add_label(calls, known, place, error);
 }
 
 /* What a frame says, outermost first. */
-static enum hg_status enter_code(
-	struct query_calls *calls, uint32_t *node, uint32_t number, struct hg_error *error)
+static enum hg_status add_labels(struct query_calls *calls, struct query_code *known,
+	uint32_t number, struct hg_error *error)
 {
 	const struct memtrace_code *code = &calls->locations->codes[number];
 	if (calls->functions)
-		return enter_function(calls, node, calls->functions[number], error);
+		return add_label(calls, known, calls->functions[number], error);
 	if (!code->count && calls->frames != QUERY_FUNCTIONS)
-		return enter_place(calls, node, number, 0, error);
+		return add_place(calls, known, number, 0, error);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint32_t function = calls->locations->locations[code->first + i].function;
-		if (!is_hidden(calls, function))
-			BASE_TRY(calls->frames != QUERY_FUNCTIONS
-					 ? enter_place(calls, node, number, i, error)
-					 : enter_function(calls, node, function, error));
+		if (is_hidden(calls, function))
+			continue;
+		BASE_TRY(calls->frames != QUERY_FUNCTIONS
+				 ? add_place(calls, known, number, i, error)
+				 : add_label(calls, known, function, error));
 	}
 	return HG_OK;
 }
 
-/* Of the first frame of its kind. */
-static enum hg_status work_out_step(struct query_calls *calls, uint32_t from, uint32_t number,
-	uint32_t *to, struct hg_error *error)
+/* Of the first frame of its kind, and the first after a code got other locations. */
+static enum hg_status learn_code(struct query_calls *calls, uint32_t number, struct hg_error *error)
 {
-	*to = from;
-	BASE_TRY(enter_code(calls, to, number, error));
-	BASE_TRY(grow_steps(calls, error));
-	*find_step(calls, from, number) = (struct query_step){from, number, *to + 1};
-	calls->step_count++;
+	const struct memtrace_code *code = &calls->locations->codes[number];
+	struct query_code *known = &calls->codes[number];
+	bool is_same = known->version && known->location == code->first &&
+		       known->location_count == code->count;
+	if (!is_same) {
+		*known = (struct query_code){.location = code->first,
+			.location_count = code->count,
+			.label = (uint32_t)calls->label_count};
+		BASE_TRY(add_labels(calls, known, number, error));
+		if (known->count == 1)
+			known->label = calls->labels[--calls->label_count];
+	}
+	known->version = calls->locations->version;
+	return HG_OK;
+}
+
+/* Room for all codes that there are. */
+static enum hg_status make_room_for_calls(struct query_calls *calls, struct hg_error *error)
+{
+	uint64_t had = calls->code_count, wanted = calls->locations->code_count;
+	BASE_TRY(base_grow_by(&calls->codes, had, wanted - had, &calls->code_count,
+		sizeof(*calls->codes), error));
+	memset(calls->codes + had, 0, (calls->code_count - had) * sizeof(*calls->codes));
 	return HG_OK;
 }
 
@@ -173,16 +250,18 @@ static enum hg_status find_call_stack(struct query_calls *calls, const struct me
 	while (calls->domain_count <= event->domain_index) {
 		BASE_TRY(base_grow(&calls->domains, calls->domain_count, &calls->domain_capacity,
 			sizeof(*calls->domains), error));
-		calls->domains[calls->domain_count++] = (struct query_call_stack){0};
+		calls->domains[calls->domain_count] =
+			(struct query_call_stack){.domain = (uint32_t)calls->domain_count};
+		calls->domain_count++;
 	}
 	*stack = &calls->domains[event->domain_index];
 	if (event->depth < (*stack)->capacity)
 		return HG_OK;
 	uint64_t had = (*stack)->capacity;
-	BASE_TRY(base_grow_by(&(*stack)->nodes, had, event->depth + 1 - had, &(*stack)->capacity,
-		sizeof(*(*stack)->nodes), error));
+	BASE_TRY(base_grow_by(&(*stack)->frames, had, event->depth + 1 - had, &(*stack)->capacity,
+		sizeof(*(*stack)->frames), error));
 	if (!had)
-		(*stack)->nodes[0] = 0;
+		(*stack)->frames[0] = (struct query_call_frame){0, 0};
 	return HG_OK;
 }
 
@@ -190,17 +269,24 @@ enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace
 	uint32_t *node, struct hg_error *error)
 {
 	struct query_call_stack *stack;
+	uint32_t version = calls->locations->version;
 	BASE_TRY(find_call_stack(calls, event, &stack, error));
-	uint32_t at = stack->nodes[event->kept];
+	if (calls->code_count < calls->locations->code_count)
+		BASE_TRY(make_room_for_calls(calls, error));
+	struct query_call_frame at = stack->frames[event->kept];
 	for (uint64_t i = event->kept; i < event->depth; i++) {
-		const struct query_step *step = find_step(calls, at, event->stack[i]);
-		uint32_t to;
-		if (step->to)
-			to = step->to - 1;
+		uint32_t number = event->stack[i];
+		const struct query_code *code = &calls->codes[number];
+		if (code->version != version)
+			BASE_TRY(learn_code(calls, number, error));
+		if (code->count == 1)
+			BASE_TRY(enter_function(calls, stack, &at, code->label, error));
 		else
-			BASE_TRY(work_out_step(calls, at, event->stack[i], &to, error));
-		stack->nodes[i + 1] = at = to;
+			for (uint32_t label = 0; label < code->count; label++)
+				BASE_TRY(enter_function(calls, stack, &at,
+					calls->labels[code->label + label], error));
+		stack->frames[i + 1] = at;
 	}
-	*node = at;
+	*node = at.node;
 	return HG_OK;
 }

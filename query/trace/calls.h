@@ -1,7 +1,7 @@
 /*
  * The tree of calls of a trace by function, with recursion removed: a function that is on the path
- * to a node already leads nowhere.  So where a code leads from a node depends on these two alone,
- * and is looked up, not worked out, for all frames but the first of their kind.
+ * to a node already leads nowhere.  Each domain keeps its path, and where functions are on it, so
+ * that a frame costs the same however deep it is; and only frames that are new are looked at.
  */
 #ifndef QUERY_TRACE_CALLS_H
 #define QUERY_TRACE_CALLS_H
@@ -15,7 +15,7 @@ enum query_frames {
 	QUERY_PLACES_ONCE /* the same, where a place is on a path once */
 };
 
-/* 12 bytes a node, and at most 32 bytes for each pair of a node and a code that occurs. */
+/* 36 to 60 bytes a node, 20 a code, and for each domain 8 a frame and up to 8 a function. */
 struct query_calls {
 	const struct memtrace_locations *locations;
 	enum query_frames frames;
@@ -30,20 +30,36 @@ struct query_calls {
 	} * nodes;
 	uint64_t count, capacity;
 
-	struct query_step {
-		uint32_t node, code, to; /* to: number + 1; 0: free */
-	} * steps;
-	uint64_t step_count, step_mask;
-	struct base_map children;          /* of node and function */
+	struct query_edge {
+		uint32_t parent, function, child; /* child 0: free */
+	} * edges;
+	uint64_t edge_mask;
 	const struct query_filter *filter; /* what it hides is not in the tree; may be NULL */
 	struct base_secret secret;
 
+	struct query_code {
+		uint32_t version;      /* of the locations that it is of; 0: none */
+		uint32_t count, label; /* of 1: what it says; else the first in 'labels' */
+		uint32_t location, location_count;
+	} * codes;
+	uint64_t code_count;
+	uint32_t *labels; /* what codes say that say more than one thing */
+	uint64_t label_count, label_capacity;
+
 	struct query_call_stack {
-		uint32_t *
-			nodes; /* after each frame of the domain's last backtrace; the root first */
+		uint32_t domain;
+		struct query_call_frame {
+			uint32_t node, length; /* of the path */
+		} * frames; /* after each frame of the domain's last backtrace; the root first */
 		uint64_t capacity;
+		uint32_t *path; /* functions */
+		uint64_t path_capacity;
+		uint32_t *positions; /* on the path, of functions */
+		uint64_t position_count;
 	} * domains;
 	uint64_t domain_count, domain_capacity;
+	/* of a domain and a function: a file may have so many domains that each has no array */
+	struct base_map positions;
 };
 
 enum hg_status query_calls_init(struct query_calls *calls,
@@ -56,7 +72,7 @@ void query_calls_release(struct query_calls *calls);
 static inline uint32_t query_calls_at(
 	const struct query_calls *calls, const struct memtrace_event *event, uint64_t depth)
 {
-	return calls->domains[event->domain_index].nodes[depth];
+	return calls->domains[event->domain_index].frames[depth].node;
 }
 
 /* Of a node's frame; "" of the root's.  Lives as long as the calls, or the reader. */

@@ -16,7 +16,7 @@ enum { SPILLED = 3 };
 enum hg_status memtrace_locations_init(struct memtrace_locations *locations, struct hg_error *error)
 {
 	uint32_t none;
-	*locations = (struct memtrace_locations){0};
+	*locations = (struct memtrace_locations){.version = 1};
 	BASE_TRY(trace_names_add(&locations->names, "", 0, &none, error));
 	BASE_TRY(trace_names_add(&locations->names, "??", 2, &locations->unknown, error));
 	return memtrace_code_number(locations, 0, &none, error);
@@ -245,7 +245,10 @@ enum hg_status memtrace_read_location(struct memtrace_locations *locations,
 		return HG_OK;
 	if (*recovered)
 		forget_recent(locations, recent);
+	uint64_t known = locations->code_count;
 	BASE_TRY(memtrace_code_number(locations, code, &number, error));
+	if (number < known && ++locations->version == 0)
+		locations->version = 1;
 	uint64_t first = locations->location_count;
 	if (first + count > UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");

@@ -32,6 +32,7 @@ struct memtrace_locations {
 	uint64_t location_count, location_capacity;
 	struct base_map numbers; /* of codes */
 	uint32_t unknown;        /* the name "??" */
+	uint32_t version;        /* from 1; another one when a code that was known gets locations */
 };
 
 enum { MEMTRACE_RECENT = 31 };
