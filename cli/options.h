@@ -68,7 +68,8 @@ struct cli_values {
 	const char *of;
 	uint64_t one_in, seed;
 	uint64_t min_samples, begin_at; /* begin_at: 0 main, 1 allocation */
-	uint64_t counted;               /* enum hg_spacetime_count */
+	uint64_t counted;               /* enum hg_spacetime_count, hg_trace_diff_measure */
+	struct cli_files programs;
 	bool all_frames;
 
 	/* of the historical grammar */

@@ -79,6 +79,7 @@ extern "C" {
 #include "heapgraph/process.h"
 #include "heapgraph/trace.h"
 #include "heapgraph/spacetime.h"
+#include "heapgraph/trace_diff.h"
 
 #ifdef __cplusplus
 }

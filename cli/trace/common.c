@@ -79,16 +79,20 @@ enum hg_status cli_check_no_view(struct cli_run *run)
 		       : HG_OK;
 }
 
-static void say_what_was_lost(const char *path, const struct hg_trace_losses *losses)
+void cli_say_what_was_lost(struct cli_run *run, const struct rep_trace_context *context)
 {
+	const struct hg_trace_losses *losses = &context->losses;
 	struct rep_text text = {0};
+	if (!context->lost)
+		return;
 	rep_text_printf(&text, "PARTIAL: %s", losses->first);
 	if (losses->first_offset != HG_NO_OFFSET)
 		rep_text_printf(
 			&text, ", at offset %llu", (unsigned long long)losses->first_offset);
 	rep_text_put(&text, "; the rest was read (trace info counts what was lost)");
-	cli_print_note(path, rep_text_string(&text));
+	cli_print_note(hg_trace_header(context->trace)->path, rep_text_string(&text));
 	rep_text_release(&text);
+	run->partial = true;
 }
 
 enum hg_status cli_report_trace_info(struct cli_run *run, struct rep_trace_context *context)
@@ -99,29 +103,30 @@ enum hg_status cli_report_trace_info(struct cli_run *run, struct rep_trace_conte
 		       : rep_trace_info(context);
 }
 
+enum hg_status cli_open_trace(struct cli_run *run, const char *path, const char *program,
+	struct rep_trace_context *context)
+{
+	struct hg_trace_options options = {.size = sizeof(options), .strict = run->values.strict};
+	*context = (struct rep_trace_context){
+		.session = run->session, .emitter = &run->emitter, .error = &run->error};
+	enum hg_status status = hg_trace_open(run->session, path, &options, &context->trace);
+	if (status == HG_OK && program)
+		status = hg_spacetime_set_program(context->trace, program);
+	if (status == HG_OK)
+		return cli_filter_trace(run, context);
+	return cli_library_failed(run, status);
+}
+
 enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report)
 {
-	const char *path = run->operands[0];
-	struct hg_trace_options options = {.size = sizeof(options), .strict = run->values.strict};
-	struct rep_trace_context context = {
-		.session = run->session, .emitter = &run->emitter, .error = &run->error};
-	enum hg_status status = hg_trace_open(run->session, path, &options, &context.trace);
-	if (status != HG_OK)
-		return cli_library_failed(run, status);
-	if (run->values.executable)
-		status = hg_spacetime_set_program(context.trace, run->values.executable);
-	if (status != HG_OK) {
-		hg_trace_close(context.trace);
-		return cli_library_failed(run, status);
-	}
-	status = cli_filter_trace(run, &context);
+	struct rep_trace_context context;
+	enum hg_status status =
+		cli_open_trace(run, run->operands[0], run->values.executable, &context);
 	if (status == HG_OK)
 		status = report(run, &context);
 	cli_progress_end(&run->progress);
-	if (status == HG_OK && context.lost) {
-		say_what_was_lost(path, &context.losses);
-		run->partial = true;
-	}
+	if (status == HG_OK)
+		cli_say_what_was_lost(run, &context);
 	hg_trace_close(context.trace);
 	return status;
 }

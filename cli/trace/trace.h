@@ -28,6 +28,16 @@ enum hg_status cli_with_trace(struct cli_run *run, cli_trace_fn *report);
 /* The same where the session and the output are open. */
 enum hg_status cli_report_trace(struct cli_run *run, cli_trace_fn *report);
 
+/*
+ * Opens a file and sets what of it counts; 'program' may be NULL.  The context's trace is closed by
+ * the caller, after failures too.
+ */
+enum hg_status cli_open_trace(struct cli_run *run, const char *path, const char *program,
+	struct rep_trace_context *context);
+/* After a report: what of the file was lost, if anything, for which the exit code is
+ * CLI_EXIT_PARTIAL. */
+void cli_say_what_was_lost(struct cli_run *run, const struct rep_trace_context *context);
+
 /* The moment that a value of --at says; of NULL the end. */
 enum hg_status cli_read_trace_moment(
 	struct cli_run *run, const char *at, struct rep_trace_moment *moment);

@@ -229,7 +229,8 @@ HG_API void hg_hotspots_release(struct hg_hotspots **hotspots);
 /* What rows are about. */
 enum hg_trace_key {
 	HG_TRACE_BY_LOCATION, /* function@file:line:start-end of the allocation */
-	HG_TRACE_BY_FUNCTION  /* with all that it calls; several times on a stack count once */
+	HG_TRACE_BY_FUNCTION, /* with all that it calls; several times on a stack count once */
+	HG_TRACE_BY_FILE      /* of the location of the allocation */
 };
 
 struct hg_trace_amounts {

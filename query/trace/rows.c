@@ -1,4 +1,4 @@
-/* Tables of a trace: locations of allocation, and functions with all that they call. */
+/* Tables of a trace: locations of allocation and their files, and functions with all they call. */
 #include "query/trace/trace.h"
 
 #include "query/trace/alive.h"
@@ -67,6 +67,18 @@ static enum hg_status add_to_named_row(
 	return HG_OK;
 }
 
+static enum hg_status add_row_of_file(
+	struct trace_table *table, uint32_t number, const struct hg_trace_amounts *amounts)
+{
+	const struct memtrace_locations *locations = memtrace_places(table->trace->reader);
+	const struct memtrace_code *code = &locations->codes[number];
+	const char *file = "";
+	if (number && code->count)
+		file = trace_name(&locations->names,
+			locations->locations[code->first + code->count - 1].file);
+	return add_to_named_row(table, file, amounts);
+}
+
 /* Of the innermost location. */
 static enum hg_status add_row_of_code(
 	struct trace_table *table, uint32_t number, const struct hg_trace_amounts *amounts)
@@ -82,12 +94,14 @@ static enum hg_status add_row_of_code(
 	return status;
 }
 
-static enum hg_status add_rows_of_codes(struct trace_table *table)
+static enum hg_status add_rows_of_codes(struct trace_table *table, bool by_file)
 {
-	for (uint64_t i = 0; i < table->alive.group_count; i++)
-		if (table->alive.groups[i].amounts.samples)
-			BASE_TRY(add_row_of_code(
-				table, (uint32_t)i, &table->alive.groups[i].amounts));
+	for (uint64_t i = 0; i < table->alive.group_count; i++) {
+		const struct hg_trace_amounts *amounts = &table->alive.groups[i].amounts;
+		if (amounts->samples)
+			BASE_TRY(by_file ? add_row_of_file(table, (uint32_t)i, amounts)
+					 : add_row_of_code(table, (uint32_t)i, amounts));
+	}
 	return HG_OK;
 }
 
@@ -158,7 +172,7 @@ static enum hg_status fill_trace_table(
 	BASE_TRY(count_trace_events(table, key));
 	BASE_TRY(query_pass_end(&table->pass, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)
-					     : add_rows_of_codes(table));
+					     : add_rows_of_codes(table, key == HG_TRACE_BY_FILE));
 	return make_trace_rows(table, out);
 }
 
@@ -167,7 +181,7 @@ enum hg_status hg_list_trace(
 {
 	BASE_TRY(query_trace_begin(trace, (void *)out));
 	struct hg_error *error = &trace->session->error;
-	if (key != HG_TRACE_BY_LOCATION && key != HG_TRACE_BY_FUNCTION)
+	if (key != HG_TRACE_BY_LOCATION && key != HG_TRACE_BY_FUNCTION && key != HG_TRACE_BY_FILE)
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no such key of a trace");
 	BASE_TRY(query_answer_of(error, sizeof(**out), out));
 	struct trace_table table = {

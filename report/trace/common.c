@@ -68,3 +68,16 @@ void rep_trace_amount_cells(struct rep_emitter *emitter, const struct hg_trace_i
 	rep_cell_number(emitter, rep_trace_bytes(info, amounts->peak));
 	rep_cell_number(emitter, rep_trace_bytes(info, amounts->promoted));
 }
+
+void rep_trace_cell_call(
+	struct rep_emitter *emitter, uint32_t depth, const char *name, struct rep_text *label)
+{
+	enum { INDENTED_CALLS = 24 };
+	rep_text_clear(label);
+	for (uint32_t i = 0; i < depth && i < INDENTED_CALLS; i++)
+		rep_text_put(label, "  ");
+	if (depth > INDENTED_CALLS)
+		rep_text_printf(label, "(depth %u) ", depth);
+	rep_text_put(label, depth ? name : "(all)");
+	rep_cell_labelled(emitter, name, rep_text_string(label));
+}

@@ -63,6 +63,20 @@ enum hg_status rep_trace_hot_paths(struct rep_trace_context *context, uint64_t l
 enum hg_status rep_trace_callers(
 	struct rep_trace_context *context, const struct hg_trace_callers_options *options);
 
+/*
+ * What changed between two traces, or series: rows and nodes whose count changed by 'min' or more;
+ * of a limit the largest.  The newer context's emitter is written to.
+ */
+struct rep_trace_diff_request {
+	struct hg_trace_diff_options options;
+	uint64_t min, limit;
+};
+enum hg_status rep_trace_diff(struct rep_trace_context *older, struct rep_trace_context *newer,
+	const struct rep_trace_diff_request *request);
+/* The names of enum hg_trace_diff_key and hg_trace_diff_measure; NULL behind the last. */
+const char *rep_trace_diff_key_name(unsigned key);
+const char *rep_trace_diff_measure_name(unsigned measure);
+
 /* When something is alive. */
 struct rep_trace_moment {
 	enum hg_trace_moment_of of;
@@ -90,6 +104,10 @@ enum { REP_TRACE_AMOUNTS = 6 };
 extern const struct rep_column rep_trace_amount_columns[REP_TRACE_AMOUNTS];
 void rep_trace_amount_cells(struct rep_emitter *emitter, const struct hg_trace_info *info,
 	const struct hg_trace_amounts *amounts);
+
+/* The name of a call in a tree, which people see indented; 'label' is room for that. */
+void rep_trace_cell_call(
+	struct rep_emitter *emitter, uint32_t depth, const char *name, struct rep_text *label);
 
 /* Samples as bytes that they stand for, rounded; and the standard error of that. */
 uint64_t rep_trace_bytes(const struct hg_trace_info *info, uint64_t samples);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENTED_CALLS = 24 };
-
 /* Before and behind those of all tables. */
 static const struct rep_column first_call_columns[] = {
 	{"depth", NULL, REP_NUMBER, 0},
@@ -84,14 +82,8 @@ static void write_call_node(struct rep_trace_context *context, const struct hg_t
 {
 	struct rep_emitter *emitter = context->emitter;
 	const struct hg_trace_info *info = hg_trace_header(context->trace);
-	rep_text_clear(label);
-	for (uint32_t i = 0; i < node->depth && i < INDENTED_CALLS; i++)
-		rep_text_put(label, "  ");
-	if (node->depth > INDENTED_CALLS)
-		rep_text_printf(label, "(depth %u) ", node->depth);
-	rep_text_put(label, node->depth ? node->name : "(all)");
 	rep_cell_number(emitter, node->depth);
-	rep_cell_labelled(emitter, node->name, rep_text_string(label));
+	rep_trace_cell_call(emitter, node->depth, node->name, label);
 	if (head->series)
 		write_series_amounts(emitter, head->series, &node->total);
 	else
