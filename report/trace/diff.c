@@ -37,16 +37,15 @@ static const struct rep_column series_diff_columns[] = {
 };
 
 static const struct diff_measure {
-	const char *name, *title, *line; /* of --count, of columns, and of totals */
-	const char *key;                 /* of totals, before _old and _new */
-	bool of_traces, of_series;
+	const char *name;                 /* of --count */
+	const char *of_trace, *of_series; /* as people see it; NULL: not known there */
+	const char *key;                  /* of totals, before _old and _new */
 } diff_measures[] = {
-	[HG_TRACE_DIFF_ALLOCATED] = {"allocated", "allocated", "allocated", "bytes", true, true},
-	[HG_TRACE_DIFF_LIVE] = {"live", "live", "live", "live_bytes", true, true},
-	[HG_TRACE_DIFF_PEAK] = {"peak", "live at peak", "live at peak", "peak_bytes", true, false},
-	[HG_TRACE_DIFF_PROMOTED] = {"promoted", "promoted", "promoted", "promoted_bytes", true,
-		false},
-	[HG_TRACE_DIFF_BLOCKS] = {"blocks", "blocks", "live blocks", "blocks", false, true},
+	[HG_TRACE_DIFF_ALLOCATED] = {"allocated", "allocated", "allocated", "bytes"},
+	[HG_TRACE_DIFF_LIVE] = {"live", "live at end", "live", "live_bytes"},
+	[HG_TRACE_DIFF_PEAK] = {"peak", "live at peak", NULL, "peak_bytes"},
+	[HG_TRACE_DIFF_PROMOTED] = {"promoted", "promoted", NULL, "promoted_bytes"},
+	[HG_TRACE_DIFF_BLOCKS] = {"blocks", NULL, "live blocks", "blocks"},
 };
 
 static const struct diff_key {
@@ -82,13 +81,20 @@ struct diff_table {
 	size_t small, same; /* rows that changed by less than was asked for; not at all */
 };
 
+/* How people see a measure; NULL where it is not known. */
+static const char *title_of_measure(const struct diff_table *table, unsigned measure)
+{
+	return table->is_series ? diff_measures[measure].of_series
+				: diff_measures[measure].of_trace;
+}
+
 /* For people: the new amount, the change, and of traces its error. */
 static void put_people_columns(const struct diff_table *table, struct rep_column *columns,
 	unsigned *count, enum hg_trace_diff_measure measure)
 {
 	bool is_count = measure == HG_TRACE_DIFF_BLOCKS;
-	columns[(*count)++] = (struct rep_column){
-		NULL, diff_measures[measure].title, is_count ? REP_COUNT : REP_BYTES, REP_NOT_CSV};
+	columns[(*count)++] = (struct rep_column){NULL, title_of_measure(table, measure),
+		is_count ? REP_COUNT : REP_BYTES, REP_NOT_CSV};
 	columns[(*count)++] = (struct rep_column){
 		NULL, "change", is_count ? REP_CHANGE_COUNT : REP_CHANGE_BYTES, REP_NOT_CSV};
 	if (!table->is_series)
@@ -152,7 +158,7 @@ static void write_program_cells(
 	}
 	for (unsigned i = 0; i < HG_TRACE_DIFF_MEASURES; i++) {
 		const struct hg_trace_change *change = &node->changes[i];
-		if (!(table->is_series ? diff_measures[i].of_series : diff_measures[i].of_traces))
+		if (!title_of_measure(table, i))
 			continue;
 		rep_cell_number(emitter, change->before);
 		rep_cell_number(emitter, change->after);
@@ -232,7 +238,7 @@ static void write_diff_totals(struct diff_table *table)
 		const struct diff_measure *measure = &diff_measures[i];
 		const struct hg_trace_change *change = &root->changes[i];
 		const uint64_t numbers[] = {change->before, change->after, change->error};
-		if (!(table->is_series ? measure->of_series : measure->of_traces))
+		if (!title_of_measure(table, i))
 			continue;
 		for (unsigned part = 0; part < (table->is_series ? 2 : 3); part++) {
 			snprintf(key, sizeof(key), "%s%s%s",
@@ -272,14 +278,14 @@ static void prose_diff_total(struct diff_table *table, enum hg_trace_diff_measur
 					    ? ""
 					    : ", within noise");
 	}
-	rep_prose(table->emitter, REP_PLAIN, "  %-13s %s)\n", diff_measures[measure].line,
+	rep_prose(table->emitter, REP_PLAIN, "  %-13s %s)\n", title_of_measure(table, measure),
 		rep_text_string(&line));
 	rep_text_release(&line);
 }
 
 /* How long both ran, which how much they allocate goes with; and what rates they were sampled at.
  */
-static void prose_diff_runs(struct diff_table *table)
+static void prose_diff_runs(struct diff_table *table, bool filtered)
 {
 	const struct hg_trace_diff *diff = table->diff;
 	const struct hg_trace_change *allocated = &diff->nodes[0]->changes[HG_TRACE_DIFF_ALLOCATED];
@@ -299,7 +305,7 @@ static void prose_diff_runs(struct diff_table *table)
 		old_time = (double)diff->older.trace->end_us * 1e-6;
 		new_time = (double)diff->newer.trace->end_us * 1e-6;
 		rep_text_printf(&line, "%.3f -> %.3f s; ", old_time, new_time);
-		if (old_time > 0 && new_time > 0) {
+		if (old_time > 0 && new_time > 0 && !filtered) {
 			rep_text_size(&line, (uint64_t)((double)allocated->before / old_time));
 			rep_text_put(&line, " -> ");
 			rep_text_size(&line, (uint64_t)((double)allocated->after / new_time));
@@ -312,7 +318,7 @@ static void prose_diff_runs(struct diff_table *table)
 	rep_text_release(&line);
 }
 
-static void write_diff_prose(struct diff_table *table)
+static void write_diff_prose(struct diff_table *table, bool filtered)
 {
 	const struct hg_trace_diff *diff = table->diff;
 	struct rep_text old_name = {0}, new_name = {0};
@@ -324,9 +330,9 @@ static void write_diff_prose(struct diff_table *table)
 	rep_text_release(&old_name);
 	rep_text_release(&new_name);
 	for (unsigned i = 0; i < HG_TRACE_DIFF_MEASURES; i++)
-		if (table->is_series ? diff_measures[i].of_series : diff_measures[i].of_traces)
+		if (title_of_measure(table, i))
 			prose_diff_total(table, (enum hg_trace_diff_measure)i);
-	prose_diff_runs(table);
+	prose_diff_runs(table, filtered);
 }
 
 /* Below the table: what is not in it. */
@@ -363,12 +369,12 @@ static void write_trace_diff(struct diff_table *table, struct rep_trace_context 
 	write_diff_totals(table);
 	rep_value_number(emitter, "rows_total", NULL, REP_COUNT, table->all);
 	rep_value_number(emitter, "rows_same", NULL, REP_COUNT, table->same);
-	write_diff_prose(table);
+	write_diff_prose(table, context->filtered);
 	rep_trace_say_filtered(context);
 	if (!table->is_series && table->all)
 		rep_prose(emitter, REP_PLAIN,
-			"Changes that sampling alone may make, of up to twice their standard error "
-			"(+-), are within noise.\n");
+			"Within noise are changes of up to twice the standard error of sampling "
+			"(+-); by chance alone\none row in twenty is beyond it.\n");
 	rep_prose(emitter, REP_PLAIN, "%s", table->all ? "\n" : "");
 	if (!emitter->writer->for_people || table->shown) {
 		rep_table_begin(emitter, "rows", columns, list_diff_columns(table, columns));
