@@ -2,11 +2,11 @@
  * Two profiles beside each other: one tree of names with the amounts of both, made by adding what
  * either has.  Names are matched as text.
  */
-#ifndef QUERY_TRACE_DIFF_H
-#define QUERY_TRACE_DIFF_H
+#ifndef QUERY_DIFFERENCE_DIFFERENCE_H
+#define QUERY_DIFFERENCE_DIFFERENCE_H
 
 #include "base/hash.h"
-#include "heapgraph/trace_diff.h"
+#include "heapgraph.h"
 #include "query/trace/trace.h"
 
 enum { QUERY_OLDER, QUERY_NEWER, QUERY_SIDES };
@@ -44,11 +44,13 @@ typedef struct query_diff_amounts query_diff_convert_fn(const struct hg_trace_am
 enum hg_status query_diff_add_calls(struct query_diff *diff, unsigned side,
 	const struct hg_trace_tree *tree, query_diff_convert_fn *convert);
 
-/* Adds what a trace has, and says what it is. */
-enum hg_status query_diff_add_trace(struct query_diff *diff, unsigned side, struct hg_trace *trace,
-	enum hg_trace_diff_key by, struct hg_trace_diff_side *out);
+/* Adds what a trace, or a series, has, and says what it is. */
+typedef enum hg_status query_diff_add_fn(struct query_diff *diff, unsigned side,
+	struct hg_trace *trace, const struct hg_trace_diff_options *options,
+	struct hg_trace_diff_side *out);
+query_diff_add_fn query_diff_add_trace, query_diff_add_series;
 
-/* Makes the result's nodes: rates, and bytes of a word, of both. */
+/* Makes the result's nodes: the rates of the two sides, and bytes of a word of both. */
 enum hg_status query_diff_finish(const struct query_diff *diff, const double *rates,
 	unsigned word_bytes, enum hg_trace_diff_measure count, struct hg_trace_diff *out);
 

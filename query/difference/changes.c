@@ -6,7 +6,7 @@
  * two samplings of one amount: the best estimate of it is (n1 + n2) / (r1 + r2) words, and w words
  * have the variance w (1 - r) / r.  For equal rates the sum is that of the two estimates.
  */
-#include "query/trace/diff.h"
+#include "query/difference/difference.h"
 
 #include "query/shared/result.h"
 #include "query/trace/preorder.h"
