@@ -72,6 +72,11 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_tree trace callers $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree --from allocation $fixtures/memtrace/$trace.ctf
 done
+for key in location function file tree; do
+	written trace_diff trace diff --by $key $fixtures/memtrace/trees-1e-6.ctf $fixtures/memtrace/leak-1e-4.ctf
+	[ $key = function ] || written trace_diff_series trace diff --by $key \
+		$fixtures/spacetime/p1-4.04.2.spacetime.zst $fixtures/spacetime/p12-4.11.1.spacetime.zst
+done
 for series in p1-4.04.2 p12-4.11.1; do
 	written trace_info_series trace info $fixtures/spacetime/$series.spacetime.zst
 	written trace_top trace top $fixtures/spacetime/$series.spacetime.zst

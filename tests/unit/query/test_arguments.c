@@ -700,6 +700,7 @@ static void captures_without_options(void **state)
 }
 
 #define TRACE "tests/fixtures/memtrace/trees-1e-6.ctf"
+#define SERIES "tests/fixtures/spacetime/p1-4.08.1.spacetime.zst"
 
 static bool write_nothing(void *data, const char *bytes, size_t length)
 {
@@ -807,6 +808,58 @@ static void traces_that_are_missing(void **state)
 	hg_trace_close(trace);
 }
 
+/* Two traces that cannot be compared, and two that can. */
+static void differences_of_traces(void **state)
+{
+	struct hg_trace *trace, *series;
+	struct hg_trace_diff *diff;
+	struct hg_trace_diff_options options = {.size = sizeof(options)};
+	struct hg_session *other;
+	(void)state;
+	hg_trace_diff_release(NULL);
+	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
+	assert_int_equal(hg_trace_open(session, SERIES, NULL, &series), HG_OK);
+	diff = (void *)trace;
+	assert_int_equal(hg_diff_traces(NULL, trace, NULL, &diff), HG_ERROR_USAGE);
+	assert_null(diff);
+	assert_int_equal(hg_diff_traces(trace, NULL, NULL, &diff), HG_ERROR_USAGE);
+	assert_usage(hg_diff_traces(trace, trace, NULL, NULL));
+	assert_usage(hg_diff_traces(trace, series, NULL, &diff));
+	options.size = 1;
+	assert_usage(hg_diff_traces(trace, trace, &options, &diff));
+	options.size = sizeof(options);
+	options.by = (enum hg_trace_diff_key)9;
+	assert_usage(hg_diff_traces(trace, trace, &options, &diff));
+	options.by = HG_TRACE_DIFF_FUNCTION;
+	assert_usage(hg_diff_traces(series, series, &options, &diff));
+	options.count = HG_TRACE_DIFF_MEASURES;
+	assert_usage(hg_diff_traces(trace, trace, &options, &diff));
+	options.count = HG_TRACE_DIFF_BLOCKS;
+	assert_usage(hg_diff_traces(trace, trace, &options, &diff));
+	assert_null(diff);
+	assert_int_equal(hg_session_open(NULL, &other), HG_OK);
+	struct hg_trace *elsewhere;
+	assert_int_equal(hg_trace_open(other, TRACE, NULL, &elsewhere), HG_OK);
+	assert_usage(hg_diff_traces(elsewhere, trace, NULL, &diff));
+	hg_trace_close(elsewhere);
+	hg_session_close(other);
+
+	assert_int_equal(hg_diff_traces(trace, trace, NULL, &diff), HG_OK);
+	assert_int_equal(diff->count, 2);
+	assert_int_equal(diff->nodes[0]->samples_before, 33);
+	assert_int_equal(diff->nodes[1]->samples_after, 33);
+	assert_int_equal(diff->nodes[1]->changes[HG_TRACE_DIFF_ALLOCATED].after, 264000000);
+	/* 8 bytes of a word; of 33 samples at 1e-6 each, the root of 66 and of 1 - 1e-6. */
+	assert_in_range(diff->nodes[1]->changes[HG_TRACE_DIFF_ALLOCATED].error, 64992275, 64992308);
+	assert_false(diff->nodes[1]->changed);
+	assert_int_equal(diff->newer.trace->end_us, 81722);
+	assert_null(diff->newer.series);
+	hg_trace_diff_release(&diff);
+	assert_null(diff);
+	hg_trace_close(trace);
+	hg_trace_close(series);
+}
+
 /* The figures of a trace that was decoded by hand, asked for in any order. */
 static void traces_may_be_asked_again(void **state)
 {
@@ -866,6 +919,7 @@ int main(void)
 		cmocka_unit_test(captures_without_options),
 		cmocka_unit_test(traces_that_are_missing),
 		cmocka_unit_test(traces_may_be_asked_again),
+		cmocka_unit_test(differences_of_traces),
 	};
 	return cmocka_run_group_tests(tests, open_snapshot, close_snapshot);
 }
