@@ -9,8 +9,8 @@ enum { MOST_CHOICES = 1 << 22, NODE_HEAD = 2, IMPOSSIBLE = INT32_MAX };
 
 struct fit {
 	const struct spacetime_tables *tables;
-	const struct snap_marshal *m;
-	struct snap_value node;
+	const struct snap_index *index;
+	struct snap_field *fields; /* of the node */
 	const struct spacetime_part *parts;
 	uint32_t count, size, hole;
 	struct fit_choice {
@@ -23,7 +23,8 @@ struct fit {
 
 static bool field_as_int(const struct fit *fit, uint32_t at, int64_t *number)
 {
-	return snap_marshal_int(fit->m, snap_marshal_field(fit->m, fit->node, at), number);
+	*number = fit->fields[at].number;
+	return fit->fields[at].kind == SNAP_FIELD_INT;
 }
 
 /* Whether a field is a used allocation point, which names its own place. */
@@ -54,20 +55,31 @@ static bool is_zero(const struct fit *fit, uint32_t at)
 	return field_as_int(fit, at, &number) && number == 0;
 }
 
+/* What a field leads to; of nothing the tag is -1. */
+static struct snap_object object_in(const struct fit *fit, uint32_t at)
+{
+	const struct snap_field *field = &fit->fields[at];
+	return field->kind == SNAP_FIELD_OBJECT ? snap_index_object(fit->index, field->object)
+						: (struct snap_object){.tag = -1};
+}
+
 static bool fits_direct_call(const struct fit *fit, const struct spacetime_part *part, uint32_t at)
 {
-	struct snap_value callee = snap_marshal_field(fit->m, fit->node, at);
 	int64_t number;
 	if (fit->tables->call_counts &&
 		!(field_as_int(fit, at + 1, &number) && number >= 0 && number >> 48 == 0))
 		return false;
 	if (field_as_int(fit, at, &number))
 		return is_empty_int(number);
+	struct snap_object callee = object_in(fit, at);
 	uint64_t shape;
-	if (snap_marshal_tag(fit->m, callee) == 1) /* in C, which has no shapes */
+	if (callee.tag == 1) /* in C, which has no shapes */
 		return !base_map_get(&fit->tables->shape_of, part->callee, &shape);
-	return snap_marshal_int(fit->m, snap_marshal_field(fit->m, callee, 0), &number) &&
-	       (spacetime_word(number) & ~UINT64_C(1)) == part->callee;
+	if (!callee.size)
+		return false;
+	const struct snap_field address = snap_index_next(fit->index, &callee.first);
+	return address.kind == SNAP_FIELD_INT &&
+	       (spacetime_word(address.number) & ~UINT64_C(1)) == part->callee;
 }
 
 static bool fits_part(const struct fit *fit, const struct spacetime_part *part, uint32_t at)
@@ -79,8 +91,7 @@ static bool fits_part(const struct fit *fit, const struct spacetime_part *part, 
 		return false;
 	if (part->kind == SPACETIME_DIRECT)
 		return fits_direct_call(fit, part, at);
-	struct snap_value list = snap_marshal_field(fit->m, fit->node, at);
-	return is_zero(fit, at) || snap_marshal_tag(fit->m, list) == 1;
+	return is_zero(fit, at) || object_in(fit, at).tag == 1;
 }
 
 static struct fit_choice *choice_at(const struct fit *fit, uint32_t part, uint32_t gap)
@@ -132,16 +143,22 @@ static bool choose_gaps(const struct fit *fit, uint32_t *places)
 	return true;
 }
 
-bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_marshal *m,
-	struct snap_value node, const struct spacetime_shape *shape, uint64_t *work,
+static void read_fields_of_node(const struct fit *fit, const struct snap_object *node)
+{
+	struct snap_place place = node->first;
+	for (uint32_t i = 0; i < fit->size; i++)
+		fit->fields[i] = snap_index_next(fit->index, &place);
+}
+
+bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_index *index,
+	const struct snap_object *node, const struct spacetime_shape *shape, uint64_t *work,
 	uint32_t *places)
 {
 	struct fit fit = {.tables = tables,
-		.m = m,
-		.node = node,
+		.index = index,
 		.parts = tables->parts + shape->first,
 		.count = shape->count,
-		.size = snap_marshal_size(m, node),
+		.size = node->size,
 		.work = work};
 	const uint64_t need = NODE_HEAD + shape->words;
 	if (need > fit.size || *work > MOST_WORK ||
@@ -151,8 +168,10 @@ bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_mars
 	fit.choices =
 		calloc((fit.hole + UINT64_C(1)) * (fit.count + UINT64_C(1)), sizeof(*fit.choices));
 	fit.starts = calloc(fit.count + UINT64_C(1), sizeof(*fit.starts));
-	bool fits = fit.choices && fit.starts;
+	fit.fields = calloc(fit.size, sizeof(*fit.fields));
+	bool fits = fit.choices && fit.starts && fit.fields;
 	if (fits) {
+		read_fields_of_node(&fit, node);
 		fit.starts[0] = NODE_HEAD;
 		for (uint32_t i = 0; i < fit.count; i++)
 			fit.starts[i + 1] =
@@ -161,5 +180,6 @@ bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_mars
 	}
 	free(fit.choices);
 	free(fit.starts);
+	free(fit.fields);
 	return fits;
 }

@@ -8,26 +8,28 @@
 
 #include <string.h>
 
-enum { ADDRESS, TAIL_LINK, NODE_PARTS };                         /* fields of an OCaml node */
-enum { C_ADDRESS, C_CALLEE, C_COUNT, C_LINK, C_NEXT, C_FIELDS }; /* of a C node */
+enum { NODE_PARTS = 2 }; /* fields of an OCaml node before its parts */
+enum { C_FIELDS = 5 };
 enum { OCAML_TAG, C_TAG };
 
-/* What is to be done with a value; the last one first. */
-enum task { ENTER, ENTER_OCAML, GO_ON_IN_OCAML, GO_ON_IN_C, GO_ON_WITH_CALLEES };
+/* What is to be done; the last one first. */
+enum task { ENTER_OCAML, GO_ON_IN_OCAML, GO_ON_IN_C, GO_ON_WITH_CALLEES };
 
 struct todo {
-	uint32_t task;
-	uint32_t value;
+	enum task task;
 	uint32_t caller;
-	uint32_t part, at; /* of an OCaml node: the next part, and its first field */
+	struct snap_field value; /* a node, or the rest of a list of C nodes */
+	/* Of an OCaml node: the next part, the field that is read next, and where. */
+	uint32_t part, at;
+	struct snap_place place;
 	uint32_t shape;
 	uint32_t places; /* index + 1 of those of its parts; 0: they follow each other */
 };
 
 struct trie_walk {
 	struct spacetime_walk *walk;
-	struct snap_marshal m;
-	uint64_t *visited; /* bits of cells */
+	struct snap_index index;
+	uint64_t *visited; /* bits of objects */
 	struct todo *todo;
 	uint64_t depth, capacity;
 	uint32_t *places;
@@ -35,10 +37,10 @@ struct trie_walk {
 };
 
 static enum hg_status push_todo(
-	struct trie_walk *w, enum task task, struct snap_value value, uint32_t caller)
+	struct trie_walk *w, enum task task, struct snap_field value, uint32_t caller)
 {
 	BASE_TRY(base_grow(&w->todo, w->depth, &w->capacity, sizeof(*w->todo), w->walk->error));
-	w->todo[w->depth++] = (struct todo){.task = task, .value = value.bits, .caller = caller};
+	w->todo[w->depth++] = (struct todo){.task = task, .value = value, .caller = caller};
 	return HG_OK;
 }
 
@@ -61,46 +63,54 @@ static enum hg_status add_walk_frame(
 	return HG_OK;
 }
 
-static struct snap_value field_of(const struct trie_walk *w, uint32_t value, uint64_t index)
+enum node_kind { NO_NODE, OCAML_NODE, C_NODE };
+
+static enum node_kind node_kind_of(const struct snap_object *object)
 {
-	return snap_marshal_field(&w->m, (struct snap_value){value}, index);
+	if (object->tag == OCAML_TAG && object->size >= NODE_PARTS)
+		return OCAML_NODE;
+	return object->tag == C_TAG && object->size == C_FIELDS ? C_NODE : NO_NODE;
 }
 
-static int64_t number_of(const struct trie_walk *w, uint32_t value, uint64_t index)
+static enum node_kind kind_of_node(const struct trie_walk *w, const struct snap_field *value)
 {
-	int64_t number = 0;
-	snap_marshal_int(&w->m, field_of(w, value, index), &number);
-	return number;
-}
-
-static bool is_node(const struct trie_walk *w, struct snap_value value, int tag)
-{
-	uint32_t size = snap_marshal_size(&w->m, value);
-	return snap_marshal_tag(&w->m, value) == tag &&
-	       (tag == C_TAG ? size == C_FIELDS : size >= NODE_PARTS);
+	if (value->kind != SNAP_FIELD_OBJECT)
+		return NO_NODE;
+	const struct snap_object object = snap_index_object(&w->index, value->object);
+	return node_kind_of(&object);
 }
 
 /* False if it was before. */
-static bool visit(struct trie_walk *w, uint32_t value)
+static bool visit(struct trie_walk *w, uint32_t object)
 {
-	uint32_t cell = snap_marshal_cell((struct snap_value){value});
-	if (base_bit(w->visited, cell))
+	if (base_bit(w->visited, object))
 		return false;
-	base_bit_set(w->visited, cell);
+	base_bit_set(w->visited, object);
 	return true;
 }
 
+/* A node of either kind, or an int: nothing was called. */
+static enum hg_status push_callee(
+	struct trie_walk *w, const struct snap_field *callee, uint32_t caller)
+{
+	const enum node_kind kind = kind_of_node(w, callee);
+	if (kind == NO_NODE) {
+		w->walk->damaged += callee->kind != SNAP_FIELD_INT;
+		return HG_OK;
+	}
+	return push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *callee, caller);
+}
+
 /* Where the parts of a node are; none if that is not known. */
-static enum hg_status find_parts(
-	struct trie_walk *w, struct todo *todo, const struct spacetime_shape *shape)
+static enum hg_status find_parts(struct trie_walk *w, struct todo *todo,
+	const struct spacetime_shape *shape, const struct snap_object *node)
 {
 	struct spacetime_walk *walk = w->walk;
-	struct snap_value node = {todo->value};
-	if (NODE_PARTS + shape->words == snap_marshal_size(&w->m, node))
+	if (NODE_PARTS + shape->words == node->size)
 		return HG_OK;
 	BASE_TRY(base_grow_by(&w->places, w->place_count, shape->count, &w->place_capacity,
 		sizeof(*w->places), walk->error));
-	if (!spacetime_fit(walk->tables, &w->m, node, shape, &walk->fit_work,
+	if (!spacetime_fit(walk->tables, &w->index, node, shape, &walk->fit_work,
 		    w->places + w->place_count)) {
 		walk->misfits++;
 		todo->part = shape->count;
@@ -117,73 +127,109 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 {
 	struct spacetime_walk *walk = w->walk;
 	struct todo *top = &w->todo[w->depth - 1];
-	uint64_t function = spacetime_word(number_of(w, top->value, ADDRESS)) & ~UINT64_C(1);
-	struct snap_value link = field_of(w, top->value, TAIL_LINK);
 	uint32_t caller = top->caller;
-	if (!visit(w, top->value)) {
+	if (!visit(w, top->value.object)) {
 		pop_todo(w);
 		return HG_OK;
 	}
+	const struct snap_object node = snap_index_object(&w->index, top->value.object);
+	top->place = node.first;
+	uint64_t word = spacetime_word(snap_index_next(&w->index, &top->place).number);
+	const struct snap_field link = snap_index_next(&w->index, &top->place);
 	walk->nodes++;
 	const struct spacetime_step step = {
-		.kind = SPACETIME_NODE, .function = function, .caller = caller};
+		.kind = SPACETIME_NODE, .function = word & ~UINT64_C(1), .caller = caller};
 	BASE_TRY(walk->step(walk->data, &step));
-	if (base_map_number(&walk->tables->shape_of, function, &top->shape)) {
+	bool alone = link.kind == SNAP_FIELD_OBJECT && link.object == top->value.object;
+	if (base_map_number(&walk->tables->shape_of, step.function, &top->shape)) {
 		top->task = GO_ON_IN_OCAML;
 		top->at = NODE_PARTS;
-		BASE_TRY(find_parts(w, top, &walk->tables->shapes[top->shape]));
+		BASE_TRY(find_parts(w, top, &walk->tables->shapes[top->shape], &node));
 	} else {
 		pop_todo(w);
 	}
-	if (is_node(w, link, OCAML_TAG))
+	if (alone)
+		return HG_OK;
+	if (kind_of_node(w, &link) == OCAML_NODE)
 		return push_todo(w, ENTER_OCAML, link, caller);
 	walk->damaged++;
 	return HG_OK;
 }
 
+/* The next field of the node at the top of what is to be done. */
+static struct snap_field next_field(struct trie_walk *w)
+{
+	struct todo *top = &w->todo[w->depth - 1];
+	top->at++;
+	return snap_index_next(&w->index, &top->place);
+}
+
 static enum hg_status walk_direct_call(struct trie_walk *w, const struct spacetime_part *part,
-	uint32_t node, uint32_t at, uint32_t caller)
+	const struct snap_field *callee, uint32_t caller)
 {
 	struct spacetime_walk *walk = w->walk;
-	struct snap_value callee = field_of(w, node, at);
-	bool to_ocaml = is_node(w, callee, OCAML_TAG);
+	const int64_t count = walk->tables->call_counts ? next_field(w).number : 0;
 	uint32_t frame;
-	if (snap_marshal_is_int(&w->m, callee))
+	if (callee->kind == SNAP_FIELD_INT)
 		return HG_OK;
-	if (!to_ocaml && !is_node(w, callee, C_TAG)) {
+	const enum node_kind kind = kind_of_node(w, callee);
+	if (kind == NO_NODE) {
 		walk->damaged++;
 		return HG_OK;
 	}
-	const struct spacetime_step step = {.kind = to_ocaml ? SPACETIME_CALLS : SPACETIME_CALLS_C,
+	const struct spacetime_step step = {
+		.kind = kind == OCAML_NODE ? SPACETIME_CALLS : SPACETIME_CALLS_C,
 		.pc = part->pc,
 		.caller = caller,
 		.function = part->callee,
-		.count = walk->tables->call_counts ? number_of(w, node, at + UINT64_C(1)) : 0};
+		.count = count};
 	BASE_TRY(walk->step(walk->data, &step));
 	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
-	return push_todo(w, to_ocaml ? ENTER_OCAML : GO_ON_IN_C, callee, frame);
+	return push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *callee, frame);
 }
 
-static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part,
-	uint32_t node, uint32_t at, uint32_t caller)
+static enum hg_status walk_allocation(struct trie_walk *w, const struct spacetime_part *part,
+	const struct snap_field *field, uint32_t caller)
+{
+	const struct spacetime_step step = {.kind = SPACETIME_ALLOCATES,
+		.pc = part->pc,
+		.caller = caller,
+		.annotation = (uint32_t)(spacetime_word(field->number) >> 38),
+		.words = next_field(w).number};
+	next_field(w);
+	return w->walk->step(w->walk->data, &step);
+}
+
+static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part)
 {
 	struct spacetime_walk *walk = w->walk;
-	struct snap_value field = field_of(w, node, at);
+	const uint32_t caller = w->todo[w->depth - 1].caller;
+	const struct snap_field field = next_field(w);
 	uint32_t frame;
 	if (part->kind == SPACETIME_DIRECT)
-		return walk_direct_call(w, part, node, at, caller);
-	if (part->kind == SPACETIME_ALLOCATION) {
-		const struct spacetime_step step = {.kind = SPACETIME_ALLOCATES,
-			.pc = part->pc,
-			.caller = caller,
-			.annotation = (uint32_t)(spacetime_word(number_of(w, node, at)) >> 38),
-			.words = number_of(w, node, at + UINT64_C(1))};
-		return walk->step(walk->data, &step);
-	}
-	if (snap_marshal_is_int(&w->m, field))
+		return walk_direct_call(w, part, &field, caller);
+	if (part->kind == SPACETIME_ALLOCATION)
+		return walk_allocation(w, part, &field, caller);
+	if (field.kind == SNAP_FIELD_INT)
 		return HG_OK;
 	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
 	return push_todo(w, GO_ON_WITH_CALLEES, field, frame);
+}
+
+/* Fields of a node that belong to no part, or to one that was never reached. */
+static void pass_fields(struct trie_walk *w, struct todo *todo, uint32_t until)
+{
+	todo->at += snap_index_skip_zeros(&w->index, &todo->place, until - todo->at);
+	for (; todo->at < until; todo->at++)
+		snap_index_next(&w->index, &todo->place);
+}
+
+/* An allocation point that was never reached has two numbers more, of no meaning. */
+static bool is_part_unused(const struct trie_walk *w, const struct todo *todo)
+{
+	struct snap_place place = todo->place;
+	const struct snap_field field = snap_index_next(&w->index, &place);
+	return !w->walk->unused && field.kind == SNAP_FIELD_INT && field.number == 0;
 }
 
 /* Part after part, until something was called. */
@@ -194,56 +240,65 @@ static enum hg_status go_on_in_ocaml(struct trie_walk *w)
 	const struct spacetime_shape *shape = &tables->shapes[top->shape];
 	const uint64_t depth = w->depth;
 	while (w->depth == depth && top->part < shape->count) {
-		uint32_t part = shape->first + top->part;
-		uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
-		top->at += tables->words[part];
+		const uint32_t part = shape->first + top->part;
+		if (top->places)
+			pass_fields(w, top, w->places[top->places - 1 + top->part]);
 		top->part++;
-		if (w->walk->unused || !snap_value_is_zero(field_of(w, top->value, at)))
-			BASE_TRY(walk_part(w, &tables->parts[part], top->value, at, top->caller));
+		if (is_part_unused(w, top))
+			pass_fields(w, top, top->at + tables->words[part]);
+		else
+			BASE_TRY(walk_part(w, &tables->parts[part]));
 	}
 	if (w->depth == depth)
 		pop_todo(w);
 	return HG_OK;
 }
 
-/* The next one of a list of C nodes goes to the top of what is to be done; false at its end. */
-static bool next_c_node(struct trie_walk *w, struct todo *now)
+/* A node of a list. */
+struct c_node {
+	uint64_t word; /* address and what it is */
+	struct snap_field callee;
+	int64_t count;
+	uint32_t caller;
+};
+
+/* The next one of a list of C nodes, which goes off what is to be done; false at its end. */
+static bool next_c_node(struct trie_walk *w, struct c_node *node)
 {
 	struct todo *top = &w->todo[w->depth - 1];
-	struct snap_value value = {top->value};
-	*now = *top;
-	if (!snap_marshal_is_int(&w->m, value) &&
-		(!is_node(w, value, C_TAG) || !visit(w, top->value))) {
-		w->walk->damaged++;
+	const struct snap_index *index = &w->index;
+	if (kind_of_node(w, &top->value) != C_NODE || !visit(w, top->value.object)) {
+		w->walk->damaged += top->value.kind != SNAP_FIELD_INT;
 		pop_todo(w);
 		return false;
 	}
-	if (snap_marshal_is_int(&w->m, value)) {
-		pop_todo(w);
-		return false;
-	}
-	top->value = field_of(w, top->value, C_NEXT).bits;
+	struct snap_place place = snap_index_object(index, top->value.object).first;
+	node->caller = top->caller;
+	node->word = spacetime_word(snap_index_next(index, &place).number);
+	node->callee = snap_index_next(index, &place);
+	node->count = snap_index_next(index, &place).number;
+	snap_index_next(index, &place);
+	top->value = snap_index_next(index, &place);
 	return true;
 }
 
 static enum hg_status go_on_in_c(struct trie_walk *w)
 {
 	struct spacetime_walk *walk = w->walk;
-	struct todo now;
+	struct c_node node;
 	uint32_t frame;
-	if (!next_c_node(w, &now))
+	if (!next_c_node(w, &node))
 		return HG_OK;
-	uint64_t word = spacetime_word(number_of(w, now.value, C_ADDRESS));
 	struct spacetime_step step = {
-		.kind = SPACETIME_C_CALLS, .pc = word >> 2, .caller = now.caller};
-	if (word & 2) {
+		.kind = SPACETIME_C_CALLS, .pc = node.word >> 2, .caller = node.caller};
+	if (node.word & 2) {
 		BASE_TRY(walk->step(walk->data, &step));
-		BASE_TRY(add_walk_frame(walk, step.pc, now.caller, true, &frame));
-		return push_todo(w, ENTER, field_of(w, now.value, C_CALLEE), frame);
+		BASE_TRY(add_walk_frame(walk, step.pc, node.caller, true, &frame));
+		return push_callee(w, &node.callee, frame);
 	}
 	step.kind = SPACETIME_C_ALLOCATES;
-	step.annotation = (uint32_t)(spacetime_word(number_of(w, now.value, C_CALLEE)) >> 38);
-	step.words = number_of(w, now.value, C_COUNT);
+	step.annotation = (uint32_t)(spacetime_word(node.callee.number) >> 38);
+	step.words = node.count;
 	return walk->step(walk->data, &step);
 }
 
@@ -251,45 +306,25 @@ static enum hg_status go_on_in_c(struct trie_walk *w)
 static enum hg_status go_on_with_callees(struct trie_walk *w)
 {
 	struct spacetime_walk *walk = w->walk;
-	struct todo now;
-	if (!next_c_node(w, &now))
+	struct c_node node;
+	if (!next_c_node(w, &node))
 		return HG_OK;
-	struct snap_value callee = field_of(w, now.value, C_CALLEE);
-	bool called = !snap_marshal_is_int(&w->m, callee);
-	const struct spacetime_frame *site = &walk->frames[now.caller];
+	const bool called = node.callee.kind != SNAP_FIELD_INT;
+	const struct spacetime_frame *site = &walk->frames[node.caller];
 	const struct spacetime_step step = {.kind = SPACETIME_CALLS_INDIRECTLY,
 		.pc = site->pc,
 		.caller = site->caller,
-		.function = spacetime_word(number_of(w, now.value, C_ADDRESS)) >> 2,
-		.count =
-			walk->tables->call_counts && called ? number_of(w, now.value, C_COUNT) : 0};
+		.function = node.word >> 2,
+		.count = walk->tables->call_counts && called ? node.count : 0};
 	BASE_TRY(walk->step(walk->data, &step));
-	return push_todo(w, ENTER, callee, now.caller);
+	return push_callee(w, &node.callee, node.caller);
 }
 
-/* A node of either kind, or an int: nothing was called. */
-static void enter_any(struct trie_walk *w)
+static enum hg_status walk_from_root(struct trie_walk *w, const struct snap_field *root)
 {
-	struct todo *top = &w->todo[w->depth - 1];
-	struct snap_value value = {top->value};
-	if (is_node(w, value, OCAML_TAG)) {
-		top->task = ENTER_OCAML;
-	} else if (is_node(w, value, C_TAG)) {
-		top->task = GO_ON_IN_C;
-	} else {
-		w->walk->damaged += !snap_marshal_is_int(&w->m, value);
-		pop_todo(w);
-	}
-}
-
-static enum hg_status walk_from_root(struct trie_walk *w)
-{
-	BASE_TRY(push_todo(w, ENTER, w->m.root, 0));
+	BASE_TRY(push_callee(w, root, 0));
 	while (w->depth) {
-		switch ((enum task)w->todo[w->depth - 1].task) {
-		case ENTER:
-			enter_any(w);
-			break;
+		switch (w->todo[w->depth - 1].task) {
 		case ENTER_OCAML:
 			BASE_TRY(enter_ocaml(w));
 			break;
@@ -309,29 +344,33 @@ static enum hg_status walk_from_root(struct trie_walk *w)
 
 static enum hg_status walk_trie_value(struct trie_walk *w, bool *any)
 {
-	*any = !snap_marshal_is_int(&w->m, w->m.root);
+	struct snap_place place = snap_index_root();
+	const struct snap_field root = snap_index_next(&w->index, &place);
+	*any = root.kind != SNAP_FIELD_INT;
 	if (!*any)
 		return HG_OK;
 	w->walk->tries++;
-	uint64_t words = base_bit_words(snap_marshal_cells(&w->m));
-	w->visited = calloc(words, sizeof(*w->visited));
+	uint64_t words = base_bit_words(w->index.objects);
+	w->visited = calloc(words + 1, sizeof(*w->visited));
 	if (!w->visited)
 		return base_no_memory(w->walk->error, words * sizeof(*w->visited));
-	return walk_from_root(w);
+	return walk_from_root(w, &root);
 }
 
 enum hg_status spacetime_walk_trie(struct spacetime_walk *walk,
 	const struct spacetime_series *series, uint64_t offset, bool *any)
 {
 	struct trie_walk w = {.walk = walk};
-	struct base_pool pool = {0};
-	enum hg_status status = spacetime_value_at(series, offset, &pool, &w.m, walk->error);
+	struct base_cursor c = series->file;
+	if (!base_cursor_seek(&c, offset))
+		return base_corrupt(walk->error, offset, "the file was cut meanwhile");
+	enum hg_status status = snap_index_read(&c, &w.index, walk->error);
 	if (status == HG_OK)
 		status = walk_trie_value(&w, any);
 	free(w.visited);
 	free(w.todo);
 	free(w.places);
-	base_pool_release(&pool);
+	snap_index_release(&w.index);
 	return status;
 }
 
