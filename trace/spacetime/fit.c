@@ -9,7 +9,7 @@ enum { MOST_CHOICES = 1 << 22, NODE_HEAD = 2, IMPOSSIBLE = INT32_MAX };
 
 struct fit {
 	const struct spacetime_tables *tables;
-	const struct snap_index *index;
+	const struct snap_sparse *trie;
 	struct snap_field *fields; /* of the node */
 	const struct spacetime_part *parts;
 	uint32_t count, size, hole;
@@ -59,7 +59,7 @@ static bool is_zero(const struct fit *fit, uint32_t at)
 static struct snap_object object_in(const struct fit *fit, uint32_t at)
 {
 	const struct snap_field *field = &fit->fields[at];
-	return field->kind == SNAP_FIELD_OBJECT ? snap_index_object(fit->index, field->object)
+	return field->kind == SNAP_FIELD_OBJECT ? snap_sparse_object(fit->trie, field->object)
 						: (struct snap_object){.tag = -1};
 }
 
@@ -77,7 +77,7 @@ static bool fits_direct_call(const struct fit *fit, const struct spacetime_part 
 		return !base_map_get(&fit->tables->shape_of, part->callee, &shape);
 	if (!callee.size)
 		return false;
-	const struct snap_field address = snap_index_next(fit->index, &callee.first);
+	const struct snap_field address = snap_sparse_field(fit->trie, &callee.first, 0);
 	return address.kind == SNAP_FIELD_INT &&
 	       (spacetime_word(address.number) & ~UINT64_C(1)) == part->callee;
 }
@@ -145,17 +145,17 @@ static bool choose_gaps(const struct fit *fit, uint32_t *places)
 
 static void read_fields_of_node(const struct fit *fit, const struct snap_object *node)
 {
-	struct snap_place place = node->first;
+	uint32_t cell = node->first;
 	for (uint32_t i = 0; i < fit->size; i++)
-		fit->fields[i] = snap_index_next(fit->index, &place);
+		fit->fields[i] = snap_sparse_field(fit->trie, &cell, i);
 }
 
-bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_index *index,
+bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_sparse *trie,
 	const struct snap_object *node, const struct spacetime_shape *shape, uint64_t *work,
 	uint32_t *places)
 {
 	struct fit fit = {.tables = tables,
-		.index = index,
+		.trie = trie,
 		.parts = tables->parts + shape->first,
 		.count = shape->count,
 		.size = node->size,

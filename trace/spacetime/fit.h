@@ -7,14 +7,14 @@
 #ifndef TRACE_SPACETIME_FIT_H
 #define TRACE_SPACETIME_FIT_H
 
-#include "snapshot/marshal_index.h"
+#include "snapshot/marshal_sparse.h"
 #include "trace/spacetime/tables.h"
 
 /*
  * The first field of each part at places[0..shape->count).  *work, steps of this and earlier calls,
  * is what limits the time for a file that was made to take long.  False if they fit nowhere.
  */
-bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_index *index,
+bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_sparse *trie,
 	const struct snap_object *node, const struct spacetime_shape *shape, uint64_t *work,
 	uint32_t *places);
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-enum { NODE_PARTS = 2 }; /* fields of an OCaml node before its parts */
-enum { C_FIELDS = 5 };
+enum { ADDRESS, TAIL_LINK, NODE_PARTS };                         /* fields of an OCaml node */
+enum { C_ADDRESS, C_CALLEE, C_COUNT, C_LINK, C_NEXT, C_FIELDS }; /* of a C node */
 enum { OCAML_TAG, C_TAG };
 
 /* What is to be done; the last one first. */
@@ -19,16 +19,15 @@ struct todo {
 	enum task task;
 	uint32_t caller;
 	struct snap_field value; /* a node, or the rest of a list of C nodes */
-	/* Of an OCaml node: the next part, the field that is read next, and where. */
-	uint32_t part, at;
-	struct snap_place place;
+	/* Of an OCaml node: the next part, its first field, and a cell of no later one. */
+	uint32_t part, at, cell;
 	uint32_t shape;
 	uint32_t places; /* index + 1 of those of its parts; 0: they follow each other */
 };
 
 struct trie_walk {
 	struct spacetime_walk *walk;
-	struct snap_index index;
+	struct snap_sparse trie;
 	uint64_t *visited; /* bits of objects */
 	struct todo *todo;
 	uint64_t depth, capacity;
@@ -76,7 +75,7 @@ static enum node_kind kind_of_node(const struct trie_walk *w, const struct snap_
 {
 	if (value->kind != SNAP_FIELD_OBJECT)
 		return NO_NODE;
-	const struct snap_object object = snap_index_object(&w->index, value->object);
+	const struct snap_object object = snap_sparse_object(&w->trie, value->object);
 	return node_kind_of(&object);
 }
 
@@ -110,7 +109,7 @@ static enum hg_status find_parts(struct trie_walk *w, struct todo *todo,
 		return HG_OK;
 	BASE_TRY(base_grow_by(&w->places, w->place_count, shape->count, &w->place_capacity,
 		sizeof(*w->places), walk->error));
-	if (!spacetime_fit(walk->tables, &w->index, node, shape, &walk->fit_work,
+	if (!spacetime_fit(walk->tables, &w->trie, node, shape, &walk->fit_work,
 		    w->places + w->place_count)) {
 		walk->misfits++;
 		todo->part = shape->count;
@@ -132,10 +131,11 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 		pop_todo(w);
 		return HG_OK;
 	}
-	const struct snap_object node = snap_index_object(&w->index, top->value.object);
-	top->place = node.first;
-	uint64_t word = spacetime_word(snap_index_next(&w->index, &top->place).number);
-	const struct snap_field link = snap_index_next(&w->index, &top->place);
+	const struct snap_object node = snap_sparse_object(&w->trie, top->value.object);
+	top->cell = node.first;
+	uint64_t word = spacetime_word(snap_sparse_field(&w->trie, &top->cell, ADDRESS).number);
+	const struct snap_field link = snap_sparse_field(&w->trie, &top->cell, TAIL_LINK);
+	snap_sparse_prefetch(&w->trie, top->cell);
 	walk->nodes++;
 	const struct spacetime_step step = {
 		.kind = SPACETIME_NODE, .function = word & ~UINT64_C(1), .caller = caller};
@@ -156,19 +156,17 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 	return HG_OK;
 }
 
-/* The next field of the node at the top of what is to be done. */
-static struct snap_field next_field(struct trie_walk *w)
+/* A field of the node at the top of what is to be done; no earlier one is asked for then. */
+static struct snap_field field_of_top(struct trie_walk *w, uint32_t at)
 {
-	struct todo *top = &w->todo[w->depth - 1];
-	top->at++;
-	return snap_index_next(&w->index, &top->place);
+	return snap_sparse_field(&w->trie, &w->todo[w->depth - 1].cell, at);
 }
 
-static enum hg_status walk_direct_call(struct trie_walk *w, const struct spacetime_part *part,
-	const struct snap_field *callee, uint32_t caller)
+static enum hg_status walk_direct_call(
+	struct trie_walk *w, const struct spacetime_part *part, uint32_t at, uint32_t caller)
 {
 	struct spacetime_walk *walk = w->walk;
-	const int64_t count = walk->tables->call_counts ? next_field(w).number : 0;
+	const struct snap_field field = field_of_top(w, at), *callee = &field;
 	uint32_t frame;
 	if (callee->kind == SNAP_FIELD_INT)
 		return HG_OK;
@@ -182,54 +180,37 @@ static enum hg_status walk_direct_call(struct trie_walk *w, const struct spaceti
 		.pc = part->pc,
 		.caller = caller,
 		.function = part->callee,
-		.count = count};
+		.count = walk->tables->call_counts ? field_of_top(w, at + 1).number : 0};
 	BASE_TRY(walk->step(walk->data, &step));
 	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
 	return push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *callee, frame);
 }
 
-static enum hg_status walk_allocation(struct trie_walk *w, const struct spacetime_part *part,
-	const struct snap_field *field, uint32_t caller)
+static enum hg_status walk_allocation(
+	struct trie_walk *w, const struct spacetime_part *part, uint32_t at, uint32_t caller)
 {
 	const struct spacetime_step step = {.kind = SPACETIME_ALLOCATES,
 		.pc = part->pc,
 		.caller = caller,
-		.annotation = (uint32_t)(spacetime_word(field->number) >> 38),
-		.words = next_field(w).number};
-	next_field(w);
+		.annotation = (uint32_t)(spacetime_word(field_of_top(w, at).number) >> 38),
+		.words = field_of_top(w, at + 1).number};
 	return w->walk->step(w->walk->data, &step);
 }
 
-static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part)
+static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part, uint32_t at)
 {
 	struct spacetime_walk *walk = w->walk;
 	const uint32_t caller = w->todo[w->depth - 1].caller;
-	const struct snap_field field = next_field(w);
 	uint32_t frame;
 	if (part->kind == SPACETIME_DIRECT)
-		return walk_direct_call(w, part, &field, caller);
+		return walk_direct_call(w, part, at, caller);
 	if (part->kind == SPACETIME_ALLOCATION)
-		return walk_allocation(w, part, &field, caller);
+		return walk_allocation(w, part, at, caller);
+	const struct snap_field field = field_of_top(w, at);
 	if (field.kind == SNAP_FIELD_INT)
 		return HG_OK;
 	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
 	return push_todo(w, GO_ON_WITH_CALLEES, field, frame);
-}
-
-/* Fields of a node that belong to no part, or to one that was never reached. */
-static void pass_fields(struct trie_walk *w, struct todo *todo, uint32_t until)
-{
-	todo->at += snap_index_skip_zeros(&w->index, &todo->place, until - todo->at);
-	for (; todo->at < until; todo->at++)
-		snap_index_next(&w->index, &todo->place);
-}
-
-/* An allocation point that was never reached has two numbers more, of no meaning. */
-static bool is_part_unused(const struct trie_walk *w, const struct todo *todo)
-{
-	struct snap_place place = todo->place;
-	const struct snap_field field = snap_index_next(&w->index, &place);
-	return !w->walk->unused && field.kind == SNAP_FIELD_INT && field.number == 0;
 }
 
 /* Part after part, until something was called. */
@@ -241,13 +222,11 @@ static enum hg_status go_on_in_ocaml(struct trie_walk *w)
 	const uint64_t depth = w->depth;
 	while (w->depth == depth && top->part < shape->count) {
 		const uint32_t part = shape->first + top->part;
-		if (top->places)
-			pass_fields(w, top, w->places[top->places - 1 + top->part]);
+		const uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
+		top->at += tables->words[part];
 		top->part++;
-		if (is_part_unused(w, top))
-			pass_fields(w, top, top->at + tables->words[part]);
-		else
-			BASE_TRY(walk_part(w, &tables->parts[part]));
+		if (w->walk->unused || !snap_sparse_is_zero(&w->trie, &top->cell, at))
+			BASE_TRY(walk_part(w, &tables->parts[part], at));
 	}
 	if (w->depth == depth)
 		pop_todo(w);
@@ -266,19 +245,19 @@ struct c_node {
 static bool next_c_node(struct trie_walk *w, struct c_node *node)
 {
 	struct todo *top = &w->todo[w->depth - 1];
-	const struct snap_index *index = &w->index;
+	const struct snap_sparse *trie = &w->trie;
 	if (kind_of_node(w, &top->value) != C_NODE || !visit(w, top->value.object)) {
 		w->walk->damaged += top->value.kind != SNAP_FIELD_INT;
 		pop_todo(w);
 		return false;
 	}
-	struct snap_place place = snap_index_object(index, top->value.object).first;
+	uint32_t cell = snap_sparse_object(trie, top->value.object).first;
+	snap_sparse_prefetch(trie, cell);
 	node->caller = top->caller;
-	node->word = spacetime_word(snap_index_next(index, &place).number);
-	node->callee = snap_index_next(index, &place);
-	node->count = snap_index_next(index, &place).number;
-	snap_index_next(index, &place);
-	top->value = snap_index_next(index, &place);
+	node->word = spacetime_word(snap_sparse_field(trie, &cell, C_ADDRESS).number);
+	node->callee = snap_sparse_field(trie, &cell, C_CALLEE);
+	node->count = snap_sparse_field(trie, &cell, C_COUNT).number;
+	top->value = snap_sparse_field(trie, &cell, C_NEXT);
 	return true;
 }
 
@@ -344,13 +323,12 @@ static enum hg_status walk_from_root(struct trie_walk *w, const struct snap_fiel
 
 static enum hg_status walk_trie_value(struct trie_walk *w, bool *any)
 {
-	struct snap_place place = snap_index_root();
-	const struct snap_field root = snap_index_next(&w->index, &place);
+	const struct snap_field root = snap_sparse_root(&w->trie);
 	*any = root.kind != SNAP_FIELD_INT;
 	if (!*any)
 		return HG_OK;
 	w->walk->tries++;
-	uint64_t words = base_bit_words(w->index.objects);
+	uint64_t words = base_bit_words(w->trie.objects);
 	w->visited = calloc(words + 1, sizeof(*w->visited));
 	if (!w->visited)
 		return base_no_memory(w->walk->error, words * sizeof(*w->visited));
@@ -364,13 +342,13 @@ enum hg_status spacetime_walk_trie(struct spacetime_walk *walk,
 	struct base_cursor c = series->file;
 	if (!base_cursor_seek(&c, offset))
 		return base_corrupt(walk->error, offset, "the file was cut meanwhile");
-	enum hg_status status = snap_index_read(&c, &w.index, walk->error);
+	enum hg_status status = snap_sparse_read(&c, &w.trie, walk->error);
 	if (status == HG_OK)
 		status = walk_trie_value(&w, any);
 	free(w.visited);
 	free(w.todo);
 	free(w.places);
-	snap_index_release(&w.index);
+	snap_sparse_release(&w.trie);
 	return status;
 }
 
