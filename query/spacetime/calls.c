@@ -22,20 +22,53 @@ static enum hg_status add_call_node(struct query_series_calls *c, uint32_t paren
 	return HG_OK;
 }
 
-static bool is_place_on_path(const struct query_call_list *list, uint32_t node, uint32_t place)
+/* Whoever marked the place later keeps it. */
+static void unmark_place(struct query_series_calls *c, uint32_t node)
 {
-	for (; node; node = list->nodes[node].parent)
-		if (list->labels[node] == place)
-			return true;
-	return false;
+	uint32_t *mark = &c->marks[c->list.labels[node]];
+	if (*mark == node)
+		*mark = 0;
+}
+
+/* Leaves marked the places from a node to the root, and no others; nodes come as the walk goes. */
+static void mark_path(struct query_series_calls *c, uint32_t node)
+{
+	const struct query_call_list *list = &c->list;
+	uint32_t from = c->marked;
+	c->marked = node;
+	while (from != node) {
+		if (list->nodes[from].depth >= list->nodes[node].depth) {
+			unmark_place(c, from);
+			from = list->nodes[from].parent;
+		} else {
+			c->marks[list->labels[node]] = node;
+			node = list->nodes[node].parent;
+		}
+	}
+}
+
+static enum hg_status find_place_on_path(
+	struct query_series_calls *c, uint32_t node, uint32_t place, bool *found)
+{
+	const uint64_t before = c->mark_capacity;
+	if (place >= before) {
+		BASE_TRY(base_grow_by(&c->marks, before, place - before + 1, &c->mark_capacity,
+			sizeof(*c->marks), c->error));
+		memset(c->marks + before, 0, (c->mark_capacity - before) * sizeof(*c->marks));
+	}
+	mark_path(c, node);
+	*found = c->marks[place] != 0;
+	return HG_OK;
 }
 
 static enum hg_status enter_place_of_call(
 	struct query_series_calls *c, uint32_t *node, uint32_t place)
 {
 	uint64_t child = c->list.count;
-	bool added;
-	if (!c->view.all_frames && is_place_on_path(&c->list, *node, place))
+	bool added, found = false;
+	if (!c->view.all_frames)
+		BASE_TRY(find_place_on_path(c, *node, place, &found));
+	if (found)
 		return HG_OK;
 	BASE_TRY(base_map_add(
 		&c->children, (uint64_t)*node << 32 | place, &child, &added, c->error));
@@ -213,6 +246,7 @@ void query_series_calls_release(struct query_series_calls *calls)
 	base_map_release(&calls->children);
 	base_map_release(&calls->by_annotation);
 	free(calls->node_of);
+	free(calls->marks);
 	free(calls->list.nodes);
 	free(calls->list.labels);
 	*calls = (struct query_series_calls){0};

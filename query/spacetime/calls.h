@@ -22,6 +22,10 @@ struct query_series_calls {
 	uint64_t frame_count, frame_capacity;
 	struct query_call_list list;
 	uint64_t capacity, label_capacity;
+	/* By place: 0, or the node of it between 'marked' and the root. */
+	uint32_t *marks;
+	uint64_t mark_capacity;
+	uint32_t marked;
 	struct base_map children;      /* by node and place */
 	struct base_map by_annotation; /* a node */
 };
