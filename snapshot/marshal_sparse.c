@@ -31,7 +31,7 @@ struct scan {
 /* Of an object, behind its fields, and of what holds the root. */
 enum { CELLS_OF_OBJECT = 2, CELLS_OF_ROOT = 5 };
 
-static enum hg_status push_block(struct scan *s, struct open_block block)
+static enum hg_status push_open_block(struct scan *s, struct open_block block)
 {
 	BASE_TRY(base_grow(&s->stack, s->depth, &s->capacity, sizeof(*s->stack), s->error));
 	s->stack[s->depth++] = s->now;
@@ -58,7 +58,7 @@ static enum hg_status scan_block(struct scan *s, const struct snap_item *item, u
 	if (item->count + 1 > s->words_limit - s->words)
 		return base_corrupt(s->error, offset, "the value is larger than its header says");
 	s->words += item->count + 1;
-	BASE_TRY(push_block(s, (struct open_block){.size = (uint32_t)item->count}));
+	BASE_TRY(push_open_block(s, (struct open_block){.size = (uint32_t)item->count}));
 	return count_object(s, offset);
 }
 
@@ -215,7 +215,7 @@ static enum hg_status keep_object(struct scan *s, const struct snap_item *item)
 	const uint32_t object = (uint32_t)s->used++;
 	const uint32_t size = item->kind == SNAP_ITEM_BLOCK ? (uint32_t)item->count : 0;
 	keep_pointer(s, object);
-	BASE_TRY(push_block(s, (struct open_block){object, (uint32_t)s->top, 0, size}));
+	BASE_TRY(push_open_block(s, (struct open_block){object, (uint32_t)s->top, 0, size}));
 	s->out->cells[s->top++] = size << 8 | item->tag;
 	return HG_OK;
 }
