@@ -35,13 +35,17 @@ struct hg_trace_diff_options {
 };
 
 /*
- * 'error' is the standard error that the difference has if nothing but sampling makes it: for equal
- * rates the root of the sum of the squares of the errors of both.  It is 0 where all is exact.
+ * 'error' is the standard error of the difference by sampling: the root of the sum of the squares
+ * of those of both.  It is 0 where all is exact.
  */
 struct hg_trace_change {
 	uint64_t before, after;
 	uint64_t error;
-	bool beyond_noise; /* they differ by more than twice the error: 5 % do so by chance */
+	/*
+	 * They differ by more than twice the error, and twice what two samplings of one amount at
+	 * these rates do: 5 % do so by chance.
+	 */
+	bool beyond_noise;
 };
 
 struct hg_trace_diff_node {

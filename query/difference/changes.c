@@ -1,10 +1,11 @@
 /*
  * How much amounts differ, and whether sampling alone may have made that.
  *
- * Of n samples at the rate r the estimate is n / r words, with the variance n (1 - r) / r^2.  But n
- * is 0 where a function is new, which says nothing of how sure that is, so the variance is that of
- * two samplings of one amount: the best estimate of it is (n1 + n2) / (r1 + r2) words, and w words
- * have the variance w (1 - r) / r.  For equal rates the sum is that of the two estimates.
+ * Of n samples at the rate r the estimate is n / r words, with the variance n (1 - r) / r^2; that
+ * of a difference is the sum of both.  But it is 0 for what one side has not met, however seldom
+ * that looks.  So noise is also what two samplings of one amount differ by: the best estimate of it
+ * is (n1 + n2) / (r1 + r2) words, and w words have the variance w (1 - r) / r.  For equal rates the
+ * two variances are the same.
  */
 #include "query/difference/difference.h"
 
@@ -22,16 +23,16 @@ static uint64_t whole_amount(double amount)
 static struct hg_trace_change change_of_amounts(
 	uint64_t before, uint64_t after, const double *rates, unsigned unit)
 {
-	double old = (double)before / rates[QUERY_OLDER] * unit;
-	double new = (double)after / rates[QUERY_NEWER] * unit;
-	double each = ((double)before + (double)after) / (rates[QUERY_OLDER] + rates[QUERY_NEWER]);
-	double variance = each * ((1 - rates[QUERY_OLDER]) / rates[QUERY_OLDER] +
-					 (1 - rates[QUERY_NEWER]) / rates[QUERY_NEWER]);
-	double error = sqrt(variance) * unit;
-	return (struct hg_trace_change){.before = whole_amount(old),
-		.after = whole_amount(new),
-		.error = whole_amount(error),
-		.beyond_noise = fabs(new - old) > 2 * error};
+	double old_rate = rates[QUERY_OLDER], new_rate = rates[QUERY_NEWER];
+	double first = (double)before / old_rate, second = (double)after / new_rate;
+	double old_noise = (1 - old_rate) / old_rate, new_noise = (1 - new_rate) / new_rate;
+	double same = ((double)before + (double)after) / (old_rate + new_rate);
+	double error = sqrt(first * old_noise + second * new_noise);
+	double chance = sqrt(same * (old_noise + new_noise));
+	return (struct hg_trace_change){.before = whole_amount(first * unit),
+		.after = whole_amount(second * unit),
+		.error = whole_amount(error * unit),
+		.beyond_noise = fabs(second - first) > 2 * fmax(error, chance)};
 }
 
 static uint64_t size_of_change(const struct hg_trace_change *change)

@@ -374,7 +374,10 @@ static void write_trace_diff(struct diff_table *table, struct rep_trace_context 
 	if (!table->is_series && table->all)
 		rep_prose(emitter, REP_PLAIN,
 			"Within noise are changes of up to twice the standard error of sampling "
-			"(+-); by chance alone\none row in twenty is beyond it.\n");
+			"(+-), or "
+			"what the trace of a\nlower rate may have missed; by chance alone one row "
+			"in "
+			"twenty is beyond it.\n");
 	rep_prose(emitter, REP_PLAIN, "%s", table->all ? "\n" : "");
 	if (!emitter->writer->for_people || table->shown) {
 		rep_table_begin(emitter, "rows", columns, list_diff_columns(table, columns));

@@ -69,10 +69,12 @@ differences() {
 					n2 = after[name, i] + 0
 					old = 8 * n1 / r1
 					new = 8 * n2 / r2
-					error = 8 * sqrt((n1 + n2) / (r1 + r2) * ((1 - r1) / r1 + (1 - r2) / r2))
+					error = 8 * sqrt(n1 * (1 - r1) / r1 ^ 2 + n2 * (1 - r2) / r2 ^ 2)
+					chance = 8 * sqrt((n1 + n2) / (r1 + r2) * ((1 - r1) / r1 + (1 - r2) / r2))
+					if (chance < error) chance = error
 					row = row sprintf("\t%.0f\t%.0f\t%.0f\t%.0f", old, new, new - old, error)
 					if (sprintf("%.0f", old) != sprintf("%.0f", new)) changed = 1
-					if (i == 2) beyond = (new - old > 2 * error || old - new > 2 * error)
+					if (i == 2) beyond = (new - old > 2.0000001 * chance || old - new > 2.0000001 * chance)
 				}
 				if (changed) print row, beyond + 0
 			}
@@ -145,7 +147,7 @@ check 'order: by how much changed' jq -e '[.rows[].bytes_delta | fabs] | . == (s
 
 # Other counts order the rows, and say what is noise.
 for count in live peak promoted; do
-	check_run "--count $count" 0 trace diff --format json --count $count $leak "$work/quarter.ctf"
+	check_run "--count $count" 0 trace diff --format json --count $count "$work/half.ctf" "$work/other.ctf"
 	check "--count $count: order and noise" jq -e --arg delta ${count}_bytes_delta --arg error ${count}_bytes_error '
 		([.rows[][$delta] | fabs] | . == (sort | reverse)) and
 		all(.rows[]; .beyond_noise == ((.[$delta] | fabs) > 2 * .[$error] + 2) or
