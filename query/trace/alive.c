@@ -5,7 +5,7 @@
  */
 #include "query/trace/alive.h"
 
-#include "base/grow.h"
+#include "base/huge.h"
 
 #include <string.h>
 
@@ -31,12 +31,10 @@ void query_alive_release(struct query_alive *alive)
 	*alive = (struct query_alive){0};
 }
 
-enum hg_status query_alive_group(struct query_alive *alive, uint32_t group, struct hg_error *error)
+enum hg_status query_alive_grow(struct query_alive *alive, uint32_t group, struct hg_error *error)
 {
-	if (group < alive->group_count)
-		return HG_OK;
 	uint64_t more = group + UINT64_C(1) - alive->group_count;
-	BASE_TRY(base_grow_by(&alive->groups, alive->group_count, more, &alive->group_capacity,
+	BASE_TRY(base_huge_grow_by(&alive->groups, alive->group_count, more, &alive->group_capacity,
 		sizeof(*alive->groups), error));
 	memset(alive->groups + alive->group_count, 0, more * sizeof(*alive->groups));
 	alive->group_count += more;

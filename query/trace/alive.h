@@ -37,8 +37,15 @@ enum hg_status query_alive_init(
 	struct query_alive *alive, struct hg_trace *trace, const struct query_filter *filter);
 void query_alive_release(struct query_alive *alive);
 
+/* Room for groups up to this number, which has none. */
+enum hg_status query_alive_grow(struct query_alive *alive, uint32_t group, struct hg_error *error);
+
 /* Room for groups up to this number. */
-enum hg_status query_alive_group(struct query_alive *alive, uint32_t group, struct hg_error *error);
+static inline enum hg_status query_alive_group(
+	struct query_alive *alive, uint32_t group, struct hg_error *error)
+{
+	return group < alive->group_count ? HG_OK : query_alive_grow(alive, group, error);
+}
 
 /* Counts an event; 'group' is of allocations, and has room. */
 void query_alive_add(struct query_alive *alive, const struct memtrace_event *event, uint32_t group);

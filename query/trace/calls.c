@@ -4,6 +4,7 @@
 #include "query/trace/place_text.h"
 
 #include "base/grow.h"
+#include "base/huge.h"
 
 #include <string.h>
 
@@ -15,8 +16,8 @@ static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint3
 {
 	if (calls->count == UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many call stacks");
-	BASE_TRY(base_grow(
-		&calls->nodes, calls->count, &calls->capacity, sizeof(*calls->nodes), error));
+	BASE_TRY(base_huge_grow_by(
+		&calls->nodes, calls->count, 1, &calls->capacity, sizeof(*calls->nodes), error));
 	calls->nodes[calls->count++] = (struct query_call){parent, function, depth};
 	return HG_OK;
 }
@@ -74,11 +75,10 @@ static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *err
 	struct query_edge *old = calls->edges;
 	if (2 * calls->count <= count)
 		return HG_OK;
-	calls->edges = calloc(2 * count, sizeof(*old));
-	if (!calls->edges) {
-		calls->edges = old;
+	struct query_edge *bigger = base_huge_alloc(2 * count, sizeof(*old));
+	if (!bigger)
 		return base_no_memory(error, 2 * count * sizeof(*old));
-	}
+	calls->edges = memset(bigger, 0, 2 * count * sizeof(*old));
 	calls->edge_mask = 2 * count - 1;
 	for (uint64_t i = 0; i < count; i++)
 		if (old[i].child)

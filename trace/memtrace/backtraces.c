@@ -43,12 +43,11 @@ bool memtrace_domain_agrees(const struct memtrace_domain *domain,
 }
 
 /* Room for the frames of one word of code: itself and 255 that are predicted. */
-static inline enum hg_status make_room_for_frames(
+enum { MOST_FRAMES = 256 };
+
+static enum hg_status make_room_for_frames(
 	struct memtrace_domain *domain, uint64_t depth, struct hg_error *error)
 {
-	enum { MOST_FRAMES = 256 };
-	if (depth + MOST_FRAMES <= domain->capacity)
-		return HG_OK;
 	if (depth > DEEPEST_BACKTRACE)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"a backtrace of more than %d frames", DEEPEST_BACKTRACE);
@@ -86,12 +85,14 @@ enum hg_status memtrace_read_backtrace(struct memtrace_domain *domain,
 		} else if (tag == PREDICT_MORE && !base_cursor_u8(&cursor, &predicted)) {
 			return HG_OK;
 		}
-		BASE_TRY(make_room_for_frames(domain, depth, error));
-		domain->stack[depth++] = cache[slot].code;
+		if (depth + MOST_FRAMES > domain->capacity)
+			BASE_TRY(make_room_for_frames(domain, depth, error));
+		uint32_t *stack = domain->stack;
+		stack[depth++] = cache[slot].code;
 		previous = slot;
 		for (; predicted; predicted--) {
 			previous = cache[previous].next;
-			domain->stack[depth++] = cache[previous].code;
+			stack[depth++] = cache[previous].code;
 		}
 	}
 	*good = true;
