@@ -78,6 +78,7 @@ extern "C" {
 #include "heapgraph/places.h"
 #include "heapgraph/process.h"
 #include "heapgraph/trace.h"
+#include "heapgraph/trace_statistics.h"
 #include "heapgraph/spacetime.h"
 #include "heapgraph/trace_diff.h"
 
