@@ -19,6 +19,7 @@ void cli_values_init(struct cli_values *values)
 		.sort = CLI_UNSET,
 		.weight = CLI_UNSET,
 		.points = CLI_UNSET,
+		.table = CLI_UNSET,
 		.on = CLI_UNSET,
 		.min_samples = CLI_UNSET,
 		.one_in = CLI_UNSET,

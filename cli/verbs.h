@@ -13,7 +13,7 @@ extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_
 	cli_verb_trace_functions, cli_verb_trace_top, cli_verb_trace_tree, cli_verb_trace_callers,
 	cli_verb_trace_hot_paths, cli_verb_trace_dump, cli_verb_trace_subsample,
 	cli_verb_trace_anonymise, cli_verb_trace_hp, cli_verb_trace_hotspots, cli_verb_trace_live,
-	cli_verb_trace_diff;
+	cli_verb_trace_diff, cli_verb_trace_sizes, cli_verb_trace_lifetimes;
 
 /* In the order of help; NULL at the end. */
 extern const struct cli_verb *const cli_verbs[];

@@ -49,6 +49,23 @@ enum hg_status rep_trace_chart(
 enum hg_status rep_trace_hp(
 	struct rep_trace_context *context, uint64_t points, uint64_t most, FILE *stream);
 
+/*
+ * Sizes and lifetimes of blocks.  'table' is one of those that the functions below name, by index;
+ * of REP_NO_TABLE people get some of them, CSV one, JSON all.
+ */
+#define REP_NO_TABLE UINT64_MAX
+struct rep_distribution_request {
+	bool as_notebooks; /* of ocaml-alloc-stats */
+	uint64_t table;
+};
+enum hg_status rep_trace_sizes(
+	struct rep_trace_context *context, const struct rep_distribution_request *request);
+enum hg_status rep_trace_lifetimes(
+	struct rep_trace_context *context, const struct rep_distribution_request *request);
+/* NULL behind the last. */
+const char *rep_sizes_table(unsigned index);
+const char *rep_lifetimes_table(unsigned index);
+
 /* What memtrace's hotspots prints, in its words. */
 enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);
 
