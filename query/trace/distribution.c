@@ -182,9 +182,9 @@ static int64_t first_of_bin(const struct query_histogram *h, uint64_t bin)
 
 static int64_t last_of_bin(const struct query_histogram *h, uint64_t bin)
 {
-	if (bin + 1 == h->count && !h->powers)
-		return h->high;
-	return bin == 63 ? INT64_MAX : first_of_bin(h, bin + 1) - 1;
+	if (h->powers)
+		return (int64_t)((UINT64_C(1) << bin) - 1);
+	return bin + 1 == h->count ? h->high : first_of_bin(h, bin + 1) - 1;
 }
 
 static void fill_bins(const struct query_histogram *h, double rate, struct hg_trace_bin *bins)
