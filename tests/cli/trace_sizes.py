@@ -32,7 +32,7 @@ class Block:
     def __init__(self, samples, words, heap):
         self.samples, self.words = samples, words
         self.begin = self.end = None  # (time, tick)
-        self.blocks = Fraction(samples, max(words + (heap != "alloc_ext"), 1))
+        self.blocks = samples / max(words + (heap != "alloc_ext"), 1)
 
 
 def read(dump, mode):
@@ -74,32 +74,47 @@ def read(dump, mode):
     return blocks, began, len(events), latest
 
 
-def weighed(blocks, weight, rate):
+def weighed(blocks, weight):
     if weight == "events":
-        return [Fraction(1)] * len(blocks)
+        return [1] * len(blocks)
     if weight == "blocks":
         return [block.blocks for block in blocks]
-    return [Fraction(block.samples) for block in blocks]
+    return [block.samples for block in blocks]
 
 
-def summed(weight, total, rate):
+def total(numbers):
+    """Exact, but for the rounding of its result where there are floats."""
+    numbers = list(numbers)
+    return math.fsum(numbers) if any(isinstance(n, float) for n in numbers) else sum(numbers)
+
+
+def quotient(a, b):
+    return a / b if isinstance(a, float) or isinstance(b, float) else Fraction(a, b)
+
+
+def summed(weight, number, rate):
     if weight == "events":
-        return int(total)
+        return number
     if weight == "blocks":
-        return half_up(float(total) / rate)
-    return half_up(float(total) / rate * 8)
+        return half_up(number / rate)
+    return half_up(number / rate * 8)
 
 
 def check_moments(what, row, values, blocks, rate):
     by = row["weight"]
     table = {}
-    for value, weight in zip(values, weighed(blocks, by, rate)):
-        table[value] = table.get(value, 0) + weight
-    count = sum(table.values())
+    for value, weight in zip(values, weighed(blocks, by)):
+        table.setdefault(value, []).append(weight)
+    table = {value: total(weights) for value, weights in table.items()}
+    count = total(table.values())
     what = f"{what} by {by}"
     same(f"{what}: count", row["count"], summed(by, count, rate))
-    mean = sum(v * w for v, w in table.items()) / count if count else Fraction(0)
-    variance = sum(w * (v - mean) ** 2 for v, w in table.items()) / count if count else Fraction(0)
+    mean = quotient(total(v * w for v, w in table.items()), count) if count else 0
+    squares = total(w * v * v for v, w in table.items())
+    variance = quotient(squares, count) - mean * mean if count else 0
+    if by == "blocks":  # not exact: of what is left of the mean
+        rest = total(w * (v - mean) * (v - mean) for v, w in table.items())
+        variance = rest / count if count else 0
     near(f"{what}: mean", row["mean"], mean)
     near(f"{what}: variance", row["variance"], variance)
     near(f"{what}: deviation", row["deviation"], math.sqrt(variance))
@@ -128,9 +143,9 @@ def check_sizes(rows, mode, began, blocks, rate):
         table, all_of_it = check_moments(what, row, [b.words for b in some], some, rate)
         scale = rate if row["weight"] == "blocks" else 1
         if row["weight"] != "bytes":
-            near(f"{what}: words", row["words"], sum(v * w for v, w in table.items()) / Fraction(scale))
+            near(f"{what}: words", row["words"], total(v * w for v, w in table.items()) / scale)
         for bound in (127, 256):
-            above = sum(w for v, w in table.items() if v > bound)
+            above = total(w for v, w in table.items() if v > bound)
             same(f"{what}: above {bound}", row[f"above_{bound}"], summed(row["weight"], above, rate))
             near(f"{what}: percent above {bound}", row[f"above_{bound}_percent"],
                  100 * above / all_of_it if all_of_it else 0)
@@ -146,7 +161,7 @@ def check_counts(what, row, blocks, rate, mode):
     samples = sum(block.samples for block in blocks)
     same(f"{what}: samples", row["samples"], samples)
     same(f"{what}: bytes", row["bytes"], summed("bytes", samples, rate))
-    estimate = float(sum(block.blocks for block in blocks)) / rate
+    estimate = math.fsum(block.blocks for block in blocks) / rate
     # A sum of doubles may be rounded to the other side of a half.
     if abs(row["blocks"] - estimate) > 0.5 + 1e-9 * estimate:
         same(f"{what}: blocks", row["blocks"], half_up(estimate))
