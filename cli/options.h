@@ -60,8 +60,8 @@ struct cli_values {
 
 	/* of trace */
 	uint64_t points;
-	uint64_t table;  /* of several, by index */
-	bool as_printed; /* as the tool that is replaced has it, mistakes and all */
+	uint64_t table;        /* of several, by index */
+	bool as_printed;       /* as the tool that is replaced has it, mistakes and all */
 	const char *in_use_at; /* 'at' where it leaves nothing out */
 	const char *at, *alive, *allocated, *collected, *lifetime, *block_size;
 	struct cli_files inside, inside_containing, not_inside, not_inside_containing;

@@ -73,8 +73,8 @@ const struct cli_verb cli_verb_trace_sizes = {
 	.description =
 		"Sizes in words without header: how many blocks and bytes have each, mean, "
 		"standard deviation, share of large blocks, also of parts of the run (1/2 is its "
-		"first half by events, 'middle' all but the first and last 100), and histograms.  " ESTIMATES
-		".  --not-on minor leaves out what does not outlive the minor heap.",
+		"first half by events, 'middle' all but the first and last 100), and histograms. "
+		" " ESTIMATES ".  --not-on minor leaves out what does not outlive the minor heap.",
 	.tables = tables_of_sizes,
 	.run = run_trace_sizes,
 };
@@ -87,7 +87,8 @@ const struct cli_verb cli_verb_trace_lifetimes = {
 	.summary = "how long the blocks of a memtrace trace live",
 	.description =
 		"Time from allocation to collection, of what is alive at the end up to then, in "
-		"microseconds and in ticks, the number of allocations and collections between.  " ESTIMATES
+		"microseconds and in ticks, the number of allocations and collections between. "
+		" " ESTIMATES
 		".  With --not-on minor only blocks that are promoted count, from then on.",
 	.tables = tables_of_lifetimes,
 	.run = run_trace_lifetimes,

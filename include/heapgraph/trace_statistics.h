@@ -24,7 +24,8 @@ struct hg_trace_value {
 };
 
 struct hg_trace_bin {
-	int64_t from, to; /* the smallest and largest whole number; from > to: there is none in it */
+	int64_t from,
+		to; /* the smallest and largest whole number; from > to: there is none in it */
 	struct hg_trace_counts counts;
 	uint64_t alive; /* of lifetimes: events of blocks that were not collected, of 'counts' */
 };
@@ -45,19 +46,19 @@ enum hg_trace_weight {
 
 /* All are 0 where 'count' is. */
 struct hg_trace_moments {
-	double count;           /* sum of weights */
-	double total;           /* sum of the values, weighted */
-	double mean, variance;  /* of all values, not of a sample of them */
-	double deviation;       /* root of that */
+	double count;                /* sum of weights */
+	double total;                /* sum of the values, weighted */
+	double mean, variance;       /* of all values, not of a sample of them */
+	double deviation;            /* root of that */
 	double above_127, above_256; /* weights of the values above */
 };
 
 /* Statistics of all that counts, or of a part of it. */
 struct hg_trace_part {
 	/*
-	 * Of sizes "all", "middle" (without the first and last 100), "above_256" (words), "1/2" and so
-	 * on (parts of equally many events in the order of time), and "every" (all allocations, where
-	 * it is as the notebooks have it).  Of lifetimes "microseconds" and "ticks".
+	 * Of sizes "all", "middle" (without the first and last 100), "above_256" (words), "1/2" and
+	 * so on (parts of equally many events in the order of time), and "every" (all allocations,
+	 * where it is as the notebooks have it).  Of lifetimes "microseconds" and "ticks".
 	 */
 	const char *name;
 	uint64_t events;

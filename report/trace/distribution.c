@@ -252,8 +252,8 @@ static void write_sizes(const struct distribution_report *report)
 	if (report->lifetimes || !shows_table(report, "sizes"))
 		return;
 	if (report->notebooks)
-		columns[count++] = (struct rep_column){
-			"every_events", "of all allocations", REP_COUNT, 0};
+		columns[count++] =
+			(struct rep_column){"every_events", "of all allocations", REP_COUNT, 0};
 	count += put_count_columns(report, columns + count);
 	rep_table_begin(emitter, "sizes", columns, count);
 	for (size_t i = 0; i < answer->value_count && !rep_emitter_broken(emitter); i++) {
@@ -354,16 +354,16 @@ static void write_distribution(const struct distribution_report *report)
 	for (size_t i = 0; i < answer->histogram_count; i++)
 		write_histogram(report, answer->histograms[i]);
 	if (!report->table)
-		rep_prose(emitter, REP_PLAIN,
-			"Other tables: --table; all of them: --format json\n");
+		rep_prose(
+			emitter, REP_PLAIN, "Other tables: --table; all of them: --format json\n");
 	rep_document_end(emitter);
 }
 
 typedef enum hg_status list_distribution_fn(struct hg_trace *,
 	const struct hg_trace_statistics_options *, struct hg_trace_distribution **);
 
-static enum hg_status report_distribution(struct distribution_report *report,
-	const char *const *tables, list_distribution_fn *list)
+static enum hg_status report_distribution(
+	struct distribution_report *report, const char *const *tables, list_distribution_fn *list)
 {
 	struct rep_trace_context *context = report->context;
 	struct hg_trace_distribution *answer;

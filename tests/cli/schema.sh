@@ -68,6 +68,12 @@ for trace in leak-1e-4 bad-longline-bytecode; do
 	written trace_rows trace functions $fixtures/memtrace/$trace.ctf
 	written trace_hot_paths trace hot-paths $fixtures/memtrace/$trace.ctf
 	written trace_live trace live $fixtures/memtrace/$trace.ctf
+	for option in '' --compat '--table statistics'; do
+		# shellcheck disable=SC2086 # words
+		written trace_sizes trace sizes $option $fixtures/memtrace/$trace.ctf
+		# shellcheck disable=SC2086
+		written trace_lifetimes trace lifetimes $option $fixtures/memtrace/$trace.ctf
+	done
 	written trace_tree trace tree $fixtures/memtrace/$trace.ctf
 	written trace_tree trace callers $fixtures/memtrace/$trace.ctf
 	written trace_tree trace tree --from allocation $fixtures/memtrace/$trace.ctf

@@ -860,6 +860,55 @@ static void differences_of_traces(void **state)
 	hg_trace_close(series);
 }
 
+static void distributions_that_are_missing(void **state)
+{
+	struct hg_trace *trace;
+	struct hg_trace_distribution *distribution;
+	struct hg_trace_statistics_options statistics = {.size = 1};
+	(void)state;
+	assert_int_equal(hg_list_trace_sizes(NULL, NULL, &distribution), HG_ERROR_USAGE);
+	assert_null(distribution);
+	assert_int_equal(hg_list_trace_lifetimes(NULL, NULL, &distribution), HG_ERROR_USAGE);
+	assert_null(distribution);
+	hg_trace_distribution_release(NULL);
+	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
+	assert_usage(hg_list_trace_sizes(trace, &statistics, &distribution));
+	assert_null(distribution);
+	assert_usage(hg_list_trace_lifetimes(trace, &statistics, &distribution));
+	assert_usage(hg_list_trace_sizes(trace, NULL, NULL));
+	assert_usage(hg_list_trace_lifetimes(trace, NULL, NULL));
+	hg_trace_close(trace);
+}
+
+/* Of a trace that was decoded by hand: 33 blocks, of which 31 are collected. */
+static void distributions_may_be_asked_again(void **state)
+{
+	struct hg_trace *trace;
+	struct hg_trace_distribution *sizes, *lifetimes;
+	struct hg_trace_statistics_options options = {.size = sizeof(options)};
+	(void)state;
+	assert_int_equal(hg_trace_open(session, TRACE, NULL, &trace), HG_OK);
+	for (int i = 0; i < 2; i++) {
+		options.as_notebooks = i;
+		assert_int_equal(hg_list_trace_sizes(trace, &options, &sizes), HG_OK);
+		assert_int_equal(hg_list_trace_lifetimes(trace, &options, &lifetimes), HG_OK);
+		assert_int_equal(sizes->counts.events, i ? 4 : 33);
+		assert_int_equal(lifetimes->counts.events, i ? 4 : 33);
+		assert_int_equal(lifetimes->alive, 2);
+		assert_string_equal(sizes->parts[0]->name, "all");
+		assert_int_equal(sizes->value_count, 1);
+		assert_int_equal(sizes->values[0]->value, 3);
+		assert_int_equal(sizes->values[0]->every, i ? 33 : 0);
+		assert_string_equal(sizes->histograms[0]->name, i ? "to_32" : "powers");
+		if (!i)
+			assert_int_equal(sizes->counts.blocks, 8250000);
+		hg_trace_distribution_release(&sizes);
+		hg_trace_distribution_release(&lifetimes);
+		assert_null(sizes);
+	}
+	hg_trace_close(trace);
+}
+
 /* The figures of a trace that was decoded by hand, asked for in any order. */
 static void traces_may_be_asked_again(void **state)
 {
@@ -918,6 +967,8 @@ int main(void)
 		cmocka_unit_test(roots_lead_to_blocks),
 		cmocka_unit_test(captures_without_options),
 		cmocka_unit_test(traces_that_are_missing),
+		cmocka_unit_test(distributions_that_are_missing),
+		cmocka_unit_test(distributions_may_be_asked_again),
 		cmocka_unit_test(traces_may_be_asked_again),
 		cmocka_unit_test(differences_of_traces),
 	};

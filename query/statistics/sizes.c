@@ -1,8 +1,8 @@
 /* How large blocks are: every size, histograms, and moments of all and of parts of the run. */
 #include "query/trace/trace.h"
 
-#include "query/trace/distribution.h"
-#include "query/trace/lives.h"
+#include "query/statistics/distribution.h"
+#include "query/statistics/lives.h"
 
 #include "query/shared/result.h"
 
@@ -100,11 +100,11 @@ static enum hg_status follow_sizes(struct sizes *s, struct hg_trace_losses *loss
 			struct sizes_object *object = &s->objects[life.object];
 			*object = (struct sizes_object){life.met->length,
 				(uint32_t)life.met->samples, life.met->source == MEMTRACE_EXTERNAL};
-			const struct query_weight weight = query_weight_of(
-				object->samples, object->length, object->external);
+			const struct query_weight weight =
+				query_weight_of(object->samples, object->length, object->external);
 			if (s->as_notebooks)
-				BASE_TRY(query_values_add(&s->every,
-					size_of_length(object->length), &weight, s->error));
+				BASE_TRY(query_values_add(&s->every, size_of_length(object->length),
+					&weight, s->error));
 		}
 		if (life.begins && s->piece_count)
 			BASE_TRY(add_size(s, &life));
@@ -113,8 +113,8 @@ static enum hg_status follow_sizes(struct sizes *s, struct hg_trace_losses *loss
 	for (size_t i = 0; i < s->piece_count; i++) {
 		struct query_values *values = &s->pieces[i].values;
 		for (uint64_t j = 0; j < values->count; j++)
-			BASE_TRY(query_values_add(&s->all, values->rows[j].value,
-				&values->rows[j].weight, s->error));
+			BASE_TRY(query_values_add(
+				&s->all, values->rows[j].value, &values->rows[j].weight, s->error));
 		query_values_sort(values);
 	}
 	query_values_sort(&s->all);
@@ -139,7 +139,8 @@ static void find_size_moments(struct sizes *s, const char *name,
 	for (int pass = 0; pass < 2; pass++) {
 		struct query_moments *m = pass ? &moments : &sums;
 		for (size_t i = 0; i < count; i++)
-			for (uint64_t j = first_size_above(lists[i], above); j < lists[i]->count; j++)
+			for (uint64_t j = first_size_above(lists[i], above); j < lists[i]->count;
+				j++)
 				query_moments_add(
 					m, lists[i]->rows[j].value, &lists[i]->rows[j].weight);
 		if (!pass && sums.weight.events)
@@ -239,8 +240,8 @@ static enum hg_status make_size_histograms(struct sizes *s, struct hg_trace_dist
 		if (!histograms[i].bins)
 			histograms[i].count = 0;
 	if (status == HG_OK)
-		status = query_keep_histograms(out, histograms + first, COUNT - first,
-			s->trace->header.rate, s->error);
+		status = query_keep_histograms(
+			out, histograms + first, COUNT - first, s->trace->header.rate, s->error);
 	for (size_t i = 0; i < COUNT; i++)
 		free(histograms[i].bins);
 	return status;
@@ -262,8 +263,7 @@ static enum hg_status make_size_rows(struct sizes *s, struct hg_trace_distributi
 				query_counts_of(&s->all.rows[j++].weight, s->trace->header.rate);
 	}
 	out->value_count = values->count;
-	return query_keep_rows_of(
-		s->error, out, rows, values->count, sizeof(*rows), &out->values);
+	return query_keep_rows_of(s->error, out, rows, values->count, sizeof(*rows), &out->values);
 }
 
 static enum hg_status make_size_parts(struct sizes *s, struct hg_trace_distribution *out)
@@ -278,8 +278,7 @@ static enum hg_status make_size_parts(struct sizes *s, struct hg_trace_distribut
 		query_add_weight(&all, &s->all.rows[i].weight);
 	out->counts = query_counts_of(&all, s->trace->header.rate);
 	out->part_count = s->part_count;
-	return query_keep_rows_of(
-		s->error, out, parts, s->part_count, sizeof(*parts), &out->parts);
+	return query_keep_rows_of(s->error, out, parts, s->part_count, sizeof(*parts), &out->parts);
 }
 
 static enum hg_status fill_sizes(struct sizes *s, struct hg_trace_distribution *out)

@@ -2,8 +2,8 @@
  * Distributions of sizes and lifetimes: how often each value is met, histograms and moments, each
  * by events, by blocks and by samples.
  */
-#ifndef QUERY_TRACE_DISTRIBUTION_H
-#define QUERY_TRACE_DISTRIBUTION_H
+#ifndef QUERY_STATISTICS_DISTRIBUTION_H
+#define QUERY_STATISTICS_DISTRIBUTION_H
 
 #include "base/hash.h"
 #include "query/trace/trace.h"

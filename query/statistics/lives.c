@@ -1,5 +1,5 @@
 /* Lives of blocks. */
-#include "query/trace/lives.h"
+#include "query/statistics/lives.h"
 
 #include "base/search.h"
 
@@ -20,8 +20,8 @@ enum hg_status query_lives_begin(struct query_lives *lives)
 	memset(lives->states, 0, memtrace_objects(lives->trace->reader));
 	for (uint64_t i = 0; lives->times && i < lives->count; i++)
 		lives->times[i] |= 1;
-	return query_pass_begin(&lives->pass, lives->trace,
-		lives->as_notebooks ? NULL : &lives->trace->filter);
+	return query_pass_begin(
+		&lives->pass, lives->trace, lives->as_notebooks ? NULL : &lives->trace->filter);
 }
 
 enum hg_status query_lives_end(struct query_lives *lives, struct hg_trace_losses *losses)

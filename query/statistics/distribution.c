@@ -1,5 +1,5 @@
 /* Distributions. */
-#include "query/trace/distribution.h"
+#include "query/statistics/distribution.h"
 
 #include "base/grow.h"
 #include "query/shared/result.h"
@@ -111,8 +111,7 @@ static double numpy_bound(const struct query_histogram *h, uint64_t bin)
 		low -= 0.5;
 		high += 0.5;
 	}
-	return bin == h->count ? high
-			       : (double)bin * ((high - low) / (double)h->count) + low;
+	return bin == h->count ? high : (double)bin * ((high - low) / (double)h->count) + low;
 }
 
 __extension__ typedef unsigned __int128 wide;
@@ -157,8 +156,8 @@ static uint64_t bin_of_value(const struct query_histogram *h, int64_t value)
 	return bin;
 }
 
-void query_histogram_add(struct query_histogram *h, int64_t value,
-	const struct query_weight *weight, uint64_t alive)
+void query_histogram_add(
+	struct query_histogram *h, int64_t value, const struct query_weight *weight, uint64_t alive)
 {
 	if (!h->count || value < h->low || value > h->high)
 		return;
@@ -213,11 +212,12 @@ enum hg_status query_keep_histograms(struct hg_trace_distribution *out,
 	bin_count = 0;
 	for (uint64_t i = 0; i < count; i++) {
 		fill_bins(&histograms[i], rate, bins + bin_count);
-		rows[i] = (struct hg_trace_histogram){histograms[i].name, histograms[i].count, NULL};
+		rows[i] =
+			(struct hg_trace_histogram){histograms[i].name, histograms[i].count, NULL};
 		bin_count += histograms[i].count;
 	}
-	enum hg_status status = query_keep_rows_of(
-		error, out, bins, bin_count, sizeof(*bins), (void *)&pointers);
+	enum hg_status status =
+		query_keep_rows_of(error, out, bins, bin_count, sizeof(*bins), (void *)&pointers);
 	for (uint64_t i = 0, first = 0; i < count && status == HG_OK; first += rows[i++].count)
 		rows[i].bins = pointers + first;
 	if (status != HG_OK) {

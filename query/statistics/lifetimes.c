@@ -1,8 +1,8 @@
 /* How long blocks live: histograms and moments, in microseconds and in ticks. */
 #include "query/trace/trace.h"
 
-#include "query/trace/distribution.h"
-#include "query/trace/lives.h"
+#include "query/statistics/distribution.h"
+#include "query/statistics/lives.h"
 
 #include "query/shared/result.h"
 
@@ -19,7 +19,7 @@ struct lifetimes {
 	bool as_notebooks;
 	struct base_arena arena;
 	struct lifetime {
-		int64_t us; /* when it began, until it ends */
+		int64_t us;     /* when it began, until it ends */
 		uint64_t ticks; /* the same */
 	} * objects;
 	uint64_t object_count;
@@ -76,9 +76,8 @@ static void measure_lifetime(
 static void shift_lifetimes(struct lifetime_unit *unit)
 {
 	const struct query_moments *m = &unit->moments;
-	long double mean = m->weight.events
-				   ? m->by[HG_TRACE_WEIGH_EVENTS].sum / m->weight.events
-				   : 0;
+	long double mean =
+		m->weight.events ? m->by[HG_TRACE_WEIGH_EVENTS].sum / m->weight.events : 0;
 	unit->moments = (struct query_moments){.shift = mean};
 }
 
@@ -101,14 +100,14 @@ static void end_lifetimes(struct lifetimes *l)
 
 enum { LIFETIME_POWERS, LIFETIME_TICKS, LIFETIME_US, LIFETIME_HISTOGRAMS };
 
-static void add_lifetime(struct lifetimes *l, const struct memtrace_event *event,
-	struct query_histogram *histograms)
+static void add_lifetime(
+	struct lifetimes *l, const struct memtrace_event *event, struct query_histogram *histograms)
 {
 	const struct lifetime *object = &l->objects[event->object];
 	if (event->kind != MEMTRACE_ALLOCATION || !has_lifetime(l, event->object))
 		return;
-	const struct query_weight weight = query_weight_of(
-		event->samples, event->length, event->source == MEMTRACE_EXTERNAL);
+	const struct query_weight weight =
+		query_weight_of(event->samples, event->length, event->source == MEMTRACE_EXTERNAL);
 	uint64_t alive = l->lives.states[event->object] == QUERY_LIFE_GOES_ON;
 	query_add_weight(&l->all, &weight);
 	l->alive += alive;
@@ -116,8 +115,7 @@ static void add_lifetime(struct lifetimes *l, const struct memtrace_event *event
 	query_moments_add(&l->ticks.moments, (int64_t)object->ticks, &weight);
 	query_histogram_add(&histograms[LIFETIME_POWERS], object->us, &weight, alive);
 	query_histogram_add(&histograms[LIFETIME_US], object->us, &weight, alive);
-	query_histogram_add(
-		&histograms[LIFETIME_TICKS], (int64_t)object->ticks, &weight, alive);
+	query_histogram_add(&histograms[LIFETIME_TICKS], (int64_t)object->ticks, &weight, alive);
 }
 
 static enum hg_status weigh_lifetimes(struct lifetimes *l, struct query_histogram *histograms)

@@ -13,8 +13,8 @@
  * Events of one domain stand in the file in the order of time, those of several do not.  So their
  * times are sorted first where that is so; events of one microsecond stay in the order of the file.
  */
-#ifndef QUERY_TRACE_LIVES_H
-#define QUERY_TRACE_LIVES_H
+#ifndef QUERY_STATISTICS_LIVES_H
+#define QUERY_STATISTICS_LIVES_H
 
 #include "query/trace/pass.h"
 
