@@ -91,7 +91,7 @@ static void cell_of_weight(
 	const struct distribution_report *report, enum hg_trace_weight weight, double sum)
 {
 	struct rep_emitter *emitter = report->context->emitter;
-	struct rep_text exact = {0}, brief = {0};
+	struct rep_text brief = {0};
 	uint64_t number = weight_of_sum(report, weight, sum);
 	if (weight == HG_TRACE_WEIGH_SAMPLES)
 		rep_text_size(&brief, number);
@@ -102,7 +102,6 @@ static void cell_of_weight(
 	else
 		rep_cell_number(emitter, number);
 	emitter->failed |= brief.failed;
-	rep_text_release(&exact);
 	rep_text_release(&brief);
 }
 
