@@ -10,10 +10,11 @@ extern const struct cli_verb cli_verb_summary, cli_verb_info, cli_verb_top, cli_
 	cli_verb_edges, cli_verb_waste, cli_verb_dot, cli_verb_diff, cli_verb_trend, cli_verb_help,
 	cli_verb_version, cli_verb_completion, cli_verb_man, cli_verb_capture, cli_verb_types,
 	cli_verb_hp, cli_verb_check, cli_verb_holders, cli_verb_trace_info, cli_verb_trace_sites,
-	cli_verb_trace_functions, cli_verb_trace_top, cli_verb_trace_tree, cli_verb_trace_callers,
-	cli_verb_trace_hot_paths, cli_verb_trace_dump, cli_verb_trace_subsample,
-	cli_verb_trace_anonymise, cli_verb_trace_hp, cli_verb_trace_hotspots, cli_verb_trace_live,
-	cli_verb_trace_diff, cli_verb_trace_sizes, cli_verb_trace_lifetimes;
+	cli_verb_trace_functions, cli_verb_trace_top, cli_verb_trace_trend, cli_verb_trace_calls,
+	cli_verb_trace_tree, cli_verb_trace_callers, cli_verb_trace_hot_paths, cli_verb_trace_dump,
+	cli_verb_trace_subsample, cli_verb_trace_anonymise, cli_verb_trace_hp,
+	cli_verb_trace_hotspots, cli_verb_trace_live, cli_verb_trace_diff, cli_verb_trace_sizes,
+	cli_verb_trace_lifetimes;
 
 /* In the order of help; NULL at the end. */
 extern const struct cli_verb *const cli_verbs[];

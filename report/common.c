@@ -449,3 +449,30 @@ void rep_more_rows(
 		options);
 	rep_text_release(&count);
 }
+
+static uint64_t height_at(const void *first, size_t stride, size_t index)
+{
+	uint64_t height;
+	memcpy(&height, (const char *)first + index * stride, sizeof(height));
+	return height;
+}
+
+void rep_curve(struct rep_text *text, const void *first, size_t stride, size_t count)
+{
+	enum { CURVE_COLUMNS = 32 };
+	static const char levels[] = " .:-=+*#";
+	size_t columns = count < CURVE_COLUMNS ? count : CURVE_COLUMNS, next = 0;
+	uint64_t most = 1;
+	for (size_t i = 0; i < count; i++)
+		if (height_at(first, stride, i) > most)
+			most = height_at(first, stride, i);
+	for (size_t column = 0; column < columns; column++) {
+		uint64_t height = 0;
+		for (; next < (column + 1) * count / columns; next++) {
+			uint64_t at = height_at(first, stride, next);
+			height = at > height ? at : height;
+		}
+		uint64_t points = rep_basis_points(height, most);
+		rep_text_add(text, &levels[height ? 1 + points * 6 / 10000 : 0], 1);
+	}
+}

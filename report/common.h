@@ -109,6 +109,12 @@ void rep_rank(struct rep_ranked *rows, size_t count);
 void rep_ranked_free(struct rep_ranked *rows, size_t count);
 
 /*
+ * A curve of 'count' amounts in one line, for people: each column is the largest of those that it
+ * stands for.  'first' is a uint64_t; the others follow at steps of 'stride' bytes.
+ */
+void rep_curve(struct rep_text *text, const void *first, size_t stride, size_t count);
+
+/*
  * Marks the 'limit' largest of the amounts of a tree's rows (0: all), earlier rows first among
  * equals.  Where no row exceeds its parent, the marked rows are a tree, too.  False: no memory.
  */

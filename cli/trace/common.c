@@ -16,6 +16,11 @@ static const char *series_count(unsigned index)
 	return rep_series_count_name(index);
 }
 
+const char *cli_count_of_places(unsigned index)
+{
+	return index <= HG_SPACETIME_BLOCKS ? series_count(index) : NULL;
+}
+
 const struct cli_option cli_trace_series_options[] = {
 	{"count", 0, CLI_CHOICE, offsetof(struct cli_values, counted), "WHAT", series_count,
 		"of a series of Spacetime, what is counted: bytes allocated (the default; with "
@@ -24,9 +29,7 @@ const struct cli_option cli_trace_series_options[] = {
 		"to the end"},
 	{"recursion", 0, CLI_FLAG, offsetof(struct cli_values, all_frames), NULL, NULL,
 		"of a series of Spacetime, keep all frames of recursive calls"},
-	{"exe", 0, CLI_FILE, offsetof(struct cli_values, executable), "FILE", NULL,
-		"of a series of Spacetime, the program that wrote it: its symbols name C functions "
-		"and code without places"},
+	CLI_TRACE_EXE,
 	{0},
 };
 

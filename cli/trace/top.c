@@ -16,6 +16,7 @@ static const struct cli_option own[] = {
 	{"at", 0, CLI_STRING, offsetof(struct cli_values, in_use_at), "N|EVENT|peak", NULL,
 		"the snapshot: its number, counted from 0, the first one after this event, or the "
 		"one with the most memory; default the last"},
+	CLI_TRACE_EXE,
 	{0},
 };
 
@@ -32,7 +33,8 @@ const struct cli_verb cli_verb_trace_top = {
 		"One row for each place in OCaml code where blocks were allocated, of a series of "
 		"Spacetime: bytes and blocks alive, bytes allocated up to the snapshot and up to "
 		"the end of the program, and what part of the former survives.  What C code "
-		"allocates counts at the OCaml code that called it.",
+		"allocates counts at the OCaml code that called it, and with --exe at the C "
+		"function that this called.",
 	.tables = tables,
 	.run = run_trace_top,
 };

@@ -11,11 +11,22 @@ extern const struct cli_option cli_trace_options[];        /* --strict */
 extern const struct cli_option cli_trace_series_options[]; /* what is counted, --exe */
 extern const struct cli_option cli_trace_filter_options[]; /* what counts */
 
+/* The names of what is counted of places, for a choice of options: the first of what is of calls.
+ */
+cli_choice_fn cli_count_of_places;
+
 /* A row of options. */
 #define CLI_TRACE_MIN_SAMPLES                                                                      \
 	{                                                                                          \
 		"min-samples", 0, CLI_NUMBER, offsetof(struct cli_values, min_samples), "N", NULL, \
 			"leave out what has fewer samples: default 1"                              \
+	}
+
+#define CLI_TRACE_EXE                                                                              \
+	{                                                                                          \
+		"exe", 0, CLI_FILE, offsetof(struct cli_values, executable), "FILE", NULL,         \
+			"of a series of Spacetime, the program that wrote it: its symbols name C " \
+			"functions and code without places"                                        \
 	}
 
 typedef enum hg_status cli_trace_fn(struct cli_run *run, struct rep_trace_context *context);

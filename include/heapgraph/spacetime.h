@@ -80,6 +80,7 @@ struct hg_spacetime_site {
 	uint64_t allocated;      /* words up to the snapshot */
 	uint64_t ever_allocated; /* words up to the end; 0 if the series is not complete */
 	uint64_t points;         /* allocation points, one for each backtrace */
+	const char *c_function;  /* that the place called, if the program is known; each is a row */
 };
 
 struct hg_spacetime_sites {
@@ -99,7 +100,7 @@ HG_API enum hg_status hg_list_spacetime_sites(struct hg_trace *trace,
 	const struct hg_spacetime_choice *choice, struct hg_spacetime_sites **out);
 HG_API void hg_spacetime_sites_release(struct hg_spacetime_sites **sites);
 
-/* What is counted of calls. */
+/* What is counted of calls, and the first three of places. */
 enum hg_spacetime_count {
 	HG_SPACETIME_ALLOCATED,     /* words, up to the end or the snapshot */
 	HG_SPACETIME_LIVE,          /* words not freed yet in the snapshot */
@@ -107,6 +108,60 @@ enum hg_spacetime_count {
 	HG_SPACETIME_CALLS,         /* direct calls up to the end, which OCaml 4.06 to 4.11 count */
 	HG_SPACETIME_INDIRECT_CALLS /* calls of closures */
 };
+
+/*
+ * Places of allocation over all snapshots.  A place 'grows' where what is counted becomes more from
+ * every snapshot to the next, of three at least, by HG_LEAST_GROWTH bytes (of blocks: any number)
+ * and a hundredth of the growth of all places in all.
+ */
+struct hg_spacetime_trend_moment {
+	double time;
+	bool readable; /* else all that follows is 0 */
+	uint64_t blocks, words, allocated;
+	uint64_t unknown; /* words scanned without a place of allocation */
+};
+
+struct hg_spacetime_trend_event {
+	const char *name;
+	double time;
+	uint64_t snapshot; /* the number of the first one after it; as many as there are: none */
+};
+
+struct hg_spacetime_trend_point {
+	uint64_t snapshot;
+	uint64_t blocks, words; /* not freed yet */
+	uint64_t allocated;     /* words since the start */
+};
+
+struct hg_spacetime_trend_row {
+	const char *location; /* these as of hg_spacetime_site */
+	bool in_c;
+	const char *c_function;
+	bool grows;
+	uint64_t first, last; /* what is counted, in the first and the last readable snapshot */
+	uint64_t most;        /* in any */
+	uint64_t steps_up;    /* from one readable snapshot to the next */
+	int64_t growth_share; /* ten-thousandths of the growth of all */
+	size_t point_count;   /* snapshots that have something of it, in their order */
+	const struct hg_spacetime_trend_point *points;
+};
+
+struct hg_spacetime_trend {
+	size_t count, moment_count, event_count;
+	/* What grows first, then what changed most; what ended as it began by what it was at most.
+	 */
+	const struct hg_spacetime_trend_row *const *rows;
+	const struct hg_spacetime_trend_moment *const *moments; /* snapshots */
+	const struct hg_spacetime_trend_event *const *events;
+	uint64_t readable;    /* snapshots */
+	uint64_t first, last; /* what is counted of all, in the first and the last readable one */
+	struct hg_trace_losses losses;
+};
+
+/* HG_ERROR_USAGE for a count of calls.  Names live as long as the trace. */
+HG_API enum hg_status hg_list_spacetime_trend(
+	struct hg_trace *trace, enum hg_spacetime_count count, struct hg_spacetime_trend **out);
+HG_API void hg_spacetime_trend_release(struct hg_spacetime_trend **trend);
 
 struct hg_spacetime_view {
 	size_t size;
@@ -136,6 +191,44 @@ HG_API enum hg_status hg_list_spacetime_callers(struct hg_trace *trace,
  */
 HG_API enum hg_status hg_list_spacetime_stacks(
 	struct hg_trace *trace, const struct hg_spacetime_view *view, struct hg_trace_stacks **out);
+
+/*
+ * Calls that OCaml code made, by the place that calls and the function that is called, summed over
+ * all backtraces, up to the end.  Calls by C code are not counted in series.
+ */
+enum hg_spacetime_call_kind {
+	HG_SPACETIME_DIRECT,
+	HG_SPACETIME_INDIRECT, /* of a closure */
+	HG_SPACETIME_TO_C
+};
+
+struct hg_spacetime_call {
+	enum hg_spacetime_call_kind kind;
+	/* "file:line:start-end"; the function that calls, if a program is known; or an address. */
+	const char *site;
+	/*
+	 * "Unit.function" or the symbol of C code, if a program is known; else "function at
+	 * FILE:LINE"; or an address.
+	 */
+	const char *callee;
+	const char *callee_at; /* "file:line" of the first place in it that is known; "" */
+	uint64_t calls;
+	uint64_t paths; /* backtraces */
+};
+
+struct hg_spacetime_call_counts {
+	size_t count;
+	const struct hg_spacetime_call *const *rows; /* the most calls first, then by names */
+	uint64_t direct, indirect, to_c;             /* calls */
+	uint64_t paths, paths_by_c;                  /* of these, and of calls that C code made */
+	struct hg_trace_losses losses;
+};
+
+/* HG_ERROR_USAGE if calls were not counted, HG_ERROR_INPUT if the series is not complete.  Names
+ * live as long as the trace. */
+HG_API enum hg_status hg_count_spacetime_calls(
+	struct hg_trace *trace, struct hg_spacetime_call_counts **out);
+HG_API void hg_spacetime_call_counts_release(struct hg_spacetime_call_counts **counts);
 
 /*
  * The program that wrote the series: an ELF executable, whose symbols name the functions of C code

@@ -10,6 +10,19 @@ enum hg_status query_spacetime_begin(struct hg_trace *trace, void *out)
 	return HG_OK;
 }
 
+enum hg_status query_spacetime_need_calls(struct hg_trace *trace, bool counted)
+{
+	struct hg_error *error = &trace->session->error;
+	if (counted && !trace->series.call_counts)
+		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
+			"the series has no counts of calls, as OCaml 4.06 to 4.11 write them");
+	if (!trace->series.complete)
+		return query_trace_failed(
+			trace, base_fail(error, HG_ERROR_INPUT, trace->series.lost_offset,
+				       "the series has no calls: %s", trace->series.lost));
+	return HG_OK;
+}
+
 static void note_series_loss(struct hg_trace *trace, uint64_t offset, const char *what)
 {
 	if (trace->losses.first)

@@ -203,14 +203,7 @@ static enum hg_status check_view(struct hg_trace *trace, const struct hg_spaceti
 	if (!calls && view->count != HG_SPACETIME_ALLOCATED && view->count != HG_SPACETIME_LIVE &&
 		view->count != HG_SPACETIME_BLOCKS)
 		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET, "no such count");
-	if (calls && !trace->series.call_counts)
-		return base_fail(error, HG_ERROR_USAGE, HG_NO_OFFSET,
-			"the series has no counts of calls, as OCaml 4.06 to 4.11 write them");
-	if (!trace->series.complete)
-		return query_trace_failed(
-			trace, base_fail(error, HG_ERROR_INPUT, trace->series.lost_offset,
-				       "the series has no calls: %s", trace->series.lost));
-	return HG_OK;
+	return query_spacetime_need_calls(trace, calls);
 }
 
 enum hg_status query_series_calls_init(struct query_series_calls *calls, struct hg_trace *trace,

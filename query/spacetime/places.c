@@ -3,6 +3,8 @@
 
 #include "query/spacetime/points.h"
 
+#include "snapshot/symbol_name.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +74,65 @@ enum hg_status query_spacetime_place(
 	return HG_OK;
 }
 
+static void drop_from_unit(struct snap_symbol_name *name, const char *dropped)
+{
+	size_t length = strlen(dropped);
+	if (name->unit_length < length || strncmp(name->unit, dropped, length) != 0)
+		return;
+	if (name->unit_length > length && strncmp(name->unit + length, "__", 2) != 0)
+		return;
+	length += name->unit_length > length ? 2 : 0;
+	name->unit += length;
+	name->unit_length -= length;
+}
+
+static unsigned hex_digit(char c)
+{
+	return c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+	       : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
+				      : 16;
+}
+
+/* "$40" stands for "@": whatever is no letter or digit. */
+static size_t spell_function(const char *function, size_t length, char *text)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < length; i++) {
+		unsigned high = i + 2 < length ? hex_digit(function[i + 1]) : 16;
+		unsigned low = high < 16 ? hex_digit(function[i + 2]) : 16;
+		bool escaped = function[i] == '$' && high < 8 && low < 16;
+		text[used++] = escaped ? (char)(16 * high + low) : function[i];
+		i += escaped ? 2 : 0;
+	}
+	return used;
+}
+
+/*
+ * "Unit.function" as types spell units: "." for "__", without Stdlib and Dune__exe, and a capital
+ * first, which OCaml 4.07 to 4.12 did not write in the standard library.  Other symbols stay.
+ */
+static size_t spell_symbol(const char *symbol, char *text)
+{
+	struct snap_symbol_name name;
+	size_t used = 0;
+	if (!snap_split_symbol(symbol, &name)) {
+		memcpy(text, symbol, strlen(symbol));
+		return strlen(symbol);
+	}
+	drop_from_unit(&name, "Stdlib");
+	drop_from_unit(&name, "Dune__exe");
+	for (size_t i = 0; i < name.unit_length; i++) {
+		char c = name.unit[i];
+		bool joint = i + 1 < name.unit_length && c == '_' && name.unit[i + 1] == '_';
+		bool first = used == 0 || text[used - 1] == '.';
+		text[used++] = joint ? '.' : first && c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
+		i += joint;
+	}
+	if (used)
+		text[used++] = '.';
+	return used + spell_function(name.function, name.function_length, text + used);
+}
+
 enum hg_status query_spacetime_symbol(
 	struct query_spacetime_places *places, uint64_t address, uint32_t *place)
 {
@@ -79,9 +140,15 @@ enum hg_status query_spacetime_symbol(
 	const char *name =
 		trace->program ? spacetime_program_symbol(trace->program, address) : NULL;
 	*place = QUERY_NO_PLACE;
-	return name ? trace_names_add(
-			      &trace->names, name, strlen(name), place, &trace->session->error)
-		    : HG_OK;
+	if (!name)
+		return HG_OK;
+	char *text = malloc(strlen(name) + 1);
+	if (!text)
+		return base_no_memory(&trace->session->error, strlen(name));
+	enum hg_status status = trace_names_add(
+		&trace->names, text, spell_symbol(name, text), place, &trace->session->error);
+	free(text);
+	return status;
 }
 
 enum hg_status query_spacetime_walk_all(struct hg_trace *trace, struct spacetime_walk *walk)

@@ -42,7 +42,8 @@ struct query_spacetime_points {
 		uint32_t annotation;
 		uint32_t place; /* a name of the trace's */
 		bool in_c;
-		uint64_t words; /* allocated up to the end */
+		uint32_t function; /* of C, that the place called; a name too, if it is known */
+		uint64_t words;    /* allocated up to the end */
 	} * points;
 	uint64_t count, capacity;
 	struct base_map by_annotation; /* an index of points */

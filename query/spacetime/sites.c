@@ -1,67 +1,54 @@
 /* Places of allocation, with what is alive at one snapshot and what was allocated. */
 #include "query/spacetime/spacetime.h"
 
-#include "query/spacetime/points.h"
+#include "query/spacetime/site_rows.h"
 
 #include "query/shared/result.h"
 
 #include "base/grow.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 struct site_table {
 	struct hg_trace *trace;
 	struct hg_error *error;
-	struct query_spacetime_points points;
-	struct base_map row_of; /* by place and whether C allocated */
-	struct hg_spacetime_site *rows;
+	struct query_site_rows keys;
+	struct hg_spacetime_site *rows; /* of each of these */
 	uint64_t count, capacity;
 };
 
-static enum hg_status find_site(
-	struct site_table *table, uint32_t place, bool in_c, struct hg_spacetime_site **site)
+static enum hg_status use_site(
+	struct site_table *table, uint64_t row, struct hg_spacetime_site **site)
 {
-	uint64_t row = table->count;
-	bool added;
-	BASE_TRY(base_map_add(
-		&table->row_of, (uint64_t)place << 1 | in_c, &row, &added, table->error));
-	if (added) {
+	while (table->count < table->keys.count) {
 		BASE_TRY(base_grow(&table->rows, table->count, &table->capacity,
 			sizeof(*table->rows), table->error));
-		table->rows[table->count++] = (struct hg_spacetime_site){
-			.location = place == QUERY_NO_PLACE
-					    ? ""
-					    : trace_name(&table->trace->names, place),
-			.in_c = in_c};
+		table->rows[table->count] = (struct hg_spacetime_site){
+			.location = query_site_location(&table->keys, table->count),
+			.in_c = table->keys.rows[table->count].in_c,
+			.c_function = query_site_function(&table->keys, table->count)};
+		table->count++;
 	}
 	*site = &table->rows[row];
 	return HG_OK;
 }
 
-/* Of a series that is not complete annotations are all that there is. */
 static enum hg_status site_of_annotation(
 	struct site_table *table, uint32_t annotation, struct hg_spacetime_site **site)
 {
-	char text[32];
-	uint64_t number;
-	uint32_t place;
-	if (base_map_get(&table->points.by_annotation, annotation, &number)) {
-		const struct query_spacetime_point *point = &table->points.points[number];
-		return find_site(table, point->place, point->in_c, site);
-	}
-	int length = snprintf(text, sizeof(text), "annotation %" PRIu32, annotation);
-	BASE_TRY(trace_names_add(&table->trace->names, text, (size_t)length, &place, table->error));
-	return find_site(table, place, false, site);
+	uint64_t row;
+	BASE_TRY(query_site_row_of(&table->keys, annotation, &row));
+	return use_site(table, row, site);
 }
 
 static enum hg_status add_points_to_sites(struct site_table *table)
 {
-	for (uint64_t i = 0; i < table->points.count; i++) {
-		const struct query_spacetime_point *point = &table->points.points[i];
+	for (uint64_t i = 0; i < table->keys.points.count; i++) {
+		const struct query_spacetime_point *point = &table->keys.points.points[i];
 		struct hg_spacetime_site *site;
-		BASE_TRY(find_site(table, point->place, point->in_c, &site));
+		uint64_t row;
+		BASE_TRY(query_site_row(&table->keys, point, &row));
+		BASE_TRY(use_site(table, row, &site));
 		site->ever_allocated += point->words;
 		site->points++;
 	}
@@ -118,6 +105,8 @@ static int compare_sites(const void *a, const void *b)
 	if (x->ever_allocated != y->ever_allocated)
 		return x->ever_allocated < y->ever_allocated ? 1 : -1;
 	int order = strcmp(x->location, y->location);
+	if (!order)
+		order = strcmp(x->c_function, y->c_function);
 	return order ? order : x->in_c - y->in_c;
 }
 
@@ -144,7 +133,7 @@ static enum hg_status fill_sites(struct site_table *table, const struct hg_space
 {
 	const struct spacetime_moment *moment;
 	BASE_TRY(query_spacetime_choose(table->trace, choice, &moment, &out->snapshot));
-	BASE_TRY(query_spacetime_points_init(&table->points, table->trace));
+	BASE_TRY(query_site_rows_init(&table->keys, table->trace));
 	BASE_TRY(add_points_to_sites(table));
 	if (moment)
 		BASE_TRY(read_snapshot_of_sites(table, moment, out));
@@ -161,8 +150,7 @@ enum hg_status hg_list_spacetime_sites(struct hg_trace *trace,
 		return base_fail(table.error, HG_ERROR_USAGE, HG_NO_OFFSET, "no snapshot chosen");
 	BASE_TRY(query_answer_of(table.error, sizeof(**out), out));
 	enum hg_status status = fill_sites(&table, choice, *out);
-	query_spacetime_points_release(&table.points);
-	base_map_release(&table.row_of);
+	query_site_rows_release(&table.keys);
 	free(table.rows);
 	if (status != HG_OK)
 		hg_spacetime_sites_release(out);

@@ -24,6 +24,10 @@ enum hg_status query_spacetime_choose(struct hg_trace *trace,
 	const struct hg_spacetime_choice *choice, const struct spacetime_moment **moment,
 	uint64_t *number);
 
+/* HG_ERROR_INPUT if the series has no calls; HG_ERROR_USAGE if they are to be counted and were not.
+ */
+enum hg_status query_spacetime_need_calls(struct hg_trace *trace, bool counted);
+
 /* What the walk over all tries left out. */
 enum hg_status query_spacetime_note_walk(struct hg_trace *trace, const struct spacetime_walk *walk);
 

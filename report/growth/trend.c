@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CURVE_COLUMNS = 32, LEAKS_TOLD = 5 };
+enum { LEAKS_TOLD = 5 };
 
 /* What is written, and room for what one row was in each snapshot. */
 struct trend {
@@ -24,26 +24,6 @@ struct trend {
 	size_t leak_count;
 	uint64_t elapsed_ns; /* from the first to the last; 0: not known */
 };
-
-/* The curve of what is retained in one line, each column the largest of its snapshots. */
-static void draw_curve(struct rep_text *text, const struct trend *t)
-{
-	static const char levels[] = " .:-=+*#";
-	size_t columns = t->moments < CURVE_COLUMNS ? t->moments : CURVE_COLUMNS, moment = 0;
-	uint64_t most = 1;
-	for (size_t i = 0; i < t->moments; i++)
-		if (t->points[i].weight > most)
-			most = t->points[i].weight;
-	for (size_t column = 0; column < columns; column++) {
-		uint64_t height = 0;
-		for (; moment < (column + 1) * t->moments / columns; moment++) {
-			uint64_t weight = t->points[moment].weight;
-			height = weight > height ? weight : height;
-		}
-		uint64_t points = rep_basis_points(height, most);
-		rep_text_add(text, &levels[height ? 1 + points * 6 / 10000 : 0], 1);
-	}
-}
 
 /* What a snapshot is, as other verbs say of theirs in a section (rep_snapshot_values()). */
 static void write_source(struct rep_emitter *emitter, const struct hg_info *info)
@@ -196,7 +176,7 @@ static void write_curve_row(
 {
 	struct rep_text curve = {0}, steps = {0};
 	uint64_t from = row->first.weight, to = row->last.weight;
-	draw_curve(&curve, t);
+	rep_curve(&curve, &t->points->weight, sizeof(*t->points), t->moments);
 	rep_text_printf(&steps, "%u of %zu", row->steps_up, t->moments - 1);
 	rep_growth_key_cells(emitter, t->request, row);
 	rep_cell_number(emitter, from);

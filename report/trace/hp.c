@@ -20,17 +20,19 @@
 /* hp2ps reads identifiers into 5,000 bytes. */
 enum { LONGEST_BAND = 4000, MICROSECONDS = 1000000 };
 
-static void put_band_name(FILE *stream, const struct hg_trace_band *band)
+void rep_trace_hp_name(FILE *stream, const char *name)
 {
-	const char *name = band->name;
-	if (!*name)
-		name = band->is_rest ? "(others)" : "(not_told_by_the_backtrace)";
 	for (size_t i = 0; name[i] && i < LONGEST_BAND; i++)
 		fputc((unsigned char)name[i] <= ' ' || name[i] == 127 ? '_' : name[i], stream);
 }
 
-/* In quotation marks, which hp2ps reads up to the next one. */
-static void put_hp_string(FILE *stream, const char *head, const char *string)
+static void put_band_name(FILE *stream, const struct hg_trace_band *band)
+{
+	const char *unnamed = band->is_rest ? "(others)" : "(not_told_by_the_backtrace)";
+	rep_trace_hp_name(stream, *band->name ? band->name : unnamed);
+}
+
+void rep_trace_hp_string(FILE *stream, const char *head, const char *string)
 {
 	fprintf(stream, "%s \"", head);
 	for (; *string; string++)
@@ -45,13 +47,13 @@ static void write_hp_head(const struct hg_trace_info *info, FILE *stream)
 	char date[64] = "";
 	if (gmtime_r(&start, &utc))
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S UTC", &utc);
-	put_hp_string(stream, "JOB", info->executable);
-	put_hp_string(stream, "DATE", date);
-	put_hp_string(stream, "SAMPLE_UNIT", "seconds");
-	put_hp_string(stream, "VALUE_UNIT", "bytes");
+	rep_trace_hp_string(stream, "JOB", info->executable);
+	rep_trace_hp_string(stream, "DATE", date);
+	rep_trace_hp_string(stream, "SAMPLE_UNIT", "seconds");
+	rep_trace_hp_string(stream, "VALUE_UNIT", "bytes");
 }
 
-static void put_hp_time(FILE *stream, const char *head, uint64_t us)
+void rep_trace_hp_time(FILE *stream, const char *head, uint64_t us)
 {
 	fprintf(stream, "%s %" PRIu64 ".%06" PRIu64 "\n", head, us / MICROSECONDS,
 		us % MICROSECONDS);
@@ -66,10 +68,10 @@ enum hg_status rep_trace_hp(
 	if (status != HG_OK)
 		return rep_trace_failed(context, status);
 	write_hp_head(info, stream);
-	put_hp_time(stream, "BEGIN_SAMPLE", 0);
-	put_hp_time(stream, "END_SAMPLE", 0);
+	rep_trace_hp_time(stream, "BEGIN_SAMPLE", 0);
+	rep_trace_hp_time(stream, "END_SAMPLE", 0);
 	for (size_t point = 0; point < bands->point_count && !ferror(stream); point++) {
-		put_hp_time(stream, "BEGIN_SAMPLE", bands->times_us[point]);
+		rep_trace_hp_time(stream, "BEGIN_SAMPLE", bands->times_us[point]);
 		for (size_t i = 0; i < bands->count; i++) {
 			if (!bands->rows[i]->alive[point])
 				continue;
@@ -78,7 +80,7 @@ enum hg_status rep_trace_hp(
 			fprintf(stream, " %" PRIu64 "\n",
 				rep_trace_bytes(info, bands->rows[i]->alive[point]));
 		}
-		put_hp_time(stream, "END_SAMPLE", bands->times_us[point]);
+		rep_trace_hp_time(stream, "END_SAMPLE", bands->times_us[point]);
 	}
 	rep_trace_note(context, &bands->losses);
 	hg_trace_bands_release(&bands);

@@ -15,6 +15,7 @@ static const struct rep_column site_columns[] = {
 	{"ever_allocated_bytes", "to the end", REP_BYTES, 0},
 	{"points", "points", REP_COUNT, 0},
 	{"share", "  share", REP_SHARE, REP_NOT_CSV},
+	{"c_function", NULL, REP_NAME, 0},
 };
 
 static void write_site(struct rep_emitter *emitter, const struct hg_spacetime_site *site,
@@ -22,7 +23,9 @@ static void write_site(struct rep_emitter *emitter, const struct hg_spacetime_si
 {
 	rep_text_clear(label);
 	rep_text_put(label, *site->location ? site->location : "(no place known)");
-	if (site->in_c)
+	if (*site->c_function)
+		rep_text_printf(label, " (in C: %s)", site->c_function);
+	else if (site->in_c)
 		rep_text_put(label, " (in C)");
 	rep_cell_labelled(emitter, site->location, rep_text_string(label));
 	rep_cell_bool(emitter, site->in_c);
@@ -33,6 +36,7 @@ static void write_site(struct rep_emitter *emitter, const struct hg_spacetime_si
 	rep_cell_number(emitter, SITE_WORD_BYTES * site->ever_allocated);
 	rep_cell_number(emitter, site->points);
 	rep_cell_share(emitter, site->words, sites->totals.words);
+	rep_cell_string(emitter, site->c_function);
 	rep_row_end(emitter);
 }
 

@@ -30,6 +30,15 @@ enum hg_status rep_trace_rows(
 enum hg_status rep_series_sites(struct rep_trace_context *context,
 	const struct hg_spacetime_choice *choice, uint64_t limit);
 
+/* How often which place of a series calls which function; limit 0 shows all. */
+enum hg_status rep_series_calls(struct rep_trace_context *context, uint64_t limit);
+
+/* How places of a series grow over its snapshots; a limit is of what grows and of what else
+ * changed.
+ */
+enum hg_status rep_series_trend(
+	struct rep_trace_context *context, enum hg_spacetime_count count, uint64_t limit);
+
 /* The tree of calls of a series, from the outermost one inwards, and from the inside out. */
 enum hg_status rep_series_tree(
 	struct rep_trace_context *context, const struct hg_spacetime_view *view, uint64_t limit);
@@ -65,6 +74,17 @@ enum hg_status rep_trace_lifetimes(
 /* NULL behind the last. */
 const char *rep_sizes_table(unsigned index);
 const char *rep_lifetimes_table(unsigned index);
+
+/*
+ * The same of a series, a sample for each snapshot and a mark for each event.  'most' places stand
+ * for themselves, those with most over all snapshots; 0: all.
+ */
+enum hg_status rep_series_hp(struct rep_trace_context *context, enum hg_spacetime_count count,
+	uint64_t most, FILE *stream);
+/* Pieces of such files: an identifier, a line with a string, and one with a time in seconds. */
+void rep_trace_hp_name(FILE *stream, const char *name);
+void rep_trace_hp_string(FILE *stream, const char *head, const char *string);
+void rep_trace_hp_time(FILE *stream, const char *head, uint64_t us);
 
 /* What memtrace's hotspots prints, in its words. */
 enum hg_status rep_trace_hotspots(struct rep_trace_context *context, FILE *stream);

@@ -2,6 +2,7 @@
 #include "snapshot/runtime/frames.h"
 
 #include "snapshot/runtime/reader.h"
+#include "snapshot/symbol_name.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -185,48 +186,24 @@ const char *snap_frame_name(struct snap_runtime *runtime, uint64_t return_addres
 
 /* Names of code */
 
-/*
- * Symbols are caml, the unit, "." (5.1 on) or "__", the function and a number.  A unit's parts
- * begin with capitals and the names of functions with small letters, except functors: the first
- * "__" that is not followed by a capital ends the unit.
- */
-static const char *end_of_unit(const char *name, size_t *separator)
+/* Of a unit itself there is nothing but its name behind "caml". */
+static bool is_of_unit(const char *symbol)
 {
-	const char *dot = strchr(name, '.');
-	*separator = 1;
-	if (dot)
-		return dot;
-	*separator = 2;
-	for (const char *at = strstr(name, "__"); at; at = strstr(at + 2, "__"))
-		if (at[2] < 'A' || at[2] > 'Z')
-			return at;
-	return NULL;
+	return strncmp(symbol, "caml", 4) == 0 && symbol[4] >= 'A' && symbol[4] <= 'Z';
 }
 
 bool snap_runtime_function(
 	struct snap_runtime *runtime, uint64_t address, char *buffer, size_t size)
 {
 	struct snap_symbol symbol;
+	struct snap_symbol_name name;
 	uint64_t offset;
-	size_t separator;
 	if (!snap_image_symbol_at(runtime->image, address, &symbol, &offset))
 		return false;
-	const char *name = symbol.name;
-	if (strncmp(name, "caml", 4) != 0 || name[4] < 'A' || name[4] > 'Z') {
-		snprintf(buffer, size, "%s", name);
-		return true;
-	}
-	name += 4;
-	const char *end = end_of_unit(name, &separator);
-	if (!end) {
-		snprintf(buffer, size, "%s", name);
-		return true;
-	}
-	const char *function = end + separator, *number = strrchr(function, '_');
-	size_t length = strlen(function);
-	if (number && number != function && number[1] &&
-		strspn(number + 1, "0123456789") == strlen(number + 1))
-		length = (size_t)(number - function);
-	snprintf(buffer, size, "%.*s.%.*s", (int)(end - name), name, (int)length, function);
+	if (snap_split_symbol(symbol.name, &name))
+		snprintf(buffer, size, "%.*s.%.*s", (int)name.unit_length, name.unit,
+			(int)name.function_length, name.function);
+	else
+		snprintf(buffer, size, "%s", symbol.name + (is_of_unit(symbol.name) ? 4 : 0));
 	return true;
 }

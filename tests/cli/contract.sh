@@ -46,6 +46,10 @@ header 'diff by root' "kind,name,$growth" diff --by root $cache0 $cache2
 header 'trend by root' "index,kind,name,$course" trend --by root $cache0 $cache2
 header diff "path,$growth" diff $cache0 $cache2
 header trend "index,path,$course" trend $cache0 $cache2
+header 'trace trend' index,location,in_c,live_bytes,blocks,allocated_bytes,grows,growth_share,time,event \
+	trace trend $fixtures/spacetime/p1-4.08.1.spacetime.zst
+header 'trace calls' calls,paths,kind,site,callee,callee_at \
+	trace calls $fixtures/spacetime/p1-4.08.1.spacetime.zst
 header holders \
 	root,path,blocks,retained_bytes,retained_offheap_bytes,made_of,made_of_bytes,made_at,defined_at \
 	holders $tiny

@@ -88,7 +88,7 @@ check_equal 'completion: top --for' "$(completes heapgraph top --for)" --format
 check_equal 'completion: -h' "$(completes heapgraph -hea)" '-heap -heaps'
 check_equal 'completion: help ob' "$(completes heapgraph help ob)" 'object objects'
 missing=''
-check_equal 'completion: trace t' "$(completes heapgraph trace t)" 'top tree'
+check_equal 'completion: trace t' "$(completes heapgraph trace t)" 'top trend tree'
 check_equal 'completion: trace tree --format f' "$(completes heapgraph trace tree --format f)" folded
 for verb in "${verbs[@]}"; do
 	case " $(completes heapgraph '') " in

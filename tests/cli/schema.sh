@@ -86,6 +86,8 @@ done
 for series in p1-4.04.2 p12-4.11.1; do
 	written trace_info_series trace info $fixtures/spacetime/$series.spacetime.zst
 	written trace_top trace top $fixtures/spacetime/$series.spacetime.zst
+	written trace_trend trace trend $fixtures/spacetime/$series.spacetime.zst
+	[ "$series" = p1-4.04.2 ] || written trace_calls trace calls $fixtures/spacetime/$series.spacetime.zst
 	written trace_tree_series trace tree $fixtures/spacetime/$series.spacetime.zst
 done
 head -c 100000 $cache0 >"$work/heap.dump.8975.0"

@@ -709,6 +709,38 @@ static bool write_nothing(void *data, const char *bytes, size_t length)
 	return length == 0;
 }
 
+/* The same of series. */
+static void series_that_are_missing(void **state)
+{
+	struct hg_trace_tree *tree;
+	(void)state;
+	const struct hg_spacetime_info *series;
+	assert_int_equal(hg_describe_spacetime(NULL, &series), HG_ERROR_USAGE);
+	assert_null(series);
+	assert_int_equal(hg_dump_spacetime(NULL, write_nothing, NULL), HG_ERROR_USAGE);
+	struct hg_spacetime_sites *sites;
+	const struct hg_spacetime_choice last = {.of = HG_SPACETIME_LAST};
+	assert_int_equal(hg_list_spacetime_sites(NULL, &last, &sites), HG_ERROR_USAGE);
+	assert_null(sites);
+	hg_spacetime_sites_release(NULL);
+	struct hg_spacetime_trend *trend;
+	assert_int_equal(hg_list_spacetime_trend(NULL, HG_SPACETIME_LIVE, &trend), HG_ERROR_USAGE);
+	assert_null(trend);
+	hg_spacetime_trend_release(NULL);
+	struct hg_spacetime_call_counts *counts;
+	assert_int_equal(hg_count_spacetime_calls(NULL, &counts), HG_ERROR_USAGE);
+	assert_null(counts);
+	hg_spacetime_call_counts_release(NULL);
+	const struct hg_spacetime_view view = {.size = sizeof(view)};
+	struct hg_trace_stacks *stacks_of_series;
+	assert_int_equal(
+		hg_list_spacetime_calls(NULL, &view, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_spacetime_callers(NULL, &view, NULL, &tree), HG_ERROR_USAGE);
+	assert_int_equal(hg_list_spacetime_stacks(NULL, &view, &stacks_of_series), HG_ERROR_USAGE);
+	assert_int_equal(hg_spacetime_set_program(NULL, "program"), HG_ERROR_USAGE);
+	assert_null(tree);
+}
+
 /* Traces that are missing, and questions that there are not. */
 static void traces_that_are_missing(void **state)
 {
@@ -728,23 +760,6 @@ static void traces_that_are_missing(void **state)
 	assert_usage(hg_trace_open(session, TRACE, NULL, NULL));
 	assert_int_equal(hg_describe_trace(NULL, &info), HG_ERROR_USAGE);
 	assert_int_equal(hg_dump_trace(NULL, write_nothing, NULL), HG_ERROR_USAGE);
-	const struct hg_spacetime_info *series;
-	assert_int_equal(hg_describe_spacetime(NULL, &series), HG_ERROR_USAGE);
-	assert_null(series);
-	assert_int_equal(hg_dump_spacetime(NULL, write_nothing, NULL), HG_ERROR_USAGE);
-	struct hg_spacetime_sites *sites;
-	const struct hg_spacetime_choice last = {.of = HG_SPACETIME_LAST};
-	assert_int_equal(hg_list_spacetime_sites(NULL, &last, &sites), HG_ERROR_USAGE);
-	assert_null(sites);
-	hg_spacetime_sites_release(NULL);
-	const struct hg_spacetime_view view = {.size = sizeof(view)};
-	struct hg_trace_stacks *stacks_of_series;
-	assert_int_equal(
-		hg_list_spacetime_calls(NULL, &view, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
-	assert_int_equal(hg_list_spacetime_callers(NULL, &view, NULL, &tree), HG_ERROR_USAGE);
-	assert_int_equal(hg_list_spacetime_stacks(NULL, &view, &stacks_of_series), HG_ERROR_USAGE);
-	assert_int_equal(hg_spacetime_set_program(NULL, "program"), HG_ERROR_USAGE);
-	assert_null(tree);
 	assert_int_equal(hg_list_trace(NULL, HG_TRACE_BY_LOCATION, &rows), HG_ERROR_USAGE);
 	assert_int_equal(hg_list_trace_calls(NULL, HG_TRACE_BY_NAME, &tree), HG_ERROR_USAGE);
 	struct hg_hotspots *hotspots;
@@ -966,6 +981,7 @@ int main(void)
 		cmocka_unit_test(the_new_session_tells),
 		cmocka_unit_test(roots_lead_to_blocks),
 		cmocka_unit_test(captures_without_options),
+		cmocka_unit_test(series_that_are_missing),
 		cmocka_unit_test(traces_that_are_missing),
 		cmocka_unit_test(distributions_that_are_missing),
 		cmocka_unit_test(distributions_may_be_asked_again),
