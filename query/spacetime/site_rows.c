@@ -35,7 +35,7 @@ enum hg_status query_site_row(
 		return HG_OK;
 	BASE_TRY(base_grow(&rows->rows, rows->count, &rows->capacity, sizeof(*rows->rows), error));
 	rows->rows[rows->count++] =
-		(struct query_site_row){point->place, point->in_c, point->function};
+		(struct query_site_key){point->place, point->in_c, point->function};
 	return HG_OK;
 }
 

@@ -11,7 +11,7 @@ struct query_site_rows {
 	struct hg_trace *trace;
 	struct query_spacetime_points points;
 	struct base_map row_of; /* by place and C function */
-	struct query_site_row {
+	struct query_site_key {
 		uint32_t place; /* a name of the trace's, or QUERY_NO_PLACE */
 		bool in_c;
 		uint32_t function; /* of C, if it is known */
