@@ -162,8 +162,8 @@ const char *query_call_name(const struct query_calls *calls, uint32_t node)
 	return node ? trace_name(names, calls->nodes[node].function) : "";
 }
 
-static enum hg_status add_label(
-	struct query_calls *calls, struct query_code *known, uint32_t label, struct hg_error *error)
+static enum hg_status add_label(struct query_calls *calls, struct query_code_labels *known,
+	uint32_t label, struct hg_error *error)
 {
 	if (calls->label_count == UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");
@@ -174,7 +174,7 @@ static enum hg_status add_label(
 	return HG_OK;
 }
 
-static enum hg_status add_place(struct query_calls *calls, struct query_code *known,
+static enum hg_status add_place(struct query_calls *calls, struct query_code_labels *known,
 	uint32_t number, uint32_t index, struct hg_error *error)
 {
 	uint32_t place;
@@ -195,7 +195,7 @@ static enum hg_status add_place(struct query_calls *calls, struct query_code *kn
 }
 
 /* What a frame says, outermost first. */
-static enum hg_status add_labels(struct query_calls *calls, struct query_code *known,
+static enum hg_status add_labels(struct query_calls *calls, struct query_code_labels *known,
 	uint32_t number, struct hg_error *error)
 {
 	const struct memtrace_code *code = &calls->locations->codes[number];
@@ -218,11 +218,11 @@ static enum hg_status add_labels(struct query_calls *calls, struct query_code *k
 static enum hg_status learn_code(struct query_calls *calls, uint32_t number, struct hg_error *error)
 {
 	const struct memtrace_code *code = &calls->locations->codes[number];
-	struct query_code *known = &calls->codes[number];
+	struct query_code_labels *known = &calls->codes[number];
 	bool is_same = known->version && known->location == code->first &&
 		       known->location_count == code->count;
 	if (!is_same) {
-		*known = (struct query_code){.location = code->first,
+		*known = (struct query_code_labels){.location = code->first,
 			.location_count = code->count,
 			.label = (uint32_t)calls->label_count};
 		BASE_TRY(add_labels(calls, known, number, error));
@@ -276,7 +276,7 @@ enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace
 	struct query_call_frame at = stack->frames[event->kept];
 	for (uint64_t i = event->kept; i < event->depth; i++) {
 		uint32_t number = event->stack[i];
-		const struct query_code *code = &calls->codes[number];
+		const struct query_code_labels *code = &calls->codes[number];
 		if (code->version != version)
 			BASE_TRY(learn_code(calls, number, error));
 		if (code->count == 1)

@@ -37,7 +37,7 @@ struct query_calls {
 	const struct query_filter *filter; /* what it hides is not in the tree; may be NULL */
 	struct base_secret secret;
 
-	struct query_code {
+	struct query_code_labels {
 		uint32_t version;      /* of the locations that it is of; 0: none */
 		uint32_t count, label; /* of 1: what it says; else the first in 'labels' */
 		uint32_t location, location_count;
