@@ -41,7 +41,7 @@ UNIT_TESTS  := $(basename $(notdir $(UNIT_SOURCES)))
 
 lib_objects  = $(LIB_SOURCES:%.c=$(BUILD)/%.o)
 cli_objects  = $(CLI_SOURCES:%.c=$(BUILD)/%.o)
-programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/target \
+programs     = $(BUILD)/heapgraph $(BUILD)/gendump $(BUILD)/oracle $(BUILD)/reach $(BUILD)/record $(BUILD)/target \
 	$(BUILD)/sweep $(BUILD)/faults.so \
 	$(BUILD)/watched $(BUILD)/kill_captures $(BUILD)/saboteur
 unit_tests   = $(UNIT_TESTS:%=$(BUILD)/tests/%)
@@ -154,6 +154,11 @@ $(BUILD)/oracle: $(BUILD)/tests/oracle/oracle.o
 $(BUILD)/reach: $(BUILD)/tests/ocaml/reach.o
 	$(say) LD $@
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
+
+# What a program has logged as a trace of memtrace.
+$(BUILD)/record: $(BUILD)/tests/ocaml/record.o $(parts_lib)
+	$(say) LD $@
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(lib_libs)
 
 # A process to be captured, whose symbols can be found; as it is without sanitizers.
 $(BUILD)/target: tests/targets/target.c Makefile

@@ -28,7 +28,7 @@ struct cli_files {
 struct cli_values {
 	/* the input */
 	struct cli_files profiles, directories;
-	const char *executable, *libraries;
+	const char *executable, *libraries, *memtrace;
 	uint64_t as;    /* index for hg_format_name() */
 	uint64_t roots; /* enum cli_roots */
 

@@ -29,6 +29,9 @@ const struct cli_option cli_input_options[] = {
 		"what tells types (an exe.prof that heapgraph-prof wrote) or locations (a .prof, "
 		".locations or process_info file); one of each may be given.  Looked for beside "
 		"the snapshot and in the current folder if not given"},
+	{"memtrace", 0, CLI_FILE, VALUE(memtrace), "FILE", NULL,
+		"trace of memtrace (.ctf) of the same run: it tells where the blocks of a core "
+		"were allocated that Gc.Memprof samples for memtrace"},
 	{"include", 'I', CLI_FILES, VALUE(directories), "DIR", NULL,
 		"folder with the .cmt files of the program of a historical dump; may be repeated"},
 	{"require-types", 0, CLI_FLAG, VALUE(require_types), NULL, NULL,
@@ -229,7 +232,7 @@ static enum hg_status open_session(struct cli_run *run)
 static enum hg_status check_output(struct cli_run *run, const char *option, const char *path)
 {
 	const struct cli_values *values = &run->values;
-	const char *const others[] = {values->executable, values->suppress};
+	const char *const others[] = {values->executable, values->suppress, values->memtrace};
 	bool is_read = false;
 	if (!path)
 		return HG_OK;
@@ -422,6 +425,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 		.partial = run->values.partial,
 		.all_roots_alike = run->values.roots == CLI_ROOTS_ALL,
 		.in_series = run->in_series,
+		.memtrace = run->values.memtrace,
 		.executable = run->values.executable,
 		.libraries = run->values.libraries};
 	if (run->values.as != CLI_UNSET)

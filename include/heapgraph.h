@@ -81,6 +81,7 @@ extern "C" {
 #include "heapgraph/trace_statistics.h"
 #include "heapgraph/spacetime.h"
 #include "heapgraph/trace_diff.h"
+#include "heapgraph/join.h"
 
 #ifdef __cplusplus
 }

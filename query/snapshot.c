@@ -2,6 +2,7 @@
  * Snapshots from hg_snapshot_open() to hg_snapshot_close(): what the file says of itself, the order
  * of the analysis, and the totals.
  */
+#include "query/join/join.h"
 #include "query/shared/memprof.h"
 #include "query/places/index.h"
 #include "query/shared/query.h"
@@ -170,6 +171,8 @@ enum hg_status hg_snapshot_open(
 	enum hg_status status = snap_open(&snapshot->snap, session, &in, &session->error);
 	if (status == HG_OK) {
 		status = keep_options(snapshot, &in);
+		if (status == HG_OK && in.memtrace)
+			status = query_join_open(snapshot, in.memtrace);
 		if (status != HG_OK)
 			snap_release(&snapshot->snap);
 	}
@@ -177,6 +180,7 @@ enum hg_status hg_snapshot_open(
 		fill_info(snapshot);
 		*out = snapshot;
 	} else {
+		query_join_release(snapshot->join);
 		leave_session(session);
 		free(snapshot);
 	}
@@ -226,6 +230,7 @@ void hg_snapshot_close(struct hg_snapshot *snapshot)
 	query_places_release(snapshot->places);
 	free(snapshot->memprof_own);
 	query_functions_release(&snapshot->functions);
+	query_join_release(snapshot->join);
 	retype_release(&snapshot->retype);
 	snap_walk_release(&snapshot->lookup);
 	graph_close(&snapshot->graph);
@@ -321,6 +326,8 @@ enum hg_status hg_snapshot_analyse(struct hg_snapshot *snapshot)
 	enum hg_status status = graph_open(&snapshot->graph, &snapshot->snap, error);
 	if (status == HG_OK)
 		status = snap_walk_init(&snapshot->lookup, &snapshot->snap, error);
+	if (status == HG_OK)
+		status = query_join_read(snapshot);
 	if (status == HG_OK)
 		status = type_blocks(snapshot);
 	if (status == HG_OK)

@@ -14,6 +14,17 @@ struct snap_extent {
 	const uint8_t *bytes;
 };
 
+/* A block that the program's own profiler has sampled. */
+struct snap_tracked {
+	struct snap_header_address address;
+	uint64_t wosize;  /* as sampled: of a custom block the words outside the heap */
+	uint64_t samples; /* its words that were sampled */
+	double rate;      /* with which each word was; 0 unknown */
+	bool has_id;
+	int64_t id;      /* the integer that the program keeps with it */
+	bool is_outside; /* what was sampled is not in the heap */
+};
+
 /* What lies at an address that leads to no block. */
 enum snap_region_kind {
 	SNAP_REGION_LOW,  /* too low for an address */
@@ -55,6 +66,8 @@ struct snap_process {
 		struct snap_location *out, uint64_t capacity);
 	/* The integer that the program's own profiler keeps with a block; false if none. */
 	bool (*sample_id)(const struct snap *snap, struct snap_rank rank, int64_t *id);
+	/* The blocks that it tracks, by address, once blocks have ranks; false past the last. */
+	bool (*tracked)(const struct snap *snap, uint64_t index, struct snap_tracked *out);
 	/* Memory around a block in which blocks lie as they did in the process; false if that one
 	 * does not.  A word of the process. */
 	bool (*extent)(const struct snap *snap, struct snap_header_address address,
@@ -97,21 +110,38 @@ static inline size_t snap_process_custom_name(
 	return snap->process ? snap->process->custom_name(snap, rank, buffer, size) : 0;
 }
 
+/* Of a block whose call stack somebody else tells; else 0. */
+static inline uint32_t snap_process_told_call(const struct snap *snap, struct snap_rank rank)
+{
+	return snap->told.call_count
+		       ? snap_sampled_call(snap, snap_ranks_header(&snap->ranks, rank))
+		       : 0;
+}
+
 static inline size_t snap_process_call_frame(
 	const struct snap *snap, struct snap_rank rank, uint64_t frame, char *buffer, size_t size)
 {
+	uint32_t call = snap_process_told_call(snap, rank);
+	if (call)
+		return snap_told_frame(&snap->told, call, frame, buffer, size);
 	return snap->process ? snap->process->call_frame(snap, rank, frame, buffer, size) : 0;
 }
 
 static inline uint64_t snap_process_call_locations(const struct snap *snap, struct snap_rank rank,
 	struct snap_location *out, uint64_t capacity)
 {
+	uint32_t call = snap_process_told_call(snap, rank);
+	if (call)
+		return snap_told_locations(&snap->told, call, out, capacity);
 	return snap->process ? snap->process->call_locations(snap, rank, out, capacity) : 0;
 }
 
 static inline size_t snap_process_call_stack(
 	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size)
 {
+	uint32_t call = snap_sampled_call(snap, address);
+	if (call)
+		return snap_told_stack(&snap->told, call, buffer, size);
 	return snap->process ? snap->process->call_stack(snap, address, buffer, size) : 0;
 }
 
@@ -125,6 +155,12 @@ static inline bool snap_process_sample_id(
 	const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
 	return snap->process && snap->process->sample_id(snap, rank, id);
+}
+
+static inline bool snap_process_tracked(
+	const struct snap *snap, uint64_t index, struct snap_tracked *out)
+{
+	return snap->process && snap->process->tracked(snap, index, out);
 }
 
 static inline bool snap_process_extent(

@@ -230,12 +230,26 @@ void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_
 	base_assert(*first <= *end && *end <= snap->link_count);
 }
 
-uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address)
+static const struct snap_sampled *find_sampled(
+	const struct snap *snap, struct snap_header_address address)
 {
 	uint64_t i = BASE_FIRST_FROM(snap->sampled, snap->sampled_count, address, address.a);
 	base_assert(i == 0 || snap->sampled[i - 1].address.a < address.a);
 	bool found = i < snap->sampled_count && snap->sampled[i].address.a == address.a;
-	return found ? snap->sampled[i].location : 0;
+	return found ? &snap->sampled[i] : NULL;
+}
+
+uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address)
+{
+	const struct snap_sampled *sampled = find_sampled(snap, address);
+	return sampled ? sampled->location : 0;
+}
+
+uint32_t snap_sampled_call(const struct snap *snap, struct snap_header_address address)
+{
+	const struct snap_sampled *sampled =
+		snap->told.call_count ? find_sampled(snap, address) : NULL;
+	return sampled ? sampled->call : 0;
 }
 
 /* What the format is told by: the first bytes of a file that is still compressed. */
@@ -364,6 +378,7 @@ void snap_release(struct snap *snap)
 	free(snap->ephemerons);
 	free(snap->ephemeron_keys);
 	free(snap->sampled);
+	snap_told_release(&snap->told);
 	free(snap->forwards);
 	free(snap->entries);
 	free(snap->roots);

@@ -18,6 +18,7 @@
 #include "snapshot/header.h"
 #include "snapshot/locations.h"
 #include "snapshot/ranks.h"
+#include "snapshot/told.h"
 #include "snapshot/units.h"
 
 /* A piece of the address space of the heap; the loaders keep the order of the file. */
@@ -94,6 +95,7 @@ struct snap_sampled {
 	struct snap_header_address address;
 	uint32_t location;
 	uint32_t words; /* of its words those that were sampled */
+	uint32_t call;  /* that allocated it, in snap.told; 0: the process knows, or nobody */
 	double rate;    /* with which each word was; 0 unknown */
 };
 
@@ -174,6 +176,7 @@ struct snap {
 	uint64_t mapped_bytes;        /* files that blocks map, which are not in offheap */
 	struct snap_sampled *sampled; /* by address */
 	uint64_t sampled_count, sampled_capacity;
+	struct snap_told told; /* call stacks of some of these */
 	/* What a profiler in the program tracks, also blocks that are none by now; HG_UNKNOWN. */
 	uint64_t tracked_count, tracked_stacks; /* with their call stack */
 	double sampling_rate;                   /* of all of these; 0 unknown */
@@ -343,6 +346,8 @@ void snap_links(const struct snap *snap, uint32_t node, uint64_t *first, uint64_
 
 /* Where a block was sampled; 0 if it was not. */
 uint32_t snap_sampled_location(const struct snap *snap, struct snap_header_address address);
+/* The call that allocated it, if that is told; else 0. */
+uint32_t snap_sampled_call(const struct snap *snap, struct snap_header_address address);
 
 /* Node of the block an even word leads to, or HG_NO_NODE. */
 uint32_t snap_resolve_node(const struct snap *snap, uint64_t value);

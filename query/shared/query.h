@@ -15,6 +15,7 @@
 #define QUERY_NO_CLASS UINT32_MAX
 
 struct query_places;
+struct query_join;
 
 /* The functions of closures, in the order of the first closure of each. */
 struct query_functions {
@@ -45,6 +46,7 @@ struct hg_snapshot {
 	struct retype_term memprof_type;
 	struct query_places *places; /* in the source; NULL until the first question */
 	struct query_functions functions;
+	struct query_join *join; /* a trace beside it; NULL without one */
 	struct hg_info info;
 	uint64_t root_counts[HG_ROOT_KINDS]; /* for it */
 	struct hg_totals totals;             /* once they were asked for */

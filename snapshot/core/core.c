@@ -186,6 +186,7 @@ static const struct snap_process core_process = {
 	.call_stack = elfcore_call_stack,
 	.is_call_stack = elfcore_is_call_stack,
 	.sample_id = elfcore_sample_id,
+	.tracked = elfcore_tracked,
 	.extent = core_extent,
 	.word_at = core_word,
 	.code_symbol = elfcore_code_symbol,

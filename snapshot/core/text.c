@@ -128,11 +128,12 @@ static bool find_call_frame(struct elfcore *core, const struct snap_sample *samp
 	return false;
 }
 
-static size_t put_frame(const struct snap_code_location *location, char *buffer, size_t size)
+static struct snap_location place_of(const struct snap_code_location *location)
 {
-	return counted(snprintf(buffer, size, "%s%s%s:%u:%u-%u", location->function,
-		location->function[0] ? " " : "", location->file, location->line, location->start,
-		location->end));
+	return (struct snap_location){.file = location->file,
+		.line = (int32_t)location->line,
+		.start = location->start,
+		.end = location->end};
 }
 
 size_t elfcore_call_frame(
@@ -143,7 +144,8 @@ size_t elfcore_call_frame(
 	struct snap_code_location location;
 	if (!sample || !find_call_frame(core, sample, frame, &location))
 		return 0;
-	return put_frame(&location, buffer, size);
+	struct snap_location at = place_of(&location);
+	return snap_put_frame(location.function, &at, buffer, size);
 }
 
 uint64_t elfcore_call_locations(const struct snap *snap, struct snap_rank rank,
@@ -160,25 +162,16 @@ uint64_t elfcore_call_locations(const struct snap *snap, struct snap_rank rank,
 			if (!locations[j].file[0] || locations[j].line > INT32_MAX)
 				continue;
 			if (found < capacity)
-				out[found] = (struct snap_location){.file = locations[j].file,
-					.line = (int32_t)locations[j].line,
-					.start = locations[j].start,
-					.end = locations[j].end};
+				out[found] = place_of(&locations[j]);
 			found++;
 		}
 	}
 	return found;
 }
 
-static size_t rest_of(size_t size, size_t length)
-{
-	return length < size ? size - length : 0;
-}
-
 size_t elfcore_call_stack(
 	const struct snap *snap, struct snap_header_address address, char *buffer, size_t size)
 {
-	static const char between[] = " < ";
 	struct elfcore *core = elfcore_of(snap);
 	const struct snap_sample *sample = find_sample(core, address);
 	struct snap_code_location locations[MOST_INLINED];
@@ -188,18 +181,12 @@ size_t elfcore_call_stack(
 	for (uint64_t i = 0; i < count && i < MOST_SLOTS; i++) {
 		size_t inlined = locations_of(core, slots[i], locations);
 		for (size_t j = 0; j < inlined; j++) {
-			size_t left = rest_of(size, length);
-			if (length)
-				length += counted(snprintf(
-					left ? buffer + length : NULL, left, "%s", between));
-			left = rest_of(size, length);
-			length += put_frame(&locations[j], left ? buffer + length : NULL, left);
+			struct snap_location at = place_of(&locations[j]);
+			snap_append_frame(locations[j].function, &at, buffer, size, &length);
 		}
 	}
-	if (count > MOST_SLOTS) {
-		size_t left = rest_of(size, length);
-		length += counted(snprintf(left ? buffer + length : NULL, left, "%s...", between));
-	}
+	if (count > MOST_SLOTS)
+		snap_append_rest(buffer, size, &length);
 	return length;
 }
 
@@ -215,11 +202,33 @@ bool elfcore_is_call_stack(const struct snap *snap, const struct snap_cell *cell
 	return snap_runtime_is_callstack(&core->runtime, slots, count, is_likely);
 }
 
+/* While a callback runs, and before the first one has, its result is not there. */
+static bool keeps_id(const struct snap_sample *sample, int64_t *id)
+{
+	if (!sample->is_settled || !(sample->user_data & 1) || sample->user_data >> 63)
+		return false;
+	*id = (int64_t)sample->user_data >> 1;
+	return true;
+}
+
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id)
 {
 	const struct snap_sample *sample = sample_of_block(elfcore_of(snap), rank);
-	if (!sample || sample->stash || !(sample->user_data & 1) || sample->user_data >> 63)
+	return sample && keeps_id(sample, id);
+}
+
+bool elfcore_tracked(const struct snap *snap, uint64_t index, struct snap_tracked *out)
+{
+	const struct elfcore *core = elfcore_of(snap);
+	if (index >= core->sampled_count)
 		return false;
-	*id = (int64_t)sample->user_data >> 1;
+	const struct elfcore_sampled *at = &core->sampled[index];
+	const struct snap_sample *sample = &core->runtime.samples[at->sample];
+	*out = (struct snap_tracked){.address = at->address,
+		.wosize = sample->wosize,
+		.samples = sample->samples,
+		.rate = sample->rate,
+		.is_outside = sample->source == SNAP_SAMPLE_CUSTOM};
+	out->has_id = keeps_id(sample, &out->id);
 	return true;
 }

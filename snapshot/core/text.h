@@ -22,5 +22,6 @@ uint64_t elfcore_code_locations(const struct snap *snap, struct snap_range code,
 bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out);
 bool elfcore_is_call_stack(const struct snap *snap, const struct snap_cell *cell, bool is_likely);
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);
+bool elfcore_tracked(const struct snap *snap, uint64_t index, struct snap_tracked *out);
 
 #endif

@@ -175,6 +175,7 @@ enum snap_ocaml_version {
 	FIELD(tracked, n_samples,                          8,   8,  NA,  NA,  NA,  16) \
 	FIELD(tracked, wosize,                            16,  16,  NA,  NA,  NA,  24) \
 	FIELD(tracked, user_data,                         24,  24,  NA,  NA,  NA,   8) \
+	FIELD(tracked, running,                           32,  32,  NA,  NA,  NA,  32) \
 	FIELD(tracked, flags,                             40,  40,  NA,  NA,  NA,  40) \
 	FIELD(entry_array, t,                              0,   0,  NA,  NA,  NA,   0) \
 	FIELD(entry_array, alloc_len,                     16,  16,  NA,  NA,  NA,  16) \

@@ -61,9 +61,12 @@ static enum hg_status add_tracked(
 		.user_data = data,
 		.rate = rate,
 		.source = (enum snap_sample_source)(flags >> l->memprof_source_shift & 3)};
+	bool has_run = !runtime->is_5 || flags & ALLOCATION_CALLBACK_RAN;
 	/* 5.3: until the callback has run, a call stack in C memory, disguised as an integer. */
-	if (runtime->is_5 && !(flags & ALLOCATION_CALLBACK_RAN) && data & 1 && data > 1)
+	if (!has_run && data & 1 && data > 1)
 		sample.stash = data - 1;
+	/* While a callback runs the user data is (). */
+	sample.is_settled = has_run && snap_word(runtime, entry + l->tracked_running) == 0;
 	BASE_TRY(base_grow(&runtime->samples, runtime->sample_count, &runtime->sample_capacity,
 		sizeof(*runtime->samples), error));
 	if (!(flags >> l->memprof_deallocated_bit & 1))

@@ -80,6 +80,7 @@ struct snap_sample {
 	uint64_t wosize;    /* as sampled: of a custom block its off-heap words */
 	uint64_t user_data; /* what the program's callback returned; an odd word is an integer */
 	uint64_t stash;     /* 5.3, before the callback ran: address of {count, slots[]}, else 0 */
+	bool is_settled;    /* the callback has returned that, and none runs now */
 	enum snap_sample_source source;
 	double rate; /* with which each word was sampled; 0 unknown */
 };
