@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "cli/extension.h"
+#include "cli/losses.h"
 #include "cli/terminal.h"
 
 #include <limits.h>
@@ -452,6 +453,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	for (; notes < info.note_count; notes++)
 		cli_print_note("", info.notes[notes]);
 	say_about_sources(run, &info);
+	cli_say_join(run);
 	return HG_OK;
 }
 

@@ -160,6 +160,9 @@ void rep_check(struct rep_context *context, const struct rep_growth_request *req
 /* "grows at every step", "retains 12.3 MB, more than 10 MB": what is wrong with a row. */
 void rep_check_reason(struct rep_text *text, const struct hg_check_row *row);
 
+/* "the place of allocation of 95 of 97 sampled blocks; 2 are not in the trace: ...". */
+void rep_put_join(struct rep_text *text, const struct hg_join *join);
+
 /* "the file ends in the middle of a block, at offset 4711". */
 void rep_partial_reason(struct rep_text *text, const struct hg_info *info);
 

@@ -84,17 +84,9 @@ enum hg_status cli_check_no_view(struct cli_run *run)
 
 void cli_say_what_was_lost(struct cli_run *run, const struct rep_trace_context *context)
 {
-	const struct hg_trace_losses *losses = &context->losses;
-	struct rep_text text = {0};
 	if (!context->lost)
 		return;
-	rep_text_printf(&text, "PARTIAL: %s", losses->first);
-	if (losses->first_offset != HG_NO_OFFSET)
-		rep_text_printf(
-			&text, ", at offset %llu", (unsigned long long)losses->first_offset);
-	rep_text_put(&text, "; the rest was read (trace info counts what was lost)");
-	cli_print_note(hg_trace_header(context->trace)->path, rep_text_string(&text));
-	rep_text_release(&text);
+	cli_say_losses(hg_trace_header(context->trace)->path, &context->losses);
 	run->partial = true;
 }
 

@@ -169,7 +169,8 @@ static enum hg_status judge_join(struct query_joining *j)
 	result->missing = counts[QUERY_JOIN_MISSING];
 	result->differing = counts[QUERY_JOIN_DIFFERS];
 	uint64_t found = result->placed + result->unplaced;
-	if (found && found >= result->differing)
+	/* Sizes agree by chance, too, in a program that makes few: nearly all must. */
+	if (found > 20 * result->differing)
 		return HG_OK;
 	base_fail(j->error, HG_ERROR_INPUT, HG_NO_OFFSET,
 		"the trace is not of this run: of %llu object ids in the snapshot %llu are in it, "

@@ -44,6 +44,9 @@ static enum hg_status ask_summary(struct rep_context *context, struct summary *s
 		status = hg_reconcile_memory(snapshot, &summary->memory);
 	if (status == HG_OK)
 		status = ask_holders(snapshot, summary);
+	summary->join = hg_snapshot_join(snapshot);
+	if (status == HG_OK && summary->join)
+		status = hg_list_join_sites(snapshot, &summary->sites);
 	return status == HG_OK ? HG_OK : rep_library_failed(context, status);
 }
 
@@ -55,6 +58,7 @@ static void release_summary(struct summary *summary)
 	hg_tree_release(&summary->dominators);
 	hg_suspects_release(&summary->suspects);
 	hg_holders_release(&summary->holders);
+	hg_join_sites_release(&summary->sites);
 	hg_retention_close(summary->tree);
 }
 
@@ -116,9 +120,11 @@ enum hg_status rep_summary(struct rep_context *context, const struct rep_summary
 			write_sections(emitter, &summary);
 			rep_summary_values(emitter, &summary);
 			rep_summary_process_values(emitter, &summary);
+			rep_summary_join_values(emitter, &summary);
 		} else if (emitter->writer->tells_all) {
 			rep_summary_values(emitter, &summary);
 			rep_summary_process_values(emitter, &summary);
+			rep_summary_join_values(emitter, &summary);
 		} else {
 			rep_summary_head(emitter, &summary);
 			rep_summary_table(emitter, &summary);
@@ -126,6 +132,7 @@ enum hg_status rep_summary(struct rep_context *context, const struct rep_summary
 		}
 		if (!emitter->writer->one_part) {
 			rep_summary_largest(context, &summary);
+			rep_summary_join(context, &summary);
 			if (emitter->writer->tells_all) {
 				rep_summary_dominators(context, &summary);
 				rep_summary_kinds(context, &summary);

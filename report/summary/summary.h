@@ -19,6 +19,8 @@ struct summary {
 	struct hg_retention *tree;
 	uint64_t tree_bytes; /* own ones of all its rows */
 	struct hg_holders *holders;
+	const struct hg_join *join;     /* NULL without a trace */
+	struct hg_join_sites *sites;    /* the same */
 	const struct hg_memory *memory; /* NULL if there is no process behind the file */
 };
 
@@ -39,6 +41,9 @@ void rep_summary_process_values(struct rep_emitter *emitter, const struct summar
 bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary, bool sums);
 
 void rep_summary_largest(struct rep_context *context, const struct summary *summary);
+/* What a trace tells (summary_join.c): the values, and the table of places, if there is one. */
+void rep_summary_join_values(struct rep_emitter *emitter, const struct summary *summary);
+void rep_summary_join(struct rep_context *context, const struct summary *summary);
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary);
 void rep_summary_kinds(struct rep_context *context, const struct summary *summary);
 void rep_summary_suspects(struct rep_context *context, const struct summary *summary);

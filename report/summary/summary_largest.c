@@ -68,7 +68,8 @@ void rep_summary_largest(struct rep_context *context, const struct summary *summ
 		write_largest_classes(context, summary, summary->types, "types");
 		locations &= !text;
 	}
-	if (!locations && text)
+	/* The places that a trace tells are a table of their own. */
+	if (text && (!locations || summary->join))
 		return;
 	rep_headline(
 		context->emitter, "Where the memory was allocated: locations that retain most");

@@ -43,9 +43,17 @@ static void describe_locations(struct rep_text *line, const struct hg_info *info
 }
 
 /* Of a core: blocks have a location if the program profiled itself. */
-static void describe_samples(
-	struct rep_text *line, const struct hg_info *info, const struct hg_totals *totals)
+static void describe_samples(struct rep_text *line, const struct summary *summary)
 {
+	const struct hg_info *info = &summary->info;
+	const struct hg_totals *totals = summary->totals;
+	if (summary->join) {
+		rep_text_printf(line, "%s tells ", summary->join->trace);
+		rep_put_join(line, summary->join);
+		rep_text_put(line, "; sampling ");
+		rep_sampling_rate(line, info);
+		return;
+	}
 	if (totals->located_blocks == 0) {
 		rep_text_put(line, "none: Gc.Memprof tracks no block with its call stack");
 		return;
@@ -101,7 +109,7 @@ void rep_summary_head(struct rep_emitter *emitter, const struct summary *summary
 	if (info->heap_bytes == HG_UNKNOWN)
 		describe_locations(&line, info);
 	else
-		describe_samples(&line, info, summary->totals);
+		describe_samples(&line, summary);
 	rep_prose(emitter, REP_PLAIN, "  locations  %s\n",
 		rep_escaped(&escaped, rep_text_string(&line)));
 	rep_text_clear(&line);
