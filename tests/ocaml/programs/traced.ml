@@ -110,6 +110,7 @@ let item i = { name = Printf.sprintf "item %d" i; size = i; next = None }
 let cache : (int, item) Hashtbl.t = Hashtbl.create 16
 let rows = ref [||]
 let grown = ref Leaf
+let untold = ref []
 
 (* It is true if nothing was told after it was made, for which there is time at an allocation. *)
 let rec say_facts () =
@@ -133,8 +134,9 @@ let () =
   let size = int_of_string Sys.argv.(1) and rate = float_of_string Sys.argv.(2) in
   Printf.fprintf log "process %d %g %d\n" (Unix.getpid ()) rate (int_of_float (1e6 *. start));
   ignore (Gc.Memprof.start ~sampling_rate:rate ~callstack_size:max_int tracker);
-  grown := tree 12;
+  grown := tree (if size < 1000 then 8 else 12);
   rows := Array.init (size / 10) row;
+  untold := Untold.cells size;
   for i = 1 to size do
     Hashtbl.replace cache i (item i)
   done;
