@@ -57,6 +57,7 @@ written trend trend --limit 5 "$work/base.json" $cache5
 written diff diff "$work/base.json" $cache5
 written check check "$work/base.json" $cache5
 written holders holders $cache5
+written summary summary --memtrace $fixtures/cores/traced-4.13.1.ctf $fixtures/cores/traced-4.13.1.core.zst
 written check check $cache0 $cache2 $cache5
 written check check --max-growth 1000% $cache0 $cache2
 written why why loc:cache.ml $cache0

@@ -24,6 +24,7 @@
 #define TINY FIXTURES "/v01/tiny/heap.dump.29370.0"
 #define CORE FIXTURES "/cores/tiny-4.13.1.core.zst"
 #define TYPES FIXTURES "/cores/tiny-4.13.1.prof.zst"
+#define TRACE FIXTURES "/memtrace/trees-1e-6.ctf"
 
 static const unsigned beyond[] = {1000, INT_MAX, UINT_MAX};
 enum { BEYOND = sizeof(beyond) / sizeof(*beyond) };
@@ -167,7 +168,8 @@ static void texts_that_are_missing(void **state)
 		{.size = sizeof(inputs[0]),
 			.path = TINY,
 			.directories = directories,
-			.directory_count = 2}};
+			.directory_count = 2},
+		{.size = sizeof(inputs[0]), .path = TINY, .memtrace = TRACE}};
 	for (unsigned i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
 		assert_usage(hg_snapshot_open(session, &inputs[i], &other));
 		assert_null(other);
@@ -492,6 +494,7 @@ static void handles_that_are_missing(void **state)
 	assert_null(hg_edges_next(NULL));
 	hg_edges_close(NULL);
 	assert_false(hg_sample_id(none, 0, &id));
+	assert_null(hg_snapshot_join(none));
 	hg_class_parts(none, 0, &type, &location);
 	hg_class_parts(none, 0, NULL, NULL);
 	assert_int_equal(type + location, 0);
@@ -572,6 +575,7 @@ static void places_that_are_missing(void **state)
 	REFUSED(struct hg_root_slots, hg_list_root_slots(asked, NULL, out),
 		hg_root_slots_release(out));
 	REFUSED(struct hg_places, hg_list_places(asked, 1, out), hg_places_release(out));
+	REFUSED(struct hg_join_sites, hg_list_join_sites(asked, out), hg_join_sites_release(out));
 	struct hg_diff *diff;
 	assert_usage(hg_compare_snapshots(before, snapshot, HG_BY_TAG, &diff));
 	assert_null(diff);
@@ -699,7 +703,6 @@ static void captures_without_options(void **state)
 	assert_int_equal(rmdir(folder), 0);
 }
 
-#define TRACE "tests/fixtures/memtrace/trees-1e-6.ctf"
 #define SERIES "tests/fixtures/spacetime/p1-4.08.1.spacetime.zst"
 
 static bool write_nothing(void *data, const char *bytes, size_t length)
