@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 #include "cli/extension.h"
-#include "cli/losses.h"
 #include "cli/terminal.h"
 
 #include <limits.h>
@@ -331,6 +330,40 @@ static void say_about_sources(struct cli_run *run, const struct hg_info *info)
 		print_source(info, "locations", info->profile, info->profile_note);
 }
 
+void cli_say_losses(const char *path, const struct hg_trace_losses *losses)
+{
+	struct rep_text text = {0};
+	rep_text_printf(&text, "PARTIAL: %s", losses->first);
+	if (losses->first_offset != HG_NO_OFFSET)
+		rep_text_printf(
+			&text, ", at offset %llu", (unsigned long long)losses->first_offset);
+	rep_text_put(&text, "; the rest was read (trace info counts what was lost)");
+	cli_print_note(path, rep_text_string(&text));
+	rep_text_release(&text);
+}
+
+/*
+ * Of the trace beside the snapshot: whether it is all there, which counts for the exit code, and
+ * whether it has all blocks, unless the report tells that.
+ */
+static void say_join(struct cli_run *run)
+{
+	const struct hg_join *join = hg_snapshot_join(run->context.snapshot);
+	struct rep_text text = {0};
+	if (!join)
+		return;
+	if (join->losses.first) {
+		cli_say_losses(join->trace, &join->losses);
+		run->partial = true;
+	}
+	if (run->verb->tells & CLI_TELLS_LOCATIONS || !cli_for_people(run) ||
+		join->placed == join->ids)
+		return;
+	rep_put_join(&text, join);
+	cli_print_note(join->trace, rep_text_string(&text));
+	rep_text_release(&text);
+}
+
 /* Both kinds of profiles have the same name: the bytes tell. */
 static enum hg_status sort_profiles(struct cli_run *run)
 {
@@ -453,7 +486,7 @@ enum hg_status cli_open(struct cli_run *run, const char *path, bool analyse)
 	for (; notes < info.note_count; notes++)
 		cli_print_note("", info.notes[notes]);
 	say_about_sources(run, &info);
-	cli_say_join(run);
+	say_join(run);
 	return HG_OK;
 }
 

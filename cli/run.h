@@ -123,6 +123,8 @@ enum hg_status cli_from_node(struct cli_run *run, hg_node *node);
 void cli_print_error(const struct hg_error *error);
 /* On stderr, of a snapshot that is partial, for what is no table and has no place to say it. */
 void cli_say_partial(const struct hg_info *info);
+/* The same of a profile over time of which something was lost. */
+void cli_say_losses(const char *path, const struct hg_trace_losses *losses);
 /* "heapgraph: FILE: message" about something that is no failure. */
 void cli_print_note(const char *file, const char *message);
 

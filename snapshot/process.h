@@ -123,7 +123,7 @@ static inline size_t snap_process_call_frame(
 {
 	uint32_t call = snap_process_told_call(snap, rank);
 	if (call)
-		return snap_told_frame(&snap->told, call, frame, buffer, size);
+		return snap_put_told_frame(&snap->told, call, frame, buffer, size);
 	return snap->process ? snap->process->call_frame(snap, rank, frame, buffer, size) : 0;
 }
 
@@ -141,7 +141,7 @@ static inline size_t snap_process_call_stack(
 {
 	uint32_t call = snap_sampled_call(snap, address);
 	if (call)
-		return snap_told_stack(&snap->told, call, buffer, size);
+		return snap_put_told_stack(&snap->told, call, buffer, size);
 	return snap->process ? snap->process->call_stack(snap, address, buffer, size) : 0;
 }
 

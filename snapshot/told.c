@@ -69,7 +69,7 @@ static const struct snap_told_frame *next_told_frame(struct told_walk *walk)
 	return NULL;
 }
 
-size_t snap_told_frame(
+size_t snap_put_told_frame(
 	const struct snap_told *told, uint32_t call, uint64_t frame, char *buffer, size_t size)
 {
 	struct told_walk walk = {.told = told, .call = call};
@@ -79,7 +79,7 @@ size_t snap_told_frame(
 	return at ? snap_put_frame(at->function, &at->at, buffer, size) : 0;
 }
 
-size_t snap_told_stack(const struct snap_told *told, uint32_t call, char *buffer, size_t size)
+size_t snap_put_told_stack(const struct snap_told *told, uint32_t call, char *buffer, size_t size)
 {
 	struct told_walk walk = {.told = told, .call = call};
 	const struct snap_told_frame *frame;

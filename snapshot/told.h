@@ -46,9 +46,9 @@ static inline void snap_told_release(struct snap_told *told)
  * line, as text, counted and cut as by snprintf(3), 0 if there is none; and how many have a line,
  * of which at most 'capacity' are stored.
  */
-size_t snap_told_frame(
+size_t snap_put_told_frame(
 	const struct snap_told *told, uint32_t call, uint64_t frame, char *buffer, size_t size);
-size_t snap_told_stack(const struct snap_told *told, uint32_t call, char *buffer, size_t size);
+size_t snap_put_told_stack(const struct snap_told *told, uint32_t call, char *buffer, size_t size);
 uint64_t snap_told_locations(
 	const struct snap_told *told, uint32_t call, struct snap_location *out, uint64_t capacity);
 

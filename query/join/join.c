@@ -4,7 +4,6 @@
 #include "query/trace/pass.h"
 
 #include "base/grow.h"
-#include "heapgraph/join.h"
 
 #include <string.h>
 

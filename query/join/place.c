@@ -52,6 +52,16 @@ static enum hg_status take_place(struct placing *p, uint32_t number)
 	return HG_OK;
 }
 
+static enum hg_status new_table(
+	const struct query_joining *joining, uint64_t count, size_t size, void *out)
+{
+	void *table = calloc(count ? count : 1, size);
+	if (!table)
+		return base_no_memory(joining->error, count * size);
+	memcpy(out, &table, sizeof(table));
+	return HG_OK;
+}
+
 /* The calls that are on the stack of a placed block, in the order of the tree. */
 static enum hg_status take_calls(struct placing *p)
 {
@@ -67,7 +77,7 @@ static enum hg_status take_calls(struct placing *p)
 	for (uint64_t node = 1; node < j->calls.count; node++)
 		if (p->numbers[node])
 			p->numbers[node] = count++;
-	BASE_TRY(query_alloc(j->snapshot, count, sizeof(*p->told.calls), (void **)&p->told.calls));
+	BASE_TRY(new_table(j, count, sizeof(*p->told.calls), &p->told.calls));
 	p->told.call_count = count;
 	for (uint64_t node = 1; node < j->calls.count; node++) {
 		const struct query_call *call = &j->calls.nodes[node];
@@ -151,7 +161,7 @@ static enum hg_status locate_joined(struct placing *p)
 	const struct query_joining *j = p->joining;
 	struct located_block *located;
 	uint64_t count = 0;
-	BASE_TRY(query_alloc(j->snapshot, j->count, sizeof(*located), (void **)&located));
+	BASE_TRY(new_table(j, j->count, sizeof(*located), &located));
 	for (uint64_t i = 0; i < j->count; i++) {
 		const struct query_joined *block = &j->blocks[i];
 		/* Another profile of the program may have its call stack. */
@@ -168,12 +178,9 @@ static enum hg_status locate_joined(struct placing *p)
 static enum hg_status take_over(struct placing *p)
 {
 	const struct query_joining *j = p->joining;
-	BASE_TRY(query_alloc(
-		j->snapshot, j->calls.count, sizeof(*p->numbers), (void **)&p->numbers));
-	BASE_TRY(query_alloc(
-		j->snapshot, p->locations->names.count, sizeof(*p->names), (void **)&p->names));
-	BASE_TRY(query_alloc(j->snapshot, p->locations->code_count, sizeof(*p->told.places),
-		(void **)&p->told.places));
+	BASE_TRY(new_table(j, j->calls.count, sizeof(*p->numbers), &p->numbers));
+	BASE_TRY(new_table(j, p->locations->names.count, sizeof(*p->names), &p->names));
+	BASE_TRY(new_table(j, p->locations->code_count, sizeof(*p->told.places), &p->told.places));
 	BASE_TRY(take_calls(p));
 	return locate_joined(p);
 }

@@ -5,6 +5,7 @@
 #include "report/report.h"
 
 #include "report/common.h"
+#include "report/summary/sites.h"
 #include "report/summary/summary.h"
 
 static enum hg_status ask_holders(struct hg_snapshot *snapshot, struct summary *summary)

@@ -41,9 +41,6 @@ void rep_summary_process_values(struct rep_emitter *emitter, const struct summar
 bool rep_summary_checks(struct rep_emitter *emitter, const struct summary *summary, bool sums);
 
 void rep_summary_largest(struct rep_context *context, const struct summary *summary);
-/* What a trace tells (summary_join.c): the values, and the table of places, if there is one. */
-void rep_summary_join_values(struct rep_emitter *emitter, const struct summary *summary);
-void rep_summary_join(struct rep_context *context, const struct summary *summary);
 void rep_summary_dominators(struct rep_context *context, const struct summary *summary);
 void rep_summary_kinds(struct rep_context *context, const struct summary *summary);
 void rep_summary_suspects(struct rep_context *context, const struct summary *summary);

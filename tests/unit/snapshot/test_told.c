@@ -54,14 +54,14 @@ static void frames_come_from_the_inside(void **state)
 	char text[64];
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
-		size_t length = snap_told_frame(&told, 3, i, text, sizeof(text));
+		size_t length = snap_put_told_frame(&told, 3, i, text, sizeof(text));
 		assert_string_equal(text, wanted[i]);
 		assert_int_equal(length, strlen(wanted[i]));
-		assert_int_equal(snap_told_frame(&told, 3, i, NULL, 0), length);
+		assert_int_equal(snap_put_told_frame(&told, 3, i, NULL, 0), length);
 	}
-	assert_int_equal(snap_told_frame(&told, 3, 3, text, sizeof(text)), 0);
-	assert_int_equal(snap_told_frame(&told, 0, 0, text, sizeof(text)), 0);
-	assert_int_equal(snap_told_frame(&told, 3, UINT64_MAX, text, sizeof(text)), 0);
+	assert_int_equal(snap_put_told_frame(&told, 3, 3, text, sizeof(text)), 0);
+	assert_int_equal(snap_put_told_frame(&told, 0, 0, text, sizeof(text)), 0);
+	assert_int_equal(snap_put_told_frame(&told, 3, UINT64_MAX, text, sizeof(text)), 0);
 }
 
 static void a_line_has_all(void **state)
@@ -69,13 +69,13 @@ static void a_line_has_all(void **state)
 	static const char wanted[] = ":7:1-2 < A.inner a.ml:3:4-9 < A.outer a.ml:30:0-5";
 	char text[128];
 	(void)state;
-	assert_int_equal(snap_told_stack(&told, 3, text, sizeof(text)), strlen(wanted));
+	assert_int_equal(snap_put_told_stack(&told, 3, text, sizeof(text)), strlen(wanted));
 	assert_string_equal(text, wanted);
-	assert_int_equal(snap_told_stack(&told, 3, NULL, 0), strlen(wanted));
+	assert_int_equal(snap_put_told_stack(&told, 3, NULL, 0), strlen(wanted));
 	/* Cut anywhere, it has the same length and begins alike. */
 	for (size_t size = 1; size < sizeof(wanted); size++) {
 		memset(text, '#', sizeof(text));
-		assert_int_equal(snap_told_stack(&told, 3, text, size), strlen(wanted));
+		assert_int_equal(snap_put_told_stack(&told, 3, text, size), strlen(wanted));
 		assert_int_equal(strlen(text), size - 1);
 		assert_memory_equal(text, wanted, size - 1);
 		assert_int_equal(text[size], '#');
@@ -86,11 +86,12 @@ static void deep_stacks_are_cut(void **state)
 {
 	char text[1 << 14];
 	(void)state;
-	size_t length = snap_told_stack(&told, DEEP - 1, text, sizeof(text));
+	size_t length = snap_put_told_stack(&told, DEEP - 1, text, sizeof(text));
 	assert_int_equal(length, strlen(text));
 	assert_string_equal(text + length - 6, " < ...");
 	assert_int_equal(length, SNAP_MOST_CALLS * strlen(":7:1-2 < ") - 3 + 6);
-	assert_int_equal(snap_told_frame(&told, DEEP - 1, SNAP_MOST_CALLS, text, sizeof(text)), 0);
+	assert_int_equal(
+		snap_put_told_frame(&told, DEEP - 1, SNAP_MOST_CALLS, text, sizeof(text)), 0);
 }
 
 static void lines_are_those_with_a_file(void **state)

@@ -2,7 +2,7 @@
  * Of the summary: the places of allocation that a trace beside the snapshot tells, with the types
  * of their blocks and what holds them.
  */
-#include "report/summary/summary.h"
+#include "report/summary/sites.h"
 
 #include "report/common.h"
 
