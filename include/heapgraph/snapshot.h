@@ -43,9 +43,8 @@ struct hg_input {
 	bool in_series;       /* it will be compared with others of the program: types that only
 				 the samples of Gc.Memprof tell are left out, as these are of other
 				 blocks in each */
-	const char
-		*memtrace; /* a trace of memtrace of the same run, which tells where the blocks
-			      were allocated whose object ids Gc.Memprof keeps (join.h); or NULL */
+	const char *memtrace; /* a trace of the same run, which tells where the blocks were made
+				 whose object ids Gc.Memprof keeps (join.h); or NULL */
 };
 
 /*
