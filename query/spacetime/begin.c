@@ -50,8 +50,8 @@ enum hg_status query_spacetime_note_walk(struct hg_trace *trace, const struct sp
 	trace->losses.damaged_nodes = walk->damaged;
 	if (!walk->misfits && !walk->damaged)
 		return HG_OK;
-	note_series_loss(trace, HG_NO_OFFSET, what);
-	return trace->strict ? base_corrupt(&trace->session->error, HG_NO_OFFSET, "%s", what)
+	note_series_loss(trace, walk->first_damage, what);
+	return trace->strict ? base_corrupt(&trace->session->error, walk->first_damage, "%s", what)
 			     : HG_OK;
 }
 

@@ -8,6 +8,7 @@
 enum { NEXT_IS_SNAPSHOT, NEXT_IS_TRIE, NEXT_IS_EVENT };
 
 static const uint32_t series_mark = 0xace00ace;
+static const char unreadable_value[] = "a value that cannot be read"; /* strictly: why */
 
 bool spacetime_begins(const uint8_t *bytes, size_t size)
 {
@@ -180,7 +181,7 @@ static void note_lost_parts(
 	else if (is_cut)
 		series->lost = "the file ends within this part";
 	else
-		series->lost = "a value that cannot be read";
+		series->lost = unreadable_value;
 }
 
 static enum hg_status read_parts(
@@ -202,7 +203,11 @@ static enum hg_status read_parts(
 	if (status == HG_OK && !base_cursor_left(&c))
 		return HG_OK;
 	note_lost_parts(series, status == HG_OK ? &c : &whole, &why);
-	return strict ? base_corrupt(error, series->lost_offset, "%s", series->lost) : HG_OK;
+	if (!strict)
+		return HG_OK;
+	if (series->lost == unreadable_value)
+		return base_corrupt(error, why.offset, "%s", why.message);
+	return base_corrupt(error, series->lost_offset, "%s", series->lost);
 }
 
 enum hg_status spacetime_open(struct spacetime_series *series, const uint8_t *bytes, size_t size,
@@ -236,11 +241,16 @@ static enum hg_status wrong_snapshot(const struct snap_marshal *m, struct hg_err
 	return base_corrupt(error, m->offset, "a snapshot that is not one of Spacetime");
 }
 
-static bool read_annotation(
-	const struct snap_marshal *m, struct snap_value value, uint32_t *annotation)
+/*
+ * Annotations are the numbers of allocation points, of which each takes bytes of the file: larger
+ * ones would only be large tables.
+ */
+static bool read_annotation(const struct spacetime_snapshot *snapshot, const struct snap_marshal *m,
+	struct snap_value value, uint32_t *annotation)
 {
 	int64_t number;
-	if (!snap_marshal_int(m, value, &number) || number < 0 || number > UINT32_MAX)
+	if (!snap_marshal_int(m, value, &number) || number < 0 ||
+		(uint64_t)number >= snapshot->annotation_end)
 		return false;
 	*annotation = (uint32_t)number;
 	return true;
@@ -257,7 +267,8 @@ static enum hg_status read_entries(const struct snap_marshal *m, struct snap_val
 	out->entries = memory;
 	for (uint32_t i = 0; i < fields; i += 3) {
 		struct spacetime_entry *entry = &out->entries[out->entry_count++];
-		if (!read_annotation(m, snap_marshal_field(m, entries, i), &entry->annotation) ||
+		if (!read_annotation(
+			    out, m, snap_marshal_field(m, entries, i), &entry->annotation) ||
 			!snap_marshal_int(
 				m, snap_marshal_field(m, entries, i + 1), &entry->blocks) ||
 			!snap_marshal_int(m, snap_marshal_field(m, entries, i + 2), &entry->words))
@@ -279,7 +290,7 @@ static enum hg_status read_totals(const struct snap_marshal *m, struct snap_valu
 	out->totals = memory;
 	for (; out->total_count < count; list = snap_marshal_field(m, list, 2)) {
 		struct spacetime_total *total = &out->totals[out->total_count++];
-		if (!read_annotation(m, snap_marshal_field(m, list, 0), &total->annotation) ||
+		if (!read_annotation(out, m, snap_marshal_field(m, list, 0), &total->annotation) ||
 			!snap_marshal_int(m, snap_marshal_field(m, list, 1), &total->words))
 			return wrong_snapshot(m, error);
 	}
@@ -309,7 +320,9 @@ enum hg_status spacetime_read_snapshot(const struct spacetime_series *series,
 {
 	struct base_pool pool = {0};
 	struct snap_marshal value;
-	*snapshot = (struct spacetime_snapshot){0};
+	const uint64_t bytes = (uint64_t)(series->file.end - series->file.start);
+	*snapshot = (struct spacetime_snapshot){
+		.annotation_end = bytes < UINT32_MAX ? bytes : UINT32_MAX};
 	enum hg_status status = spacetime_value_at(series, moment->offset, &pool, &value, error);
 	if (status == HG_OK)
 		status = read_snapshot_value(&value, snapshot, error);

@@ -63,6 +63,7 @@ enum { SPACETIME_GC_NUMBERS = 9 };
 
 struct spacetime_snapshot {
 	struct base_pool pool;
+	uint64_t annotation_end; /* above all annotations that can be */
 	double time;
 	int64_t gc[SPACETIME_GC_NUMBERS];
 	int64_t scanned, annotated; /* words of blocks, headers included */

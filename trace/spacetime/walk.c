@@ -342,9 +342,12 @@ enum hg_status spacetime_walk_trie(struct spacetime_walk *walk,
 	struct base_cursor c = series->file;
 	if (!base_cursor_seek(&c, offset))
 		return base_corrupt(walk->error, offset, "the file was cut meanwhile");
+	const bool is_first = walk->damaged + walk->misfits == 0;
 	enum hg_status status = snap_sparse_read(&c, &w.trie, walk->error);
 	if (status == HG_OK)
 		status = walk_trie_value(&w, any);
+	if (is_first)
+		walk->first_damage = offset;
 	free(w.visited);
 	free(w.todo);
 	free(w.places);

@@ -53,6 +53,7 @@ struct spacetime_walk {
 	uint64_t nodes, repaired; /* repaired: their shapes had parts missing */
 	uint64_t misfits;         /* nodes whose fields are not known: left out */
 	uint64_t damaged;         /* pointers that lead nowhere, or to where they must not */
+	uint64_t first_damage;    /* offset of the trie with the first of these and of misfits */
 	uint64_t fit_work;
 };
 
