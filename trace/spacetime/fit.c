@@ -99,14 +99,14 @@ static struct fit_choice *choice_at(const struct fit *fit, uint32_t part, uint32
 	return &fit->choices[(uint64_t)part * (fit->hole + 1) + gap];
 }
 
-/* Behind the last part all fields are dead. */
-static struct fit_choice end_of_parts(const struct fit *fit, uint32_t at)
+/* Behind the last part all fields are dead: by the width of the gaps before, the widest first. */
+static void end_parts(const struct fit *fit)
 {
-	struct fit_choice end = {at < fit->size, 0};
-	for (; at < fit->size; at++)
-		if (!is_dead(fit, at))
-			end.gaps = IMPOSSIBLE;
-	return end;
+	bool dead = true;
+	for (uint32_t gap = fit->hole + 1; gap-- > 0;) {
+		dead = dead && (gap == fit->hole || is_dead(fit, fit->starts[fit->count] + gap));
+		choice_at(fit, fit->count, gap)->gaps = dead ? gap < fit->hole : IMPOSSIBLE;
+	}
 }
 
 static struct fit_choice best_gap(const struct fit *fit, uint32_t i, uint32_t gap)
@@ -129,11 +129,10 @@ static struct fit_choice best_gap(const struct fit *fit, uint32_t i, uint32_t ga
 
 static bool choose_gaps(const struct fit *fit, uint32_t *places)
 {
-	for (uint32_t i = fit->count + 1; i-- > 0;)
+	end_parts(fit);
+	for (uint32_t i = fit->count; i-- > 0;)
 		for (uint32_t gap = 0; gap <= fit->hole; gap++)
-			*choice_at(fit, i, gap) = i == fit->count
-							  ? end_of_parts(fit, fit->starts[i] + gap)
-							  : best_gap(fit, i, gap);
+			*choice_at(fit, i, gap) = best_gap(fit, i, gap);
 	if (*fit->work > MOST_WORK || choice_at(fit, 0, 0)->gaps == IMPOSSIBLE)
 		return false;
 	for (uint32_t i = 0, gap = 0; i < fit->count; i++) {
