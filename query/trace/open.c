@@ -75,6 +75,9 @@ enum hg_status query_trace_end(
 		trace->losses.first = "an object that was never allocated, or collected before";
 		trace->losses.first_offset = HG_NO_OFFSET;
 	}
+	if (unknown_objects && trace->strict)
+		return query_trace_failed(
+			trace, base_corrupt(error, HG_NO_OFFSET, "%s", trace->losses.first));
 	*losses = trace->losses;
 	return HG_OK;
 }

@@ -48,9 +48,6 @@ enum { MOST_FRAMES = 256 };
 static enum hg_status make_room_for_frames(
 	struct memtrace_domain *domain, uint64_t depth, struct hg_error *error)
 {
-	if (depth > DEEPEST_BACKTRACE)
-		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"a backtrace of more than %d frames", DEEPEST_BACKTRACE);
 	return base_grow_by(&domain->stack, depth, MOST_FRAMES, &domain->capacity,
 		sizeof(*domain->stack), error);
 }
@@ -67,6 +64,10 @@ enum hg_status memtrace_read_backtrace(struct memtrace_domain *domain,
 	uint32_t previous = 0;
 	*truncated = common > kept;
 	*good = false;
+	/* One more event adds 2^24 at most. */
+	if (depth > DEEPEST_BACKTRACE)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"a backtrace of more than %d frames", DEEPEST_BACKTRACE);
 	for (unsigned i = 0; i < words; i++) {
 		uint16_t word;
 		uint8_t predicted = 0;

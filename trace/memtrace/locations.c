@@ -10,13 +10,16 @@
 enum { RECORD_BYTES = 6, START_BIT = 20, END_BIT = 28, FILE_BIT = 38, FUNCTION_BIT = 43 };
 enum { CODE_NEW = 31, MOST_RECORDS = 255 };
 
+/* Of a whole file: a second. */
+enum { MOST_SEARCH = 1 << 26 };
+
 /* Where columns spill: the two low bits of the code of a file. */
 enum { SPILLED = 3 };
 
 enum hg_status memtrace_locations_init(struct memtrace_locations *locations, struct hg_error *error)
 {
 	uint32_t none;
-	*locations = (struct memtrace_locations){.version = 1};
+	*locations = (struct memtrace_locations){.version = 1, .search_left = MOST_SEARCH};
 	BASE_TRY(trace_names_add(&locations->names, "", 0, &none, error));
 	BASE_TRY(trace_names_add(&locations->names, "??", 2, &locations->unknown, error));
 	return memtrace_code_number(locations, 0, &none, error);
@@ -28,6 +31,7 @@ enum hg_status memtrace_locations_restart(
 	uint32_t none;
 	base_map_release(&locations->numbers);
 	locations->code_count = locations->location_count = 0;
+	locations->search_left = MOST_SEARCH;
 	return memtrace_code_number(locations, 0, &none, error);
 }
 
@@ -129,12 +133,12 @@ static bool may_have_spilled(const struct location_record *record)
 /*
  * Looks for a way to read 'count' records so that the event ends where it may: as they stand first,
  * then with the last of them that may have been spilled into read so, and so on.  The ways are
- * bounded: what follows a wrong one seldom fits.
+ * bounded: what follows a wrong one seldom fits.  '*search_left' bounds them in the whole file.
  */
 static bool find_records(struct base_cursor *cursor, uint32_t next, unsigned count,
-	struct location_record *records, bool *recovered)
+	struct location_record *records, bool *recovered, uint64_t *search_left)
 {
-	enum { MOST_TRIES = 4096 };
+	enum { MOST_TRIES = 4096, SEARCHED_AT_ONCE = 256 };
 	const uint8_t *starts[MOST_RECORDS + 1];
 	unsigned at = 0;
 	bool spilled = false;
@@ -156,8 +160,11 @@ static bool find_records(struct base_cursor *cursor, uint32_t next, unsigned cou
 			at++;
 		while (at > 0 && !may_have_spilled(&records[at - 1]))
 			at--;
-		if (at == 0)
+		/* Other ways: a string may go on to the end of the packet. */
+		const uint64_t cost = 1 + base_cursor_left(cursor) / SEARCHED_AT_ONCE;
+		if (at == 0 || *search_left < cost)
 			return false;
+		*search_left -= cost;
 		at--;
 		cursor->next = starts[at];
 		spilled = true;
@@ -240,7 +247,7 @@ enum hg_status memtrace_read_location(struct memtrace_locations *locations,
 	uint32_t number;
 	uint8_t count;
 	*good = base_cursor_u64le(cursor, &code) && base_cursor_u8(cursor, &count) &&
-		find_records(cursor, next, count, records, recovered);
+		find_records(cursor, next, count, records, recovered, &locations->search_left);
 	if (!*good)
 		return HG_OK;
 	if (*recovered)

@@ -33,6 +33,7 @@ struct memtrace_locations {
 	struct base_map numbers; /* of codes */
 	uint32_t unknown;        /* the name "??" */
 	uint32_t version;        /* from 1; another one when a code that was known gets locations */
+	uint64_t search_left;    /* how much may be looked for what columns spoilt */
 };
 
 enum { MEMTRACE_RECENT = 31 };

@@ -3,6 +3,9 @@
 
 enum { FIRST_WITH_DOMAIN = 3, BITS = 8 };
 
+/* MEMTRACE_MAGIC as it stands in the file. */
+static const uint8_t magic_bytes[] = {0xc1, 0x1f, 0xfc, 0xc1};
+
 static bool read_packet_header(struct base_cursor *c, struct memtrace_packet *packet)
 {
 	uint32_t magic, bits, flush_duration;
@@ -27,15 +30,16 @@ enum memtrace_found memtrace_packet_at(
 	struct base_cursor file, uint64_t offset, struct memtrace_packet *packet)
 {
 	struct base_cursor c = file;
-	uint32_t magic;
+	const uint8_t *first;
 	*packet = (struct memtrace_packet){.offset = offset};
 	if (!base_cursor_seek(&c, offset))
 		return MEMTRACE_END;
 	uint64_t left = base_cursor_left(&c);
 	if (!left)
 		return MEMTRACE_END;
+	const size_t known = left < sizeof(magic_bytes) ? (size_t)left : sizeof(magic_bytes);
 	struct base_cursor start = c;
-	if (left >= 4 && base_cursor_u32le(&start, &magic) && magic != MEMTRACE_MAGIC)
+	if (!base_cursor_bytes(&start, known, &first) || memcmp(first, magic_bytes, known) != 0)
 		return MEMTRACE_NO_PACKET;
 	if (!read_packet_header(&c, packet))
 		return left < MEMTRACE_HEADER_V1 + 2 ? MEMTRACE_CUT : MEMTRACE_NO_PACKET;
@@ -51,10 +55,10 @@ enum memtrace_found memtrace_packet_at(
 bool memtrace_packet_behind(struct base_cursor file, uint64_t offset, unsigned version,
 	uint64_t pid, struct memtrace_packet *packet)
 {
-	const uint8_t magic[4] = {0xc1, 0x1f, 0xfc, 0xc1};
 	struct base_cursor c = file;
 	while (base_cursor_seek(&c, offset)) {
-		const uint8_t *found = memmem(c.next, base_cursor_left(&c), magic, sizeof(magic));
+		const uint8_t *found =
+			memmem(c.next, base_cursor_left(&c), magic_bytes, sizeof(magic_bytes));
 		if (!found)
 			return false;
 		offset = (uint64_t)(found - file.start);

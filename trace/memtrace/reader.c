@@ -4,6 +4,7 @@
 #include "trace/memtrace/packets.h"
 
 #include "base/assert.h"
+#include "base/bits.h"
 #include "base/grow.h"
 
 #include <string.h>
@@ -36,6 +37,8 @@ struct memtrace {
 	uint64_t domain_count, domain_capacity;
 
 	uint64_t packet_count, objects;
+	uint64_t *
+		given; /* bits: ids that packets had; from version 3 on, where ids come in chunks */
 
 	/* what is being read */
 	uint64_t offset; /* of the next packet */
@@ -139,7 +142,10 @@ static enum hg_status read_first_packet(struct memtrace *trace, struct hg_error 
 		return base_corrupt(error, 0,
 			"memtrace trace that ends within its first packet: nothing of it can be "
 			"read");
-	if (found != MEMTRACE_PACKET && found != MEMTRACE_CUT)
+	if (found == MEMTRACE_NO_PACKET && version && version <= MEMTRACE_LATEST)
+		return base_corrupt(
+			error, 4, "memtrace trace whose first packet has a size that cannot be");
+	if (found == MEMTRACE_NO_PACKET && !version)
 		return base_corrupt(
 			error, 0, "neither a trace of memtrace nor a series of Spacetime");
 	if (version == 0)
@@ -190,6 +196,11 @@ enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t
 		return status;
 	}
 	count_packets(trace);
+	trace->given = calloc(base_bit_words(trace->objects) + 1, sizeof(*trace->given));
+	if (!trace->given) {
+		memtrace_close(trace);
+		return base_no_memory(error, trace->objects / 8);
+	}
 	*out = trace;
 	return HG_OK;
 }
@@ -210,6 +221,7 @@ void memtrace_close(struct memtrace *trace)
 		close_domains(trace);
 	free(trace->domains);
 	free(trace->domain_indices);
+	free(trace->given);
 	memtrace_locations_release(&trace->locations);
 	base_pool_release(&trace->pool);
 	free(trace);
@@ -223,11 +235,31 @@ enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error)
 	trace->status = HG_OK;
 	trace->expected_object = trace->next_object = 0;
 	trace->domain = NULL;
+	memset(trace->given, 0, base_bit_words(trace->objects) * sizeof(*trace->given));
 	if (memtrace_packet_at(trace->file, 0, &first) != MEMTRACE_PACKET)
 		return base_corrupt(error, 0, "the file was cut meanwhile");
 	trace->offset = first.size;
 	trace->cursor.next = trace->cursor.end;
 	return memtrace_locations_restart(&trace->locations, error);
+}
+
+/* Takes the ids from 'from' to before 'to'; false if some were taken before. */
+static bool give_ids(uint64_t *given, uint64_t from, uint64_t to)
+{
+	enum { BITS = 64 };
+	for (unsigned pass = 0; pass < 2; pass++) {
+		for (uint64_t at = from, next; at < to; at = next) {
+			uint64_t in_word = BITS - at % BITS, left = to - at;
+			uint64_t mask = UINT64_MAX << at % BITS;
+			if (left < in_word)
+				mask &= (UINT64_C(1) << (at % BITS + left)) - 1;
+			next = at + (left < in_word ? left : in_word);
+			if (pass == 0 && given[at / BITS] & mask)
+				return false;
+			given[at / BITS] |= pass == 0 ? 0 : mask;
+		}
+	}
+	return true;
 }
 
 /* What the ids of a packet's allocations say; false if they cannot be. */
@@ -240,7 +272,7 @@ static bool check_objects(struct memtrace *trace)
 		count > packet->size / LEAST_ALLOCATION)
 		return false;
 	if (trace->info.version >= 3)
-		return true;
+		return give_ids(trace->given, packet->first_object, packet->end_object);
 	if (packet->first_object < trace->expected_object)
 		return false;
 	if (packet->first_object > trace->expected_object)
