@@ -358,6 +358,18 @@ def spacetimes():
             yield "counts%d-hole%d-cut" % (counts, hole), b"\0" + s.data[:-60]
 
 
+def questions():
+    """Each question about a trace and a series, with clauses and without."""
+    trees = fixture("memtrace", "trees-1e-6.ctf")
+    series = dict(spacetimes())["counts1-hole1"][1:]
+    for question in range(11):
+        for name, choice in ("all", b"\0\1\x19"), ("clauses", bytes([1 << question % 8, 0x8a, 0x5d])):
+            yield "trace-%d-%s" % (question, name), bytes([question << 1]) + choice + trees
+    for question in range(6):
+        for count in range(5):
+            yield "series-%d-%d" % (question, count), bytes([question << 1, count * 9, 0, count * 41 & 255]) + series
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "corpus")
     for name, flags, memory, data in snapshots():
@@ -378,6 +390,8 @@ def main():
         write(os.path.join(folder, "memtrace"), name, data)
     for name, data in spacetimes():
         write(os.path.join(folder, "spacetime"), name, data)
+    for name, data in questions():
+        write(os.path.join(folder, "trace"), name, data)
 
 
 if __name__ == "__main__":
