@@ -368,7 +368,9 @@ struct hot_result {
 /* Functions above the limit that some pair has, as the original's table is walked. */
 static enum hg_status list_hot_functions(struct hotspots *h, struct hot_result *r)
 {
-	qsort(h->pairs.pairs, h->pairs.count, sizeof(*h->pairs.pairs), compare_pairs_in_table);
+	if (h->pairs.count)
+		qsort(h->pairs.pairs, h->pairs.count, sizeof(*h->pairs.pairs),
+			compare_pairs_in_table);
 	for (uint64_t i = 0; i < h->function_count; i++)
 		h->functions[i].seen = 0;
 	r->rows = calloc(h->function_count + 1, sizeof(*r->rows));
