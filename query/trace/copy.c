@@ -135,10 +135,15 @@ static enum hg_status copy_event(struct trace_copy *copy, const struct memtrace_
 	uint64_t *object = &copy->objects[event->object];
 	if (!copy->options->anonymous)
 		time += copy->trace->header.start_us;
-	if (event->kind != MEMTRACE_ALLOCATION)
-		return *object ? memtrace_write_end(copy->writer, event->domain, event->kind, time,
-					 *object - 1, copy->error)
-			       : HG_OK;
+	if (event->kind != MEMTRACE_ALLOCATION) {
+		const uint64_t id = *object;
+		/* Of what is collected twice the copy tells once. */
+		if (event->kind == MEMTRACE_COLLECTION)
+			*object = 0;
+		return id ? memtrace_write_end(copy->writer, event->domain, event->kind, time,
+				    id - 1, copy->error)
+			  : HG_OK;
+	}
 	struct memtrace_allocation allocation = {.time = time,
 		.source = event->source,
 		.length = event->length,
