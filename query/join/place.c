@@ -159,7 +159,7 @@ static enum hg_status number_joined(
 static enum hg_status locate_joined(struct placing *p)
 {
 	const struct query_joining *j = p->joining;
-	struct located_block *located;
+	struct located_block *located = NULL;
 	uint64_t count = 0;
 	BASE_TRY(new_table(j, j->count, sizeof(*located), &located));
 	for (uint64_t i = 0; i < j->count; i++) {
