@@ -76,6 +76,16 @@ const struct cli_option cli_format_options[] = {
 	{0},
 };
 
+const char *const cli_chart_extensions[] = {"svg", "png", "pdf", NULL};
+
+const struct cli_option cli_chart_options[] = {
+	{"output", 'o', CLI_FILE, VALUE(output), "FILE", NULL,
+		"write to this file, which appears whole or not at all, instead of stdout; a name "
+		"that ends in a format, like .csv, chooses it unless --format does, and one in "
+		".svg, .png or .pdf is a chart, drawn by Graphviz"},
+	{0},
+};
+
 const struct cli_option cli_output_options[] = {
 	{"output", 'o', CLI_FILE, VALUE(output), "FILE", NULL,
 		"write to this file, which appears whole or not at all, instead of stdout; a name "

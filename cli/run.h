@@ -73,6 +73,9 @@ extern const struct cli_option cli_input_options[];  /* --prof, --as, --partial 
 extern const struct cli_option cli_work_options[];   /* --threads, --max-memory, --progress */
 extern const struct cli_option cli_format_options[]; /* --format */
 extern const struct cli_option cli_output_options[]; /* -o */
+/* The same where a chart can be drawn, and the extensions that it then has. */
+extern const struct cli_option cli_chart_options[];
+extern const char *const cli_chart_extensions[];
 extern const struct cli_option cli_limit_options[];  /* --limit */
 extern const struct cli_option cli_weight_options[]; /* --weight */
 extern const struct cli_option cli_help_options[];   /* --help; of every verb */

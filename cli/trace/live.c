@@ -20,18 +20,11 @@ static const struct cli_option own[] = {
 	{"points", 0, CLI_NUMBER, offsetof(struct cli_values, points), "N", NULL,
 		"so many rows, at equal steps of time: default 20 for text, 450 for csv, json "
 		"and charts"},
-	{"output", 'o', CLI_FILE, offsetof(struct cli_values, output), "FILE", NULL,
-		"write to this file, which appears whole or not at all, instead of stdout; a name "
-		"that ends in a format, like .csv, chooses it unless --format does, and one in "
-		".svg, .png or .pdf is a chart, drawn by Graphviz"},
 	{0},
 };
 
 static const struct cli_option *const tables[] = {own, cli_trace_filter_options, cli_trace_options,
-	cli_format_options, cli_work_options, cli_help_options, NULL};
-
-/* What a chart is drawn as. */
-static const char *const chart_extensions[] = {"svg", "png", "pdf", NULL};
+	cli_format_options, cli_chart_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_live = {
 	.name = "trace live",
@@ -46,6 +39,6 @@ const struct cli_verb cli_verb_trace_live = {
 		"allocation: the ten places that have most alive over the whole time, and all "
 		"others; of a part of the allocations also what is alive in all.",
 	.tables = tables,
-	.extensions = chart_extensions,
+	.extensions = cli_chart_extensions,
 	.run = run_trace_live,
 };

@@ -3,9 +3,11 @@
 
 static enum hg_status report_trace_trend(struct cli_run *run, struct rep_trace_context *context)
 {
-	return rep_series_trend(context,
-		(enum hg_spacetime_count)cli_number(run->values.counted, HG_SPACETIME_LIVE),
-		cli_limit(run, 20));
+	enum hg_spacetime_count count =
+		(enum hg_spacetime_count)cli_number(run->values.counted, HG_SPACETIME_LIVE);
+	if (run->extension)
+		return rep_series_chart(context, count, run->extension, run->sink.stream);
+	return rep_series_trend(context, count, cli_limit(run, 20));
 }
 
 static enum hg_status run_trace_trend(struct cli_run *run)
@@ -21,7 +23,7 @@ static const struct cli_option own[] = {
 };
 
 static const struct cli_option *const tables[] = {own, cli_limit_options, cli_trace_options,
-	cli_format_options, cli_output_options, cli_work_options, cli_help_options, NULL};
+	cli_format_options, cli_chart_options, cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trace_trend = {
 	.name = "trace trend",
@@ -35,7 +37,10 @@ const struct cli_verb cli_verb_trace_trend = {
 		"from every snapshot to the next, then what changed most, with what it was in up "
 		"to five snapshots, at equal steps.  The column of a snapshot has the name of the "
 		"events that the program marked before it.  Programs get a row for each place and "
-		"each snapshot that has something of it.",
+		"each snapshot that has something of it.  A chart (-o x.svg) shows them as areas "
+		"over time, at most ten, those that were largest at any time, with a line at each "
+		"event.",
 	.tables = tables,
+	.extensions = cli_chart_extensions,
 	.run = run_trace_trend,
 };

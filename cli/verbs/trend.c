@@ -1,9 +1,6 @@
 /* The verb trend; -heaps of the historical grammar runs it, too. */
 #include "cli/verbs.h"
 
-/* What a chart is drawn as. */
-static const char *const chart_extensions[] = {"svg", "png", "pdf", NULL};
-
 /* One snapshot is open at a time, so that a long series takes no more memory than its largest. */
 static enum hg_status add_all_to_trend(struct cli_run *run, struct rep_growth_request *request,
 	int count, const char *const *paths, struct rep_hp *hp)
@@ -69,16 +66,12 @@ static const struct cli_option own[] = {
 	{"keep-order", 0, CLI_FLAG, offsetof(struct cli_values, keep_order), NULL, NULL,
 		"the snapshots stay in the order given: else they are sorted by the time that "
 		"they tell, or if they do not by the number of the dump"},
-	{"output", 'o', CLI_FILE, offsetof(struct cli_values, output), "FILE", NULL,
-		"write to this file, which appears whole or not at all, instead of stdout; a name "
-		"that ends in a format, like .csv, chooses it unless --format does, and one in "
-		".svg, .png or .pdf is a chart, drawn by Graphviz"},
 	{0},
 };
 
 static const struct cli_option *const tables[] = {cli_growth_options, cli_weight_options, own,
-	cli_limit_options, cli_format_options, cli_input_options, cli_work_options,
-	cli_help_options, NULL};
+	cli_chart_options, cli_limit_options, cli_format_options, cli_input_options,
+	cli_work_options, cli_help_options, NULL};
 
 const struct cli_verb cli_verb_trend = {
 	.name = "trend",
@@ -101,6 +94,6 @@ const struct cli_verb cli_verb_trend = {
 		"What it writes as JSON is a baseline: -o base.json; check, diff and trend take it "
 		"in place of the snapshots that it was made of, one or several.",
 	.tables = tables,
-	.extensions = chart_extensions,
+	.extensions = cli_chart_extensions,
 	.run = run_trend,
 };

@@ -38,6 +38,9 @@ enum hg_status rep_series_calls(struct rep_trace_context *context, uint64_t limi
  */
 enum hg_status rep_series_trend(
 	struct rep_trace_context *context, enum hg_spacetime_count count, uint64_t limit);
+/* The same as a chart: "svg", "png" or "pdf". */
+enum hg_status rep_series_chart(struct rep_trace_context *context, enum hg_spacetime_count count,
+	const char *picture, FILE *stream);
 
 /* The tree of calls of a series, from the outermost one inwards, and from the inside out. */
 enum hg_status rep_series_tree(
