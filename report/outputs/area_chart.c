@@ -88,6 +88,7 @@ bool rep_chart_has_rest(const struct rep_area_chart *chart)
 
 void rep_chart_measure(struct rep_area_chart *chart, unsigned lines, unsigned legend)
 {
+	lines += chart->is_marked;
 	chart->plot_top = REP_CHART_MARGIN + lines * REP_CHART_TITLE_LINE + REP_CHART_MARGIN;
 	chart->xdot.height =
 		chart->plot_top + PLOT_HEIGHT + AXIS_HEIGHT + legend + REP_CHART_MARGIN;
@@ -259,11 +260,12 @@ static void draw_beside(struct rep_area_chart *chart)
 bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char *across)
 {
 	uint64_t *below = calloc(chart->points, sizeof(*below));
+	unsigned above = chart->is_marked ? 14 + REP_CHART_TITLE_LINE : 14;
 	if (!below)
 		return false;
 	rep_xdot_font(&chart->xdot, REP_CHART_PROPORTIONAL, "9.75", REP_CHART_FAINT);
 	rep_xdot_string(&chart->xdot, (uint64_t)REP_CHART_MARGIN * REP_FINE,
-		(uint64_t)(chart->plot_top - 14) * REP_FINE, REP_ALIGN_LEFT, height);
+		(uint64_t)(chart->plot_top - above) * REP_FINE, REP_ALIGN_LEFT, height);
 	rep_xdot_style(&chart->xdot, "setlinewidth(0.25)");
 	for (size_t area = chart->count + 1; area-- > 0;) {
 		if (area == chart->count && !rep_chart_has_rest(chart))
@@ -279,6 +281,11 @@ bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char
 	return true;
 }
 
+bool rep_chart_is_left(const struct rep_area_chart *chart, uint64_t at)
+{
+	return rep_chart_across(chart, at) / REP_FINE < (REP_CHART_LEFT + REP_CHART_RIGHT) / 2;
+}
+
 void rep_chart_mark(struct rep_area_chart *chart, uint64_t at, const char *name)
 {
 	uint64_t x = rep_chart_across(chart, at), top = (uint64_t)chart->plot_top * REP_FINE;
@@ -286,7 +293,8 @@ void rep_chart_mark(struct rep_area_chart *chart, uint64_t at, const char *name)
 	rep_xdot_style(&chart->xdot, "setlinewidth(0.75)");
 	rep_xdot_line(&chart->xdot, x, top - 3 * REP_FINE, x, y_of(chart, 0));
 	rep_xdot_font(&chart->xdot, REP_CHART_PROPORTIONAL, "9.75", REP_CHART_TEXT);
-	rep_xdot_string(&chart->xdot, x, top - 5 * REP_FINE, REP_ALIGN_CENTRE, name);
+	rep_xdot_string(&chart->xdot, x, top - 5 * REP_FINE,
+		rep_chart_is_left(chart, at) ? REP_ALIGN_LEFT : REP_ALIGN_RIGHT, name);
 }
 
 static const unsigned amount_columns[3] = {786, 862, 944}; /* where they end */

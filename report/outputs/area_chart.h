@@ -45,6 +45,7 @@ struct rep_area_chart {
 	const uint64_t *totals;  /* of all at each point */
 	const uint64_t *beside;  /* another sum, that is no area: a broken line; may be NULL */
 	unsigned first_colour;   /* of the first area; 0 is that of an alarm */
+	bool is_marked;          /* there is room for the names of marks */
 	unsigned plot_top;
 	unsigned line; /* where the next line of text stands */
 };
@@ -76,8 +77,12 @@ void rep_chart_shown(struct rep_text *text, const char *name, size_t columns);
 bool rep_chart_draw(struct rep_area_chart *chart, const char *height, const char *across);
 /* Where something on the axis is, in parts of a point from the left. */
 uint64_t rep_chart_across(const struct rep_area_chart *chart, uint64_t at);
-/* A line over the areas, from the bottom to the top, named above them; "" for no name. */
+/*
+ * A line over the areas, from the bottom to the top, named above them; "" for no name.  The name
+ * begins there in the left half, and ends there in the right one.
+ */
 void rep_chart_mark(struct rep_area_chart *chart, uint64_t at, const char *name);
+bool rep_chart_is_left(const struct rep_area_chart *chart, uint64_t at);
 
 /* A line of the legend: a name, and amounts in columns, of which some may be empty. */
 struct rep_chart_row {

@@ -72,6 +72,7 @@ static enum hg_status fill_live_chart(struct live_chart *chart)
 	base->up = rep_axis_of_bytes(most);
 	base->across = rep_axis_of_time(places[base->points - 1] ? places[base->points - 1] : 1);
 	base->first_colour = 1;
+	base->is_marked = true;
 	return HG_OK;
 }
 

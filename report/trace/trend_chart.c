@@ -138,6 +138,7 @@ static enum hg_status fill_trend_chart(struct trend_chart *chart)
 	const struct hg_spacetime_trend *trend = chart->trend;
 	uint64_t most = 0;
 	base->points = trend->moment_count;
+	base->is_marked = trend->event_count != 0;
 	for (size_t i = 0; i < trend->moment_count && chart->count == HG_SPACETIME_LIVE; i++)
 		chart->has_unknown |= trend->moments[i]->unknown != 0;
 	choose_places(chart, MOST_PLACES - chart->has_unknown);
@@ -202,7 +203,7 @@ static void draw_trend_titles(struct trend_chart *chart)
 	rep_text_release(&line);
 }
 
-/* Names that would be on each other, or outside, are left out; their lines stay. */
+/* Names that would be on each other are left out; their lines stay. */
 static void draw_trend_events(struct trend_chart *chart)
 {
 	uint64_t free_from = 0;
@@ -210,10 +211,12 @@ static void draw_trend_events(struct trend_chart *chart)
 		struct rep_text name = {0};
 		rep_chart_shown(&name, chart->trend->events[i]->name, EVENT_COLUMNS);
 		uint64_t x = rep_chart_across(&chart->base, chart->event_places[i]) / REP_FINE;
-		uint64_t half = name.length * EVENT_LETTER / 2;
-		bool fits = x >= half + free_from && x + half <= REP_CHART_WIDTH;
+		uint64_t width = name.length * EVENT_LETTER;
+		bool is_left = rep_chart_is_left(&chart->base, chart->event_places[i]);
+		uint64_t from = is_left ? x : x > width ? x - width : 0;
+		bool fits = from >= free_from;
 		if (fits)
-			free_from = x + half;
+			free_from = from + width;
 		else
 			rep_text_clear(&name);
 		rep_chart_mark(&chart->base, chart->event_places[i], rep_text_string(&name));
@@ -224,7 +227,7 @@ static void draw_trend_events(struct trend_chart *chart)
 static void draw_trend_row(struct trend_chart *chart, size_t area)
 {
 	const uint64_t *amounts = rep_chart_amounts(&chart->base, area);
-	uint64_t first = amounts[0], last = amounts[chart->base.points - 1];
+	uint64_t most = 0;
 	struct rep_chart_row row = {0};
 	if (area == chart->base.count) {
 		rep_text_put(&row.name, "all other places");
@@ -237,10 +240,11 @@ static void draw_trend_row(struct trend_chart *chart, size_t area)
 		rep_text_put(&row.name, place->in_c ? " (in C)" : "");
 		row.is_bold = place->grows;
 	}
-	put_counted(&row.amounts[0], chart, first);
-	put_counted(&row.amounts[1], chart, last);
-	rep_text_put(&row.amounts[2], last < first ? "-" : first < last ? "+" : "");
-	put_counted(&row.amounts[2], chart, rep_difference(first, last));
+	for (size_t i = 0; i < chart->base.points; i++)
+		most = amounts[i] > most ? amounts[i] : most;
+	put_counted(&row.amounts[0], chart, amounts[0]);
+	put_counted(&row.amounts[1], chart, most);
+	put_counted(&row.amounts[2], chart, amounts[chart->base.points - 1]);
 	rep_chart_legend_row(&chart->base, area, &row);
 }
 
@@ -262,7 +266,7 @@ static bool draw_trend_chart(struct rep_drawing *drawing)
 	if (!drawn)
 		return false;
 	draw_trend_events(chart);
-	rep_chart_legend_head(base, "place of allocation", "first", "last", "change");
+	rep_chart_legend_head(base, "place of allocation", "first", "at most", "last");
 	for (size_t area = 0; area < base->count; area++)
 		draw_trend_row(chart, area);
 	if (rep_chart_has_rest(base))

@@ -14,7 +14,7 @@
 #include "base/grow.h"
 #include "base/hash.h"
 #include "retype/legacy/cmt400.h"
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 
 enum {
 	CMT_MOST_MODULE_DEPTH = 60,

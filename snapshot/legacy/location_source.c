@@ -2,7 +2,7 @@
 #include "snapshot/legacy/location_source.h"
 
 #include "base/grow.h"
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 #include "snapshot/legacy/location_names.h"
 
 #include <stdlib.h>

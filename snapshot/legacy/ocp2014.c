@@ -24,7 +24,7 @@
 #include "snapshot/formats.h"
 #include "snapshot/legacy/location_files.h"
 #include "snapshot/legacy/location_source.h"
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 #include "snapshot/walk.h"
 
 #include <stdio.h>

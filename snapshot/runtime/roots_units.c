@@ -6,7 +6,7 @@
 
 #include "base/cursor.h"
 #include "snapshot/arch/arch.h"
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>

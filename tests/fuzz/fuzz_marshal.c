@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 
 /* Fields looked at in one value: it may be cyclic, and one field may be asked for often. */
 enum { MOST_VISITS = 20000, MOST_NUMBERS = 64 };

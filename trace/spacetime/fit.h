@@ -7,7 +7,7 @@
 #ifndef TRACE_SPACETIME_FIT_H
 #define TRACE_SPACETIME_FIT_H
 
-#include "snapshot/marshal_sparse.h"
+#include "snapshot/marshal/sparse.h"
 #include "trace/spacetime/tables.h"
 
 /*

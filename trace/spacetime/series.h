@@ -11,7 +11,7 @@
 
 #include "base/cursor.h"
 #include "base/pool.h"
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 
 /* A snapshot or an event, in the order of the file. */
 struct spacetime_moment {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

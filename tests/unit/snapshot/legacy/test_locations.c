@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 #include "snapshot/legacy/location_names.h"
 #include "snapshot/legacy/location_source.h"
 

@@ -3,7 +3,7 @@
  * of a block that is not yet complete are on a stack, from the front of the cells on; blocks are
  * complete from their back on: what leaves the stack is what is added there, so nothing is left.
  */
-#include "snapshot/marshal_sparse.h"
+#include "snapshot/marshal/sparse.h"
 
 #include "base/grow.h"
 

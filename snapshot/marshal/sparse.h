@@ -11,7 +11,7 @@
 #define SNAPSHOT_MARSHAL_SPARSE_H
 
 #include "base/arena.h"
-#include "snapshot/marshal_item.h"
+#include "snapshot/marshal/item.h"
 
 /* Of fields: OTHER is a block without fields, or what cannot be; INT64 has two cells, low first. */
 enum snap_field_kind {

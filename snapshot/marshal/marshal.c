@@ -1,10 +1,10 @@
 /*
  * One value of Marshal at a time into an array of cells, without recursion.
  */
-#include "snapshot/marshal.h"
+#include "snapshot/marshal/marshal.h"
 
 #include "base/assert.h"
-#include "snapshot/marshal_item.h"
+#include "snapshot/marshal/item.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* Items of Marshal.  Facts: runtime/intern.c, byterun/intern.c of the memprof compilers. */
-#include "snapshot/marshal_item.h"
+#include "snapshot/marshal/item.h"
 
 #define MAX_DATA ((UINT64_C(1) << 30) - 1)
 #define MAX_FIELDS ((UINT64_C(1) << 24) - 2)
