@@ -69,9 +69,10 @@ check_stack() {
 	check_run "callstack of $id" 0 top --by callstack --format csv --memtrace $trace "$core"
 	check "object $id: the stack is a row" grep -qF "$stack" "$work/out"
 }
-for address in $(awk -F '\t' '$2 ~ /^(traced|bytes|array)[.]ml/ && !seen[$2]++ { print $1 }' "$work/blocks"); do
+awk -F '\t' '$2 ~ /^(traced|bytes|array)[.]ml/ && !seen[$2]++ { print $1 }' "$work/blocks" >"$work/addresses"
+while read -r address; do
 	check_stack "$address"
-done
+done <"$work/addresses"
 
 # Words for people.
 check_run 'text' 0 summary --memtrace $trace "$core"

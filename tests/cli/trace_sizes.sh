@@ -154,4 +154,5 @@ done
 
 # At rate 1 estimates are what there was.
 "$hg" trace sizes --format csv "$more_traces/many_large-1.ctf" | columns events blocks >"$work/out"
+# shellcheck disable=SC2016 # a program of awk
 check 'all sampled: blocks are events' awk '$1 != $2 { exit 1 }' "$work/out"

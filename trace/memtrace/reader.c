@@ -198,8 +198,9 @@ enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t
 	count_packets(trace);
 	trace->given = calloc(base_bit_words(trace->objects) + 1, sizeof(*trace->given));
 	if (!trace->given) {
+		status = base_no_memory(error, trace->objects / 8);
 		memtrace_close(trace);
-		return base_no_memory(error, trace->objects / 8);
+		return status;
 	}
 	*out = trace;
 	return HG_OK;
