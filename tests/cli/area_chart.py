@@ -6,7 +6,7 @@ import xml.etree.ElementTree
 SPACE = "{http://www.w3.org/2000/svg}"
 LEFT, RIGHT, HEIGHT = 82, 916, 330
 REST = "#c3c8cc"
-UNITS = {"B": 0, "KB": 1, "MB": 2, "GB": 3}
+UNITS = {"": 0, "B": 0, "KB": 1, "MB": 2, "GB": 3}
 # Half of what coordinates are rounded to, at both edges.
 NEAR = 0.021
 
@@ -46,7 +46,7 @@ for i, a in enumerate(boxes):
 
 # Scale: the labels left of the axis, of which the last is its end.
 ticks = [t.text for t in texts if t.get("text-anchor") == "end" and float(t.get("x")) == LEFT - 8]
-number, unit = ticks[-1].split()
+number, _, unit = ticks[-1].partition(" ")
 end = float(number.replace(",", "")) * 1024 ** UNITS[unit]
 lines = [points(p) for p in root.iter(SPACE + "polyline")]
 levels = [p[0][1] for p in lines if len(p) == 2 and p[0][0] == LEFT and p[1][0] == RIGHT]

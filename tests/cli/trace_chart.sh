@@ -40,3 +40,26 @@ check_run 'chart as PDF' 0 trace live -o "$work/x.pdf" $trace
 check_equal 'chart as PDF has its magic' "$(head -c 5 "$work/x.pdf")" '%PDF-'
 check_run 'a chart of too many points' 2 trace live --points 10001 -o "$work/no.svg" $trace
 check 'a chart of too many points is not there' test ! -e "$work/no.svg"
+
+# shows_series FILE: the growth of its places, by each count.
+shows_series() {
+	local count column
+	while read -r count column; do
+		check_run "$1: chart of $count" 0 trace trend --count "$count" -o "$work/trend.svg" "$1"
+		"$hg" trace trend --count "$count" --limit 0 --format json "$1" >"$work/trend.json"
+		check "$1: chart of $count: it shows the series" tests/cli/series_chart.py "$work/trend.svg" \
+			"$work/trend.json" "$column"
+	done <<-'EOF'
+		live live_bytes
+		blocks blocks
+		allocated allocated_bytes
+	EOF
+}
+for file in "$fixtures"/spacetime/*.spacetime.zst ../shared/data/spacetime/*/p10.spacetime.zst; do
+	[ ! -f "$file" ] || shows_series "$file"
+done
+run trace trend -o "$work/trend.svg" $fixtures/spacetime/p1-4.08.1.spacetime.zst
+check 'series: an event has its name' grep -q '>built the tree<' "$work/trend.svg"
+zstd -dcq $fixtures/spacetime/p1-4.08.1.spacetime.zst | head -c 29 >"$work/none.spacetime"
+check_run 'series without snapshots' 3 trace trend -o "$work/none.svg" "$work/none.spacetime"
+check 'series without snapshots: no chart' test ! -e "$work/none.svg"
