@@ -1,11 +1,12 @@
 /*
  * gentrace - writes a made-up memtrace trace of version 3, for benchmarks.
  *
- *	gentrace EVENTS DEPTH CODES TURN SEED OUT
+ *	gentrace EVENTS DEPTH CODES FAMILY SEED OUT
  *
  * The stack walks through CODES places of call, up to DEPTH frames deep: before an allocation it
  * leaves a few frames, 2.3 on average, and enters as many others.  A place of call leads to one
- * function always; of the places in a function, 1 call in TURN comes from another one than usual.
+ * function always, mostly of the FAMILY functions that its own belongs to; of the places in a
+ * function, some calls come from another one than usual.
  * What becomes of objects is told where the garbage collector looks at them, in the order of their
  * ids: by runs at the end of a minor cycle, where 1 in 7 is promoted, and at that of a major one.
  * So it is in traces of programs.  The same arguments give the same bytes everywhere.
@@ -182,7 +183,7 @@ static enum hg_status write_events(
 int main(int argc, char **argv)
 {
 	if (argc != 7) {
-		fprintf(stderr, "usage: gentrace EVENTS DEPTH CODES TURN SEED OUT\n");
+		fprintf(stderr, "usage: gentrace EVENTS DEPTH CODES FAMILY SEED OUT\n");
 		return 2;
 	}
 	const struct memtrace_info info = {.version = 3,
