@@ -21,7 +21,7 @@ const struct cli_verb cli_verb_trace_calls = {
 	.operands = "SERIES",
 	.min_operands = 1,
 	.max_operands = 1,
-	.summary = "which functions were called from where, and how often, of Spacetime",
+	.summary = "how often functions were called from where, of Spacetime",
 	.description =
 		"Calls that OCaml code made in the whole run of a series of Spacetime, a row for "
 		"each place and each function that it calls: of a call of a closure those that "
