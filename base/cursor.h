@@ -71,6 +71,16 @@ static inline bool base_cursor_u8(struct base_cursor *c, uint8_t *out)
 }
 
 /* Unaligned loads; the callers have checked the bounds.  Big endian ones are for Marshal. */
+static inline uint16_t base_load_u16le(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t base_load_u32le(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
 static inline uint64_t base_load_u64le(const uint8_t *p)
 {
 	uint64_t v;
@@ -94,7 +104,7 @@ static inline bool base_cursor_u16le(struct base_cursor *c, uint16_t *out)
 {
 	if (base_cursor_left(c) < 2)
 		return false;
-	*out = (uint16_t)(c->next[0] | c->next[1] << 8);
+	*out = base_load_u16le(c->next);
 	c->next += 2;
 	return true;
 }
@@ -103,8 +113,7 @@ static inline bool base_cursor_u32le(struct base_cursor *c, uint32_t *out)
 {
 	if (base_cursor_left(c) < 4)
 		return false;
-	*out = (uint32_t)c->next[0] | (uint32_t)c->next[1] << 8 | (uint32_t)c->next[2] << 16 |
-	       (uint32_t)c->next[3] << 24;
+	*out = base_load_u32le(c->next);
 	c->next += 4;
 	return true;
 }

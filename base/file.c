@@ -164,6 +164,18 @@ enum hg_status base_file_open(struct base_file *file, const char *path,
 	return base_file_open_judged(file, path, limits, NULL, NULL, error);
 }
 
+int base_file_reopen(const struct base_file *file, const char *path)
+{
+	int fd;
+	struct stat about;
+	if (file->compressed || base_file_descriptor(path, &fd, &about, NULL) != HG_OK)
+		return -1;
+	if (about.st_dev == file->device && about.st_ino == file->inode)
+		return fd;
+	close(fd);
+	return -1;
+}
+
 void base_file_close(struct base_file *file)
 {
 	if (file->size)

@@ -48,6 +48,12 @@ enum hg_status base_file_check(
 enum hg_status base_file_descriptor(
 	const char *path, int *fd, struct stat *about, struct hg_error *error);
 
+/*
+ * A descriptor of the very file that was opened as 'path', for reading what is mapped; the caller
+ * closes it.  -1 if the file was compressed, or the path leads to another one now.
+ */
+int base_file_reopen(const struct base_file *file, const char *path);
+
 /* Advice for the pages of the mapping: they are about to be read from start to end. */
 void base_file_sequential(const struct base_file *file);
 

@@ -1,108 +1,184 @@
 /*
  * The peak is the first time at which the most is alive, so it is known at the end only; and to
- * copy what all groups have alive whenever there is a new one would be quadratic.  So each group
- * keeps what it had alive at the last peak, and changes it when it changes first after a new one.
+ * copy what all groups have alive whenever there is a new one would be quadratic.  So what changes
+ * after a peak is kept until the next one, and what was alive at the last is what is alive at the
+ * end without these changes.  Groups are looked at for all objects together at the end, not with
+ * every event: they are many, and in no order.
  */
 #include "query/trace/alive.h"
 
 #include "base/huge.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
-enum hg_status query_alive_init(
-	struct query_alive *alive, struct hg_trace *trace, const struct query_filter *filter)
+/* Changes that are kept; beyond that they are summed by group. */
+enum { MOST_CHANGES = 1 << 17, OBJECTS_AHEAD = 16, MOST_GROUP = (1 << 30) - 1 };
+
+enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace,
+	const struct query_filter *filter, bool by_group)
 {
 	void *objects;
 	struct hg_error *error = &trace->session->error;
 	*alive = (struct query_alive){.object_count = memtrace_objects(trace->reader),
+		.by_group = by_group,
 		.late = filter && query_filter_without(filter, HG_TRACE_MINOR_HEAP)};
 	BASE_TRY(base_arena_init(
 		&alive->arena, &trace->session->budget, "objects of the trace", error));
 	BASE_TRY(base_arena_zalloc(
 		&alive->arena, alive->object_count, sizeof(*alive->objects), &objects, error));
 	alive->objects = objects;
-	return HG_OK;
+	if (!by_group)
+		return HG_OK;
+	if (alive->object_count > UINT32_MAX / 2)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
+			"a trace of more than %" PRIu32 " objects", UINT32_MAX / 2);
+	alive->changes = malloc(MOST_CHANGES * sizeof(*alive->changes));
+	return alive->changes ? HG_OK
+			      : base_no_memory(error, MOST_CHANGES * sizeof(*alive->changes));
 }
 
 void query_alive_release(struct query_alive *alive)
 {
 	base_arena_release(&alive->arena);
+	free(alive->changes);
+	free(alive->since);
 	free(alive->groups);
 	*alive = (struct query_alive){0};
 }
 
-enum hg_status query_alive_grow(struct query_alive *alive, uint32_t group, struct hg_error *error)
+/* Sums what has changed since the last peak, so that there is room again. */
+static enum hg_status sum_up_changes(struct query_alive *alive, struct hg_error *error)
 {
-	uint64_t more = group + UINT64_C(1) - alive->group_count;
-	BASE_TRY(base_huge_grow_by(&alive->groups, alive->group_count, more, &alive->group_capacity,
-		sizeof(*alive->groups), error));
-	memset(alive->groups + alive->group_count, 0, more * sizeof(*alive->groups));
-	alive->group_count += more;
+	for (uint64_t i = 0; i < alive->change_count; i++) {
+		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
+		if (object->group >= alive->since_count) {
+			uint64_t had = alive->since_count, more = object->group + 1 - had;
+			BASE_TRY(base_huge_grow_by(&alive->since, had, more,
+				&alive->since_capacity, sizeof(*alive->since), error));
+			memset(alive->since + had, 0, more * sizeof(*alive->since));
+			alive->since_count += more;
+		}
+		struct query_since *since = &alive->since[object->group];
+		if (since->peak != alive->peaks)
+			*since = (struct query_since){.peak = alive->peaks};
+		since->samples += alive->changes[i] & 1 ? -(uint64_t)object->samples
+							: object->samples;
+	}
+	alive->change_count = 0;
 	return HG_OK;
 }
 
-/* Before what is alive of a group changes. */
-static inline void keep_peak_of_group(const struct query_alive *alive, struct query_group *group)
+static inline enum hg_status note_change(
+	struct query_alive *alive, uint64_t object, unsigned ceases, struct hg_error *error)
 {
-	if (group->peak == alive->peaks)
-		return;
-	group->peak = alive->peaks;
-	group->amounts.peak = group->amounts.live;
+	if (!alive->by_group)
+		return HG_OK;
+	alive->changes[alive->change_count++] = (uint32_t)object * 2 + ceases;
+	return alive->change_count < MOST_CHANGES ? HG_OK : sum_up_changes(alive, error);
 }
 
-static void add_alive(
-	struct query_alive *alive, struct query_group *group, uint64_t samples, uint64_t time)
+static inline enum hg_status begin_life(
+	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
 {
-	group->amounts.live += samples;
-	alive->totals.live += samples;
-	if (alive->totals.live > alive->totals.peak) {
-		alive->totals.peak = alive->totals.live;
-		alive->peak_time = time;
-		alive->peaks++;
-	}
-}
-
-static void add_allocation(
-	struct query_alive *alive, const struct memtrace_event *event, uint32_t number)
-{
-	struct query_group *group = &alive->groups[number];
-	keep_peak_of_group(alive, group);
-	alive->objects[event->object] = (struct query_object){(uint32_t)event->samples, number};
-	group->amounts.samples += event->samples;
-	alive->totals.samples += event->samples;
-	if (!alive->late || event->source != MEMTRACE_MINOR)
-		add_alive(alive, group, event->samples, event->time);
-}
-
-void query_alive_add(struct query_alive *alive, const struct memtrace_event *event, uint32_t number)
-{
-	if (event->kind == MEMTRACE_ALLOCATION) {
-		add_allocation(alive, event, number);
-		return;
-	}
 	struct query_object *object = &alive->objects[event->object];
-	if (!object->samples) {
-		alive->unknown++;
-		return;
-	}
-	struct query_group *group = &alive->groups[object->group];
-	if (event->kind == MEMTRACE_PROMOTION) {
-		group->amounts.promoted += object->samples;
-		alive->totals.promoted += object->samples;
-		if (alive->late) {
-			keep_peak_of_group(alive, group);
-			add_alive(alive, group, object->samples, event->time);
-		}
-		return;
-	}
-	keep_peak_of_group(alive, group);
-	group->amounts.live -= object->samples;
-	alive->totals.live -= object->samples;
-	object->samples = 0;
+	object->is_alive = true;
+	alive->totals.live += object->samples;
+	if (alive->totals.live <= alive->totals.peak)
+		return note_change(alive, event->object, 0, error);
+	alive->totals.peak = alive->totals.live;
+	alive->peak_time = event->time;
+	alive->peaks++;
+	alive->change_count = 0;
+	return HG_OK;
 }
 
-void query_alive_end(struct query_alive *alive)
+static enum hg_status promote(
+	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
 {
-	for (uint64_t i = 0; i < alive->group_count; i++)
-		keep_peak_of_group(alive, &alive->groups[i]);
+	struct query_object *object = &alive->objects[event->object];
+	bool begins = alive->late && object->samples && !object->is_alive;
+	if (object->is_promoted || !(object->is_alive || begins)) {
+		alive->unknown++;
+		return HG_OK;
+	}
+	object->is_promoted = true;
+	alive->totals.promoted += object->samples;
+	return begins ? begin_life(alive, event, error) : HG_OK;
+}
+
+static inline enum hg_status add_event(struct query_alive *alive, const struct memtrace_event *event,
+	uint32_t group, struct hg_error *error)
+{
+	struct query_object *object = &alive->objects[event->object];
+	if (event->kind == MEMTRACE_ALLOCATION) {
+		*object = (struct query_object){
+			.samples = (uint32_t)event->samples,
+			.group = group & MOST_GROUP};
+		alive->totals.samples += event->samples;
+		return alive->late && event->source == MEMTRACE_MINOR
+			       ? HG_OK
+			       : begin_life(alive, event, error);
+	}
+	if (event->kind == MEMTRACE_PROMOTION)
+		return promote(alive, event, error);
+	if (!object->is_alive) {
+		alive->unknown++;
+		return HG_OK;
+	}
+	object->is_alive = false;
+	alive->totals.live -= object->samples;
+	return note_change(alive, event->object, 1, error);
+}
+
+enum hg_status query_alive_add(struct query_alive *alive, const struct memtrace_event *event,
+	uint32_t group, struct hg_error *error)
+{
+	return add_event(alive, event, group, error);
+}
+
+enum hg_status query_alive_add_batch(struct query_alive *alive, const struct memtrace_batch *batch,
+	const uint32_t *groups, struct hg_error *error)
+{
+	for (uint32_t i = 0; i < batch->count; i++) {
+		const struct memtrace_event *event = &batch->events[i];
+		bool is_allocation = event->kind == MEMTRACE_ALLOCATION;
+		BASE_TRY(add_event(alive, event, is_allocation ? groups[event->frame] : 0, error));
+	}
+	return HG_OK;
+}
+
+static void sum_up_objects(struct query_alive *alive)
+{
+	const struct query_object *end = alive->objects + alive->object_count;
+	for (const struct query_object *object = alive->objects; object < end; object++) {
+		struct hg_trace_amounts *group = &alive->groups[object->group];
+		if (end - object > OBJECTS_AHEAD)
+			__builtin_prefetch(&alive->groups[object[OBJECTS_AHEAD].group], 1);
+		group->samples += object->samples;
+		group->promoted += object->is_promoted ? object->samples : 0;
+		group->live += object->is_alive ? object->samples : 0;
+	}
+}
+
+enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error)
+{
+	alive->groups = base_huge_alloc(count, sizeof(*alive->groups));
+	if (!alive->groups)
+		return base_no_memory(error, count * sizeof(*alive->groups));
+	memset(alive->groups, 0, count * sizeof(*alive->groups));
+	alive->group_count = count;
+	sum_up_objects(alive);
+	for (uint64_t i = 0; i < count; i++)
+		alive->groups[i].peak = alive->groups[i].live;
+	for (uint64_t i = 0; i < alive->since_count; i++)
+		if (alive->since[i].peak == alive->peaks)
+			alive->groups[i].peak -= alive->since[i].samples;
+	for (uint64_t i = 0; i < alive->change_count; i++) {
+		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
+		alive->groups[object->group].peak += alive->changes[i] & 1
+							     ? object->samples
+							     : -(uint64_t)object->samples;
+	}
+	return HG_OK;
 }

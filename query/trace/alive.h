@@ -1,29 +1,34 @@
 /*
  * What is alive while a trace is read: for every object the group that it is counted in, a node of
- * a tree or a location, and for every group what was allocated, is alive, and was alive at the
- * peak.
+ * a tree or a location, and at the end for every group what was allocated, is alive, and was alive
+ * at the peak.
  */
 #ifndef QUERY_TRACE_ALIVE_H
 #define QUERY_TRACE_ALIVE_H
 
 #include "query/trace/trace.h"
 
-struct query_group {
-	struct hg_trace_amounts amounts; /* 'peak' is right only for the group's last peak */
-	uint64_t peak;                   /* number of the peak that it is of */
-};
-
-/* 8 bytes an object, 40 a group. */
+/* 8 bytes an object, 48 a group at the end, and 512 KiB. */
 struct query_alive {
 	struct base_arena arena;
 	struct query_object {
-		uint32_t samples; /* 0: not alive */
-		uint32_t group;
+		uint32_t samples; /* 0: not met */
+		uint32_t group : 30, is_alive : 1, is_promoted : 1;
 	} * objects;
 	uint64_t object_count;
 
-	struct query_group *groups; /* from malloc; those that are not met are zeros */
-	uint64_t group_count, group_capacity;
+	/* What began and ceased to be alive since the last peak: an object twice, + 1 if it ceased. */
+	uint32_t *changes;
+	uint64_t change_count;
+	struct query_since {
+		uint64_t samples; /* alive since the peak; less wraps around */
+		uint64_t peak;    /* number of the peak that it is of */
+	} * since;                /* of groups, of changes for which there was no room any more */
+	uint64_t since_count, since_capacity;
+	bool by_group; /* somebody asks what groups have */
+
+	struct hg_trace_amounts *groups; /* after the last event; those that are not met are zeros */
+	uint64_t group_count;
 
 	struct hg_trace_amounts totals; /* of all groups */
 	uint64_t peak_time;
@@ -32,25 +37,20 @@ struct query_alive {
 	uint64_t unknown; /* promotions and collections of objects that are not alive */
 };
 
-/* 'filter' says which heaps count; NULL: all. */
-enum hg_status query_alive_init(
-	struct query_alive *alive, struct hg_trace *trace, const struct query_filter *filter);
+/* 'filter' says which heaps count; NULL: all.  'by_group': query_alive_end() will be called. */
+enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace,
+	const struct query_filter *filter, bool by_group);
 void query_alive_release(struct query_alive *alive);
 
-/* Room for groups up to this number, which has none. */
-enum hg_status query_alive_grow(struct query_alive *alive, uint32_t group, struct hg_error *error);
+/* Counts an event; 'group', below 2^30, is of allocations. */
+enum hg_status query_alive_add(struct query_alive *alive, const struct memtrace_event *event,
+	uint32_t group, struct hg_error *error);
 
-/* Room for groups up to this number. */
-static inline enum hg_status query_alive_group(
-	struct query_alive *alive, uint32_t group, struct hg_error *error)
-{
-	return group < alive->group_count ? HG_OK : query_alive_grow(alive, group, error);
-}
+/* The same of a batch; the group of an allocation is groups[event->frame]. */
+enum hg_status query_alive_add_batch(struct query_alive *alive, const struct memtrace_batch *batch,
+	const uint32_t *groups, struct hg_error *error);
 
-/* Counts an event; 'group' is of allocations, and has room. */
-void query_alive_add(struct query_alive *alive, const struct memtrace_event *event, uint32_t group);
-
-/* After the last event: the amounts of all groups are right. */
-void query_alive_end(struct query_alive *alive);
+/* After the last event: what 'count' groups have, all that were given. */
+enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error);
 
 #endif

@@ -93,10 +93,9 @@ static enum hg_status follow_band_event(struct bands *b, const struct memtrace_e
 		uint32_t code =
 			event->depth && !event->truncated ? event->stack[event->depth - 1] : 0;
 		BASE_TRY(find_band(b, query_hides_code(b->trace, code) ? 0 : code, &band));
-		BASE_TRY(query_alive_group(&b->alive, band, b->error));
 	}
 	uint64_t before = b->alive.totals.live;
-	query_alive_add(&b->alive, event, band);
+	BASE_TRY(query_alive_add(&b->alive, event, band, b->error));
 	return add_band_change(b, event->time, band, b->alive.totals.live - before);
 }
 
@@ -197,7 +196,7 @@ static enum hg_status follow_bands(struct bands *b, struct hg_trace_bands *out)
 {
 	struct memtrace_event event;
 	BASE_TRY(query_pass_begin(&b->pass, b->trace, &b->trace->filter));
-	BASE_TRY(query_alive_init(&b->alive, b->trace, &b->trace->filter));
+	BASE_TRY(query_alive_init(&b->alive, b->trace, &b->trace->filter, false));
 	while (query_pass_next(&b->pass, &event))
 		BASE_TRY(follow_band_event(b, &event));
 	BASE_TRY(query_pass_end(&b->pass, b->alive.unknown, &out->losses));

@@ -9,15 +9,21 @@
 #include <string.h>
 
 /* More are not seen in programs. */
-enum { DOMAINS_WITH_ARRAYS = 16 };
+enum { DOMAINS_WITH_ARRAYS = 16, MOST_CALLS = 1 << 30 };
+
+/* Of a label that is a run, with its number. */
+static const uint32_t run_bit = UINT32_C(1) << 31;
 
 static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint32_t function,
 	uint32_t depth, struct hg_error *error)
 {
-	if (calls->count == UINT32_MAX)
+	if (calls->count == MOST_CALLS)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many call stacks");
 	BASE_TRY(base_huge_grow_by(
 		&calls->nodes, calls->count, 1, &calls->capacity, sizeof(*calls->nodes), error));
+	BASE_TRY(base_huge_grow_by(&calls->steps, calls->count, 1, &calls->steps_capacity,
+		sizeof(*calls->steps), error));
+	calls->steps[calls->count] = (struct query_steps){0};
 	calls->nodes[calls->count++] = (struct query_call){parent, function, depth};
 	return HG_OK;
 }
@@ -41,15 +47,18 @@ enum hg_status query_calls_init(struct query_calls *calls,
 void query_calls_release(struct query_calls *calls)
 {
 	for (uint64_t i = 0; i < calls->domain_count; i++) {
-		free(calls->domains[i].frames);
+		free(calls->domains[i].nodes);
 		free(calls->domains[i].path);
 		free(calls->domains[i].positions);
 	}
 	free(calls->domains);
 	free(calls->nodes);
+	free(calls->steps);
 	free(calls->edges);
-	free(calls->codes);
 	free(calls->labels);
+	free(calls->runs);
+	free(calls->parts);
+	free(calls->reached);
 	trace_names_release(&calls->places);
 	free(calls->place_locations);
 	base_map_release(&calls->positions);
@@ -58,14 +67,28 @@ void query_calls_release(struct query_calls *calls)
 
 /* Where an edge is, or the free place where it belongs. */
 static inline struct query_edge *find_edge(
-	const struct query_calls *calls, uint32_t parent, uint32_t function)
+	const struct query_calls *calls, uint32_t from, uint32_t label)
 {
-	uint64_t key = (uint64_t)parent << 32 | function;
-	uint64_t at = base_hash(&calls->secret, key) & calls->edge_mask;
-	while (calls->edges[at].child &&
-		(calls->edges[at].parent != parent || calls->edges[at].function != function))
-		at = (at + 1) & calls->edge_mask;
-	return &calls->edges[at];
+	uint64_t at = base_hash(&calls->secret, (uint64_t)from << 32 | label);
+	struct query_edge *edge = &calls->edges[at & calls->edge_mask];
+	while (edge->to && (edge->from != from || edge->label != label))
+		edge = &calls->edges[++at & calls->edge_mask];
+	return edge;
+}
+
+/* Where a label leads from a node, + 1; 0 if that is not known. */
+static inline uint32_t find_step(const struct query_calls *calls, uint32_t from, uint32_t label)
+{
+	const struct query_steps *steps = &calls->steps[from];
+	uint32_t to = 0;
+	/* Which of them it is cannot be foreseen: there is no branch. */
+	_Static_assert(QUERY_STEPS == 3, "steps of a node");
+	to |= -(uint32_t)(steps->labels[0] == label) & steps->to[0];
+	to |= -(uint32_t)(steps->labels[1] == label) & steps->to[1];
+	to |= -(uint32_t)(steps->labels[2] == label) & steps->to[2];
+	if (__builtin_expect(to != 0, 1) || !steps->labels[QUERY_STEPS - 1])
+		return to;
+	return find_edge(calls, from, label)->to;
 }
 
 /* At most half of the places are taken. */
@@ -73,7 +96,7 @@ static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *err
 {
 	uint64_t count = calls->edge_mask + 1;
 	struct query_edge *old = calls->edges;
-	if (2 * calls->count <= count)
+	if (2 * calls->edge_count < count)
 		return HG_OK;
 	struct query_edge *bigger = base_huge_alloc(2 * count, sizeof(*old));
 	if (!bigger)
@@ -81,19 +104,26 @@ static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *err
 	calls->edges = memset(bigger, 0, 2 * count * sizeof(*old));
 	calls->edge_mask = 2 * count - 1;
 	for (uint64_t i = 0; i < count; i++)
-		if (old[i].child)
-			*find_edge(calls, old[i].parent, old[i].function) = old[i];
+		if (old[i].to)
+			*find_edge(calls, old[i].from, old[i].label) = old[i];
 	free(old);
 	return HG_OK;
 }
 
-static enum hg_status add_edge(struct query_calls *calls, uint32_t parent, uint32_t function,
-	uint32_t *child, struct hg_error *error)
+static enum hg_status add_step(struct query_calls *calls, uint32_t from, uint32_t label,
+	uint32_t to, struct hg_error *error)
 {
+	struct query_steps *steps = &calls->steps[from];
+	for (unsigned i = 0; i < QUERY_STEPS; i++) {
+		if (steps->labels[i])
+			continue;
+		steps->labels[i] = label;
+		steps->to[i] = to + 1;
+		return HG_OK;
+	}
 	BASE_TRY(grow_edges(calls, error));
-	*child = (uint32_t)calls->count;
-	BASE_TRY(add_call(calls, parent, function, calls->nodes[parent].depth + 1, error));
-	*find_edge(calls, parent, function) = (struct query_edge){parent, function, *child};
+	*find_edge(calls, from, label) = (struct query_edge){from, label, to + 1};
+	calls->edge_count++;
 	return HG_OK;
 }
 
@@ -127,26 +157,55 @@ static enum hg_status set_position(struct query_calls *calls, struct query_call_
 	return HG_OK;
 }
 
-static inline enum hg_status enter_function(struct query_calls *calls,
-	struct query_call_stack *stack, struct query_call_frame *at, uint32_t function,
-	struct hg_error *error)
+/*
+ * The path is that to the node.  Nodes on it that were not on the last one are entered now, each of
+ * which is a frame that was new since: so all paths together cost what all new frames cost.
+ */
+static enum hg_status follow_path(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t node, struct hg_error *error)
 {
-	bool once = calls->frames != QUERY_PLACES;
-	if (once) {
-		uint32_t position = position_of(calls, stack, function);
-		if (position < at->length && stack->path[position] == function)
-			return HG_OK;
+	const uint64_t depth = calls->nodes[node].depth;
+	if (depth >= stack->path_capacity)
+		BASE_TRY(base_grow_by(&stack->path, stack->path_capacity,
+			depth + 1 - stack->path_capacity, &stack->path_capacity,
+			sizeof(*stack->path), error));
+	for (uint32_t at = node; at; at = calls->nodes[at].parent) {
+		const struct query_call *call = &calls->nodes[at];
+		if (call->depth <= stack->path_depth && stack->path[call->depth] == at)
+			break;
+		stack->path[call->depth] = at;
+		BASE_TRY(set_position(calls, stack, call->function, call->depth, error));
 	}
-	uint32_t child = find_edge(calls, at->node, function)->child;
-	if (!child)
-		BASE_TRY(add_edge(calls, at->node, function, &child, error));
-	at->node = child;
-	if (!once)
+	stack->path_depth = depth;
+	return HG_OK;
+}
+
+/* Whether a function is on the path to a node. */
+static enum hg_status is_on_path(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t node, uint32_t function, bool *is_on, struct hg_error *error)
+{
+	BASE_TRY(follow_path(calls, stack, node, error));
+	uint32_t position = position_of(calls, stack, function);
+	*is_on = position && position <= stack->path_depth &&
+		 calls->nodes[stack->path[position]].function == function;
+	return HG_OK;
+}
+
+static enum hg_status enter_function(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t from, uint32_t function, uint32_t *to, struct hg_error *error)
+{
+	uint32_t step = find_step(calls, from, function + 1);
+	bool is_on = false;
+	*to = step ? step - 1 : from;
+	if (step)
 		return HG_OK;
-	BASE_TRY(base_grow(
-		&stack->path, at->length, &stack->path_capacity, sizeof(*stack->path), error));
-	stack->path[at->length] = function;
-	return set_position(calls, stack, function, at->length++, error);
+	if (calls->frames != QUERY_PLACES)
+		BASE_TRY(is_on_path(calls, stack, from, function, &is_on, error));
+	if (!is_on) {
+		*to = (uint32_t)calls->count;
+		BASE_TRY(add_call(calls, from, function, calls->nodes[from].depth + 1, error));
+	}
+	return add_step(calls, from, function + 1, *to, error);
 }
 
 static bool is_hidden(const struct query_calls *calls, uint32_t function)
@@ -162,20 +221,18 @@ const char *query_call_name(const struct query_calls *calls, uint32_t node)
 	return node ? trace_name(names, calls->nodes[node].function) : "";
 }
 
-static enum hg_status add_label(struct query_calls *calls, struct query_code_labels *known,
-	uint32_t label, struct hg_error *error)
+static enum hg_status add_part(struct query_calls *calls, uint32_t function, struct hg_error *error)
 {
-	if (calls->label_count == UINT32_MAX)
+	if (calls->part_count == UINT32_MAX || function >= run_bit - 1)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");
-	BASE_TRY(base_grow(&calls->labels, calls->label_count, &calls->label_capacity,
-		sizeof(*calls->labels), error));
-	calls->labels[calls->label_count++] = label;
-	known->count++;
+	BASE_TRY(base_grow(&calls->parts, calls->part_count, &calls->part_capacity,
+		sizeof(*calls->parts), error));
+	calls->parts[calls->part_count++] = function;
 	return HG_OK;
 }
 
-static enum hg_status add_place(struct query_calls *calls, struct query_code_labels *known,
-	uint32_t number, uint32_t index, struct hg_error *error)
+static enum hg_status add_place(
+	struct query_calls *calls, uint32_t number, uint32_t index, struct hg_error *error)
 {
 	uint32_t place;
 	char *text = query_place_text(calls->locations, number, index);
@@ -191,77 +248,123 @@ static enum hg_status add_place(struct query_calls *calls, struct query_code_lab
 		calls->place_locations[calls->place_count++] =
 			index < code->count ? code->first + index : UINT32_MAX;
 	}
-	return add_label(calls, known, place, error);
+	return add_part(calls, place, error);
 }
 
 /* What a frame says, outermost first. */
-static enum hg_status add_labels(struct query_calls *calls, struct query_code_labels *known,
-	uint32_t number, struct hg_error *error)
+static enum hg_status add_parts(struct query_calls *calls, uint32_t number, struct hg_error *error)
 {
 	const struct memtrace_code *code = &calls->locations->codes[number];
 	if (calls->functions)
-		return add_label(calls, known, calls->functions[number], error);
+		return add_part(calls, calls->functions[number], error);
 	if (!code->count && calls->frames != QUERY_FUNCTIONS)
-		return add_place(calls, known, number, 0, error);
+		return add_place(calls, number, 0, error);
 	for (uint32_t i = 0; i < code->count; i++) {
 		uint32_t function = calls->locations->locations[code->first + i].function;
 		if (is_hidden(calls, function))
 			continue;
-		BASE_TRY(calls->frames != QUERY_FUNCTIONS
-				 ? add_place(calls, known, number, i, error)
-				 : add_label(calls, known, function, error));
+		BASE_TRY(calls->frames != QUERY_FUNCTIONS ? add_place(calls, number, i, error)
+							  : add_part(calls, function, error));
 	}
 	return HG_OK;
+}
+
+static enum hg_status add_run(
+	struct query_calls *calls, uint64_t first, uint32_t *label, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&calls->runs, calls->run_count, &calls->run_capacity,
+		sizeof(*calls->runs), error));
+	calls->runs[calls->run_count] =
+		(struct query_run){(uint32_t)first, (uint32_t)(calls->part_count - first)};
+	*label = run_bit | (uint32_t)calls->run_count++;
+	return calls->run_count < run_bit
+		       ? HG_OK
+		       : base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");
 }
 
 /* Of the first frame of its kind, and the first after a code got other locations. */
 static enum hg_status learn_code(struct query_calls *calls, uint32_t number, struct hg_error *error)
 {
-	const struct memtrace_code *code = &calls->locations->codes[number];
-	struct query_code_labels *known = &calls->codes[number];
-	bool is_same = known->version && known->location == code->first &&
-		       known->location_count == code->count;
-	if (!is_same) {
-		*known = (struct query_code_labels){.location = code->first,
-			.location_count = code->count,
-			.label = (uint32_t)calls->label_count};
-		BASE_TRY(add_labels(calls, known, number, error));
-		if (known->count == 1)
-			known->label = calls->labels[--calls->label_count];
-	}
-	known->version = calls->locations->version;
+	uint64_t first = calls->part_count;
+	uint32_t label;
+	BASE_TRY(add_parts(calls, number, error));
+	if (calls->part_count == first + 1)
+		label = calls->parts[--calls->part_count] + 1;
+	else
+		BASE_TRY(add_run(calls, first, &label, error));
+	calls->labels[number] = label;
 	return HG_OK;
 }
 
-/* Room for all codes that there are. */
-static enum hg_status make_room_for_calls(struct query_calls *calls, struct hg_error *error)
+/* Room for all codes that there are; those that have other locations now are to be learnt again. */
+static enum hg_status follow_codes(struct query_calls *calls, struct hg_error *error)
 {
-	uint64_t had = calls->code_count, wanted = calls->locations->code_count;
-	BASE_TRY(base_grow_by(&calls->codes, had, wanted - had, &calls->code_count,
-		sizeof(*calls->codes), error));
-	memset(calls->codes + had, 0, (calls->code_count - had) * sizeof(*calls->codes));
+	const struct memtrace_locations *locations = calls->locations;
+	uint64_t had = calls->code_count;
+	if (had < locations->code_count) {
+		BASE_TRY(base_grow_by(&calls->labels, had, locations->code_count - had,
+			&calls->code_count, sizeof(*calls->labels), error));
+		memset(calls->labels + had, 0, (calls->code_count - had) * sizeof(*calls->labels));
+	}
+	for (; calls->changed < locations->changed_count; calls->changed++)
+		calls->labels[locations->changed[calls->changed]] = 0;
 	return HG_OK;
 }
 
-/* The stack of the event's domain, with room for its backtrace and the root. */
-static enum hg_status find_call_stack(struct query_calls *calls, const struct memtrace_event *event,
+/* The stack of a domain. */
+static enum hg_status find_call_stack(struct query_calls *calls, uint32_t domain,
 	struct query_call_stack **stack, struct hg_error *error)
 {
-	while (calls->domain_count <= event->domain_index) {
+	while (calls->domain_count <= domain) {
 		BASE_TRY(base_grow(&calls->domains, calls->domain_count, &calls->domain_capacity,
 			sizeof(*calls->domains), error));
 		calls->domains[calls->domain_count] =
 			(struct query_call_stack){.domain = (uint32_t)calls->domain_count};
 		calls->domain_count++;
 	}
-	*stack = &calls->domains[event->domain_index];
-	if (event->depth < (*stack)->capacity)
-		return HG_OK;
-	uint64_t had = (*stack)->capacity;
-	BASE_TRY(base_grow_by(&(*stack)->frames, had, event->depth + 1 - had, &(*stack)->capacity,
-		sizeof(*(*stack)->frames), error));
+	*stack = &calls->domains[domain];
+	return HG_OK;
+}
+
+/* Room for the node behind so many frames. */
+static enum hg_status make_room_on_stack(
+	struct query_call_stack *stack, uint64_t depth, struct hg_error *error)
+{
+	uint64_t had = stack->capacity;
+	BASE_TRY(base_grow_by(&stack->nodes, had, depth + 1 - had, &stack->capacity,
+		sizeof(*stack->nodes), error));
 	if (!had)
-		(*stack)->frames[0] = (struct query_call_frame){0, 0};
+		stack->nodes[0] = 0;
+	return HG_OK;
+}
+
+/* What is done once for each step: where a code leads from a node. */
+static enum hg_status enter_code(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t from, uint32_t code, uint32_t *to, struct hg_error *error)
+{
+	if (!calls->labels[code])
+		BASE_TRY(learn_code(calls, code, error));
+	uint32_t label = calls->labels[code];
+	if (!(label & run_bit))
+		return enter_function(calls, stack, from, label - 1, to, error);
+	uint32_t step = find_step(calls, from, label);
+	*to = step ? step - 1 : from;
+	if (step)
+		return HG_OK;
+	const struct query_run run = calls->runs[label & ~run_bit];
+	for (uint32_t i = 0; i < run.count; i++)
+		BASE_TRY(enter_function(
+			calls, stack, *to, calls->parts[run.first + i], to, error));
+	return add_step(calls, from, label, *to, error);
+}
+
+static inline enum hg_status follow_code(struct query_calls *calls, struct query_call_stack *stack,
+	uint32_t from, uint32_t code, uint32_t *to, struct hg_error *error)
+{
+	uint32_t label = calls->labels[code], step = label ? find_step(calls, from, label) : 0;
+	if (__builtin_expect(!step, 0))
+		return enter_code(calls, stack, from, code, to, error);
+	*to = step - 1;
 	return HG_OK;
 }
 
@@ -269,24 +372,36 @@ enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace
 	uint32_t *node, struct hg_error *error)
 {
 	struct query_call_stack *stack;
-	uint32_t version = calls->locations->version;
-	BASE_TRY(find_call_stack(calls, event, &stack, error));
-	if (calls->code_count < calls->locations->code_count)
-		BASE_TRY(make_room_for_calls(calls, error));
-	struct query_call_frame at = stack->frames[event->kept];
-	for (uint64_t i = event->kept; i < event->depth; i++) {
-		uint32_t number = event->stack[i];
-		const struct query_code_labels *code = &calls->codes[number];
-		if (code->version != version)
-			BASE_TRY(learn_code(calls, number, error));
-		if (code->count == 1)
-			BASE_TRY(enter_function(calls, stack, &at, code->label, error));
-		else
-			for (uint32_t label = 0; label < code->count; label++)
-				BASE_TRY(enter_function(calls, stack, &at,
-					calls->labels[code->label + label], error));
-		stack->frames[i + 1] = at;
+	BASE_TRY(find_call_stack(calls, event->domain_index, &stack, error));
+	BASE_TRY(follow_codes(calls, error));
+	if (event->depth >= stack->capacity)
+		BASE_TRY(make_room_on_stack(stack, event->depth, error));
+	for (uint64_t i = event->kept; i < event->depth; i++)
+		BASE_TRY(follow_code(calls, stack, stack->nodes[i], event->stack[i],
+			&stack->nodes[i + 1], error));
+	*node = stack->nodes[event->depth];
+	return HG_OK;
+}
+
+enum hg_status query_calls_follow(struct query_calls *calls, const struct memtrace_batch *batch,
+	const uint32_t **nodes, struct hg_error *error)
+{
+	struct query_call_stack *stack;
+	BASE_TRY(find_call_stack(calls, batch->domain_index, &stack, error));
+	BASE_TRY(follow_codes(calls, error));
+	BASE_TRY(base_grow_by(&calls->reached, 0, batch->frame_count, &calls->reached_capacity,
+		sizeof(*calls->reached), error));
+	*nodes = calls->reached;
+	for (uint32_t i = 0; i < batch->frame_count; i++) {
+		const struct memtrace_frame frame = batch->frames[i];
+		if (frame.depth + UINT64_C(1) >= stack->capacity)
+			BASE_TRY(make_room_on_stack(stack, frame.depth + UINT64_C(1), error));
+		uint32_t node = stack->nodes[frame.depth];
+		if (frame.code != MEMTRACE_NO_FRAME) {
+			BASE_TRY(follow_code(calls, stack, node, frame.code, &node, error));
+			stack->nodes[frame.depth + 1] = node;
+		}
+		calls->reached[i] = node;
 	}
-	*node = at.node;
 	return HG_OK;
 }

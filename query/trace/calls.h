@@ -1,12 +1,15 @@
 /*
  * The tree of calls of a trace by function, with recursion removed: a function that is on the path
- * to a node already leads nowhere.  Each domain keeps its path, and where functions are on it, so
- * that a frame costs the same however deep it is; and only frames that are new are looked at.
+ * to a node already leads nowhere.  Where a frame leads from a node depends on both alone, so it is
+ * found out once and kept as an edge; after that a frame costs one place in a table, however deep it
+ * is.  Only frames that are new are looked at.
  */
 #ifndef QUERY_TRACE_CALLS_H
 #define QUERY_TRACE_CALLS_H
 
 #include "query/trace/trace.h"
+
+enum { QUERY_STEPS = 3 };
 
 /* What a frame is told by. */
 enum query_frames {
@@ -15,7 +18,10 @@ enum query_frames {
 	QUERY_PLACES_ONCE /* the same, where a place is on a path once */
 };
 
-/* 36 to 60 bytes a node, 20 a code, and for each domain 8 a frame and up to 8 a function. */
+/*
+ * 36 bytes a node, 24 to 48 for each edge beyond the third of a node, 4 a code, and for each domain
+ * 8 a frame and 4 a function.
+ */
 struct query_calls {
 	const struct memtrace_locations *locations;
 	enum query_frames frames;
@@ -30,36 +36,51 @@ struct query_calls {
 	} * nodes;
 	uint64_t count, capacity;
 
+	/*
+	 * Where labels lead from a node, to one below it or to itself.  The first ones that are met
+	 * are three of four that are asked for; nodes that are made one after the other are visited
+	 * so, too, and then stand in one line of memory.
+	 */
+	struct query_steps {
+		uint32_t labels[QUERY_STEPS]; /* as in query_calls.labels; 0: free */
+		uint32_t to[QUERY_STEPS];     /* + 1 */
+	} * steps;
+	uint64_t steps_capacity;
 	struct query_edge {
-		uint32_t parent, function, child; /* child 0: free */
-	} * edges;
-	uint64_t edge_mask;
+		uint32_t from, label, to; /* to + 1; 0: free */
+	} * edges;                        /* the others */
+	uint64_t edge_count, edge_mask;
 	const struct query_filter *filter; /* what it hides is not in the tree; may be NULL */
 	struct base_secret secret;
 
-	struct query_code_labels {
-		uint32_t version;      /* of the locations that it is of; 0: none */
-		uint32_t count, label; /* of 1: what it says; else the first in 'labels' */
-		uint32_t location, location_count;
-	} * codes;
-	uint64_t code_count;
-	uint32_t *labels; /* what codes say that say more than one thing */
-	uint64_t label_count, label_capacity;
+	/* What frames say: of one function its number, of none or several one of 'runs'. */
+	uint32_t *labels;    /* of codes, + 1; 0: not known yet */
+	uint64_t code_count; /* with room for a label */
+	uint64_t changed;    /* so many of the changes of locations are known */
+	struct query_run {
+		uint32_t first, count;
+	} * runs;
+	uint64_t run_count, run_capacity;
+	uint32_t *parts; /* functions, outermost first */
+	uint64_t part_count, part_capacity;
 
 	struct query_call_stack {
 		uint32_t domain;
-		struct query_call_frame {
-			uint32_t node, length; /* of the path */
-		} * frames; /* after each frame of the domain's last backtrace; the root first */
+		uint32_t *nodes; /* after each frame of the domain's last backtrace; the root first */
 		uint64_t capacity;
-		uint32_t *path; /* functions */
-		uint64_t path_capacity;
-		uint32_t *positions; /* on the path, of functions */
+		/* where functions are on the path to the node that was last asked about; others may
+		 * have been left there */
+		uint32_t *path; /* nodes, by depth */
+		uint64_t path_capacity, path_depth;
+		uint32_t *positions; /* depths, of functions */
 		uint64_t position_count;
 	} * domains;
 	uint64_t domain_count, domain_capacity;
 	/* of a domain and a function: a file may have so many domains that each has no array */
 	struct base_map positions;
+
+	uint32_t *reached; /* nodes, after each frame of a batch */
+	uint64_t reached_capacity;
 };
 
 enum hg_status query_calls_init(struct query_calls *calls,
@@ -72,7 +93,7 @@ void query_calls_release(struct query_calls *calls);
 static inline uint32_t query_calls_at(
 	const struct query_calls *calls, const struct memtrace_event *event, uint64_t depth)
 {
-	return calls->domains[event->domain_index].frames[depth].node;
+	return calls->domains[event->domain_index].nodes[depth];
 }
 
 /* Of a node's frame; "" of the root's.  Lives as long as the calls, or the reader. */
@@ -81,5 +102,12 @@ const char *query_call_name(const struct query_calls *calls, uint32_t node);
 /* The node of an allocation's backtrace; all allocations of a trace must be given in order. */
 enum hg_status query_calls_node(struct query_calls *calls, const struct memtrace_event *event,
 	uint32_t *node, struct hg_error *error);
+
+/*
+ * The same of a batch: the node of an allocation is nodes[event->frame].  They last until the next
+ * call.
+ */
+enum hg_status query_calls_follow(struct query_calls *calls, const struct memtrace_batch *batch,
+	const uint32_t **nodes, struct hg_error *error);
 
 #endif

@@ -7,23 +7,19 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 	enum query_frames frames, struct hg_trace_losses *losses)
 {
 	struct hg_error *error = &trace->session->error;
-	struct memtrace_event event;
-	uint32_t node = 0;
+	const struct memtrace_batch *batch;
+	const uint32_t *nodes;
 	*counts = (struct query_counts){0};
 	BASE_TRY(query_pass_begin(&counts->pass, trace, &trace->filter));
-	BASE_TRY(query_alive_init(&counts->alive, trace, &trace->filter));
+	BASE_TRY(query_alive_init(&counts->alive, trace, &trace->filter, true));
 	BASE_TRY(query_calls_init(
 		&counts->calls, memtrace_places(trace->reader), frames, &trace->filter, error));
-	while (query_pass_next(&counts->pass, &event)) {
-		if (event.kind == MEMTRACE_ALLOCATION) {
-			BASE_TRY(query_calls_node(&counts->calls, &event, &node, error));
-			BASE_TRY(query_alive_group(&counts->alive, node, error));
-		}
-		query_alive_add(&counts->alive, &event, node);
+	while (query_pass_next_batch(&counts->pass, &batch)) {
+		BASE_TRY(query_calls_follow(&counts->calls, batch, &nodes, error));
+		BASE_TRY(query_alive_add_batch(&counts->alive, batch, nodes, error));
 	}
-	query_alive_end(&counts->alive);
-	BASE_TRY(query_alive_group(&counts->alive, (uint32_t)counts->calls.count - 1, error));
-	return query_pass_end(&counts->pass, counts->alive.unknown, losses);
+	BASE_TRY(query_pass_end(&counts->pass, counts->alive.unknown, losses));
+	return query_alive_end(&counts->alive, counts->calls.count, error);
 }
 
 enum hg_status query_counts_list(const struct query_counts *counts, struct query_call_list *list)
@@ -41,7 +37,7 @@ enum hg_status query_counts_list(const struct query_counts *counts, struct query
 		list->nodes[i] = (struct hg_trace_node){.parent = call->parent,
 			.depth = call->depth,
 			.name = query_call_name(&counts->calls, (uint32_t)i),
-			.own = counts->alive.groups[i].amounts};
+			.own = counts->alive.groups[i]};
 	}
 	query_sum_up_nodes(list->nodes, count);
 	return HG_OK;

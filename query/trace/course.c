@@ -32,20 +32,20 @@ static void change_course(struct course *course, uint64_t time, uint64_t allocat
 	course->moments[point].allocated += allocated;
 }
 
-static void follow_event(struct course *course, const struct memtrace_event *event)
+static enum hg_status follow_event(struct course *course, const struct memtrace_event *event)
 {
 	uint64_t before = course->alive.totals.live;
-	query_alive_add(&course->alive, event, 0);
+	BASE_TRY(query_alive_add(&course->alive, event, 0, &course->trace->session->error));
 	change_course(course, event->time, event->kind == MEMTRACE_ALLOCATION ? event->samples : 0,
 		course->alive.totals.live - before);
+	return HG_OK;
 }
 
 static enum hg_status follow_course(struct course *course)
 {
 	struct memtrace_event event;
-	BASE_TRY(query_alive_group(&course->alive, 0, &course->trace->session->error));
 	while (query_pass_next(&course->pass, &event))
-		follow_event(course, &event);
+		BASE_TRY(follow_event(course, &event));
 	for (uint64_t i = 1; i < course->count; i++) {
 		course->moments[i].live += course->moments[i - 1].live;
 		course->moments[i].allocated += course->moments[i - 1].allocated;
@@ -57,7 +57,7 @@ static enum hg_status pass_course(
 	struct course *course, const struct query_filter *filter, struct hg_trace_course *out)
 {
 	BASE_TRY(query_pass_begin(&course->pass, course->trace, filter));
-	BASE_TRY(query_alive_init(&course->alive, course->trace, filter));
+	BASE_TRY(query_alive_init(&course->alive, course->trace, filter, false));
 	BASE_TRY(follow_course(course));
 	BASE_TRY(query_pass_end(&course->pass, course->alive.unknown, &out->losses));
 	out->peak = course->alive.totals.peak;

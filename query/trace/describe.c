@@ -31,12 +31,11 @@ static void describe_allocation(struct description *d, const struct memtrace_eve
 	d->in_major[event->object] = event->source != MEMTRACE_MINOR;
 }
 
-static void describe_event(struct description *d, const struct memtrace_event *event)
+static enum hg_status describe_event(
+	struct description *d, const struct memtrace_event *event, struct hg_error *error)
 {
 	struct hg_trace_info *info = d->info;
 	info->end_us = event->time;
-	if (event->domain_index >= info->domains)
-		info->domains = event->domain_index + UINT64_C(1);
 	if (event->kind == MEMTRACE_ALLOCATION) {
 		describe_allocation(d, event);
 	} else if (event->kind == MEMTRACE_PROMOTION) {
@@ -44,26 +43,29 @@ static void describe_event(struct description *d, const struct memtrace_event *e
 		d->in_major[event->object] = 1;
 	} else {
 		info->collections++;
-		if (d->in_major[event->object])
+		if (d->in_major[event->object] && d->alive.objects[event->object].is_alive)
 			info->major_collected_samples += d->alive.objects[event->object].samples;
 	}
-	query_alive_add(&d->alive, event, 0);
+	return query_alive_add(&d->alive, event, 0, error);
 }
 
 static enum hg_status describe_events(struct hg_trace *trace, struct description *d)
 {
 	struct query_pass pass;
-	struct memtrace_event event;
+	const struct memtrace_batch *batch;
 	void *in_major;
 	BASE_TRY(base_arena_zalloc(
 		&d->alive.arena, d->alive.object_count, 1, &in_major, &trace->session->error));
 	d->in_major = in_major;
-	BASE_TRY(query_alive_group(&d->alive, 0, &trace->session->error));
-	BASE_TRY(query_pass_begin(&pass, trace, NULL));
-	while (query_pass_next(&pass, &event))
-		describe_event(d, &event);
-	query_alive_end(&d->alive);
-	enum hg_status status = query_pass_end(&pass, d->alive.unknown, &d->info->losses);
+	enum hg_status status = query_pass_begin(&pass, trace, NULL);
+	while (status == HG_OK && query_pass_next_batch(&pass, &batch)) {
+		if (batch->domain_index >= d->info->domains)
+			d->info->domains = batch->domain_index + UINT64_C(1);
+		for (uint32_t i = 0; i < batch->count && status == HG_OK; i++)
+			status = describe_event(d, &batch->events[i], &trace->session->error);
+	}
+	if (status == HG_OK)
+		status = query_pass_end(&pass, d->alive.unknown, &d->info->losses);
 	query_pass_release(&pass);
 	return status;
 }
@@ -74,7 +76,7 @@ enum hg_status hg_describe_trace(struct hg_trace *trace, const struct hg_trace_i
 	struct description d = {.info = &trace->info};
 	if (!trace->described) {
 		trace->info = trace->header;
-		enum hg_status status = query_alive_init(&d.alive, trace, NULL);
+		enum hg_status status = query_alive_init(&d.alive, trace, NULL, false);
 		if (status == HG_OK)
 			status = describe_events(trace, &d);
 		trace->info.peak_samples = d.alive.totals.peak;

@@ -209,7 +209,7 @@ static enum hg_status prepare_hot_paths(struct hot_paths *h)
 	h->least = samples < PARTS ? 1 : (samples + PARTS - 1) / PARTS;
 	for (uint64_t i = count; i-- > 1;) {
 		uint32_t parent = calls[i].parent;
-		query_add_amounts(&h->below[i], &h->counts.alive.groups[i].amounts);
+		query_add_amounts(&h->below[i], &h->counts.alive.groups[i]);
 		query_add_amounts(&h->below[parent], &h->below[i]);
 		h->next[i] = h->first_child[parent];
 		h->first_child[parent] = (uint32_t)i;

@@ -139,6 +139,14 @@ static void fill_trace_header(struct hg_trace *trace)
 		.packets = memtrace_packets(trace->reader)};
 }
 
+static void close_trace_file(struct hg_trace *trace)
+{
+	base_file_close(&trace->file);
+	if (trace->descriptor >= 0)
+		close(trace->descriptor);
+	trace->descriptor = -1;
+}
+
 static enum hg_status open_trace_file(struct hg_trace *trace, const char *path, bool strict)
 {
 	struct hg_error *error = &trace->session->error;
@@ -157,11 +165,13 @@ static enum hg_status open_trace_file(struct hg_trace *trace, const char *path, 
 	}
 	bool is_series = spacetime_begins(bytes, size);
 	trace->strict = strict;
+	trace->descriptor = is_series ? -1 : base_file_reopen(&trace->file, path);
 	enum hg_status status = is_series
 					? spacetime_open(&trace->series, bytes, size, strict, error)
-					: memtrace_open(&trace->reader, bytes, size, strict, error);
+					: memtrace_open(&trace->reader, bytes, size,
+						  trace->descriptor, strict, error);
 	if (status != HG_OK) {
-		base_file_close(&trace->file);
+		close_trace_file(trace);
 		return query_trace_failed(trace, status);
 	}
 	if (is_series)
@@ -241,7 +251,7 @@ void hg_trace_close(struct hg_trace *trace)
 	base_pool_release(&trace->series_pool);
 	trace_names_release(&trace->names);
 	query_filter_release(&trace->filter);
-	base_file_close(&trace->file);
+	close_trace_file(trace);
 	free(trace->path);
 	free(trace);
 }

@@ -32,6 +32,7 @@ void query_pass_release(struct query_pass *pass)
 		free(pass->domains[i].clauses);
 	free(pass->domains);
 	free(pass->codes);
+	free(pass->selected.frames);
 	base_arena_release(&pass->arena);
 	*pass = (struct query_pass){0};
 }
@@ -64,11 +65,10 @@ static enum hg_status learn_fates(struct query_pass *pass, struct query_alive *a
 {
 	struct query_pass all = {.trace = pass->trace};
 	struct memtrace_event event;
-	BASE_TRY(query_alive_init(alive, pass->trace, NULL));
-	BASE_TRY(query_alive_group(alive, 0, &pass->trace->session->error));
+	BASE_TRY(query_alive_init(alive, pass->trace, NULL, false));
 	while (query_pass_next(&all, &event)) {
 		learn_fate(pass, &event);
-		query_alive_add(alive, &event, 0);
+		BASE_TRY(query_alive_add(alive, &event, 0, &pass->trace->session->error));
 		pass->times.end = event.time;
 	}
 	pass->times.peak = alive->peak_time;
@@ -172,7 +172,7 @@ static enum hg_status select_allocation(
 	pass->states[event->object] = *selected ? MET | KEPT : MET;
 	/* Whoever gets the event knows the stacks of those alone that were selected. */
 	if (event->kept > domain->kept)
-		event->kept = domain->kept;
+		event->kept = (uint32_t)domain->kept;
 	domain->kept = *selected ? event->depth : event->kept;
 	return HG_OK;
 }
@@ -198,4 +198,46 @@ bool query_pass_selects(struct query_pass *pass, struct memtrace_event *event)
 	if (promotion && no_major)
 		event->kind = MEMTRACE_COLLECTION;
 	return true;
+}
+
+/* An event as a batch. */
+static enum hg_status make_batch(struct query_pass *pass, const struct memtrace_event *event)
+{
+	struct memtrace_batch *batch = &pass->selected;
+	uint32_t count = event->kind == MEMTRACE_ALLOCATION ? event->depth - event->kept : 0;
+	BASE_TRY(base_grow_by(&batch->frames, 0, count + UINT64_C(1), &batch->frame_capacity,
+		sizeof(*batch->frames), &pass->trace->session->error));
+	for (uint32_t i = 0; i < count; i++)
+		batch->frames[i] = (struct memtrace_frame){
+			event->stack[event->kept + i], event->kept + i};
+	if (!count)
+		batch->frames[count++] = (struct memtrace_frame){MEMTRACE_NO_FRAME, event->kept};
+	batch->events[0] = *event;
+	batch->events[0].frame = count - 1;
+	batch->count = 1;
+	batch->frame_count = event->kind == MEMTRACE_ALLOCATION ? count : 0;
+	batch->domain = event->domain;
+	batch->domain_index = event->domain_index;
+	return HG_OK;
+}
+
+bool query_pass_next_batch(struct query_pass *pass, const struct memtrace_batch **batch)
+{
+	struct memtrace_event event;
+	if (pass->status != HG_OK)
+		return false;
+	if (pass->filter) {
+		*batch = &pass->selected;
+		if (query_pass_next(pass, &event))
+			pass->status = make_batch(pass, &event);
+		else
+			pass->selected.count = 0;
+		return pass->selected.count && pass->status == HG_OK;
+	}
+	if (!memtrace_next_batch(pass->trace->reader, batch))
+		return false;
+	uint64_t before = pass->events;
+	pass->events += (*batch)->count;
+	return before / QUERY_EVENTS_AT_ONCE == pass->events / QUERY_EVENTS_AT_ONCE ||
+	       query_pass_goes_on(pass);
 }

@@ -25,6 +25,7 @@ struct query_pass {
 	struct query_fate *fates; /* NULL if nobody asks */
 	struct query_trace_times times;
 	uint64_t object_count, unknown;
+	struct memtrace_batch selected; /* of events that the filter lets through */
 
 	/* clauses of functions that fit: of each code, and along the last stack of each domain */
 	struct query_code_fits {
@@ -50,17 +51,21 @@ bool query_pass_selects(struct query_pass *pass, struct memtrace_event *event);
 /* Tells how far the pass is; false if it is to end. */
 bool query_pass_goes_on(struct query_pass *pass);
 
+enum { QUERY_EVENTS_AT_ONCE = 1 << 18 };
+
 static inline bool query_pass_next(struct query_pass *pass, struct memtrace_event *event)
 {
-	enum { EVENTS_AT_ONCE = 1 << 18 };
 	while (pass->status == HG_OK && memtrace_next(pass->trace->reader, event)) {
-		if (++pass->events % EVENTS_AT_ONCE == 0 && !query_pass_goes_on(pass))
+		if (++pass->events % QUERY_EVENTS_AT_ONCE == 0 && !query_pass_goes_on(pass))
 			return false;
 		if (!pass->filter || query_pass_selects(pass, event))
 			return true;
 	}
 	return false;
 }
+
+/* The same, many at once, for those who do not ask for whole stacks. */
+bool query_pass_next_batch(struct query_pass *pass, const struct memtrace_batch **batch);
 
 /* 'unknown' are events of objects that were not there, besides those that the filter met. */
 enum hg_status query_pass_end(

@@ -24,31 +24,32 @@ struct trace_table {
 	uint64_t amounts_count, amounts_capacity;
 };
 
-/* The group of an allocation: a node, or the code where it is. */
-static enum hg_status group_of_allocation(struct trace_table *table, enum hg_trace_key key,
-	const struct memtrace_event *event, uint32_t *group)
+static enum hg_status count_by_function(struct trace_table *table)
 {
 	struct hg_error *error = &table->trace->session->error;
-	*group = 0;
-	if (key == HG_TRACE_BY_FUNCTION)
-		BASE_TRY(query_calls_node(&table->calls, event, group, error));
-	else if (event->depth && !event->truncated &&
-		 !query_hides_code(table->trace, event->stack[event->depth - 1]))
-		*group = event->stack[event->depth - 1];
-	return query_alive_group(&table->alive, *group, error);
+	const struct memtrace_batch *batch;
+	const uint32_t *nodes;
+	while (query_pass_next_batch(&table->pass, &batch)) {
+		BASE_TRY(query_calls_follow(&table->calls, batch, &nodes, error));
+		BASE_TRY(query_alive_add_batch(&table->alive, batch, nodes, error));
+	}
+	return query_alive_end(&table->alive, table->calls.count, error);
 }
 
-static enum hg_status count_trace_events(struct trace_table *table, enum hg_trace_key key)
+/* Groups are codes, the innermost ones; 0 where that is not known. */
+static enum hg_status count_by_code(struct trace_table *table)
 {
+	struct hg_error *error = &table->trace->session->error;
 	struct memtrace_event event;
-	uint32_t group = 0;
 	while (query_pass_next(&table->pass, &event)) {
-		if (event.kind == MEMTRACE_ALLOCATION)
-			BASE_TRY(group_of_allocation(table, key, &event, &group));
-		query_alive_add(&table->alive, &event, group);
+		uint32_t code = 0;
+		if (event.kind == MEMTRACE_ALLOCATION && event.depth && !event.truncated)
+			code = event.stack[event.depth - 1];
+		BASE_TRY(query_alive_add(&table->alive, &event,
+			query_hides_code(table->trace, code) ? 0 : code, error));
 	}
-	query_alive_end(&table->alive);
-	return HG_OK;
+	return query_alive_end(
+		&table->alive, memtrace_places(table->trace->reader)->code_count, error);
 }
 
 /* Adds to the row of a name. */
@@ -97,7 +98,7 @@ static enum hg_status add_row_of_code(
 static enum hg_status add_rows_of_codes(struct trace_table *table, bool by_file)
 {
 	for (uint64_t i = 0; i < table->alive.group_count; i++) {
-		const struct hg_trace_amounts *amounts = &table->alive.groups[i].amounts;
+		const struct hg_trace_amounts *amounts = &table->alive.groups[i];
 		if (amounts->samples)
 			BASE_TRY(by_file ? add_row_of_file(table, (uint32_t)i, amounts)
 					 : add_row_of_code(table, (uint32_t)i, amounts));
@@ -106,21 +107,34 @@ static enum hg_status add_rows_of_codes(struct trace_table *table, bool by_file)
 }
 
 /* Parents come before their children, and no function is twice on a path. */
-static enum hg_status add_rows_of_functions(struct trace_table *table)
+static enum hg_status sum_up_functions(struct trace_table *table, struct hg_trace_amounts *sums)
 {
 	const struct memtrace_locations *locations = memtrace_places(table->trace->reader);
-	const struct query_calls *calls = &table->calls;
-	struct query_group *groups = table->alive.groups;
-	for (uint64_t i = table->alive.group_count; i-- > 0;) {
-		const struct hg_trace_amounts *amounts = &groups[i].amounts;
-		if (!amounts->samples)
-			continue;
-		BASE_TRY(add_to_named_row(table,
-			i ? trace_name(&locations->names, calls->nodes[i].function) : "", amounts));
-		if (i && calls->nodes[i].parent)
-			query_add_amounts(&groups[calls->nodes[i].parent].amounts, amounts);
+	const struct query_call *nodes = table->calls.nodes;
+	struct hg_trace_amounts *groups = table->alive.groups;
+	for (uint64_t i = table->alive.group_count; i-- > 1;) {
+		query_add_amounts(&sums[nodes[i].function], &groups[i]);
+		if (nodes[i].parent)
+			query_add_amounts(&groups[nodes[i].parent], &groups[i]);
 	}
+	if (groups[0].samples)
+		BASE_TRY(add_to_named_row(table, "", &groups[0]));
+	for (uint64_t i = 0; i < locations->names.count; i++)
+		if (sums[i].samples)
+			BASE_TRY(add_to_named_row(
+				table, trace_name(&locations->names, (uint32_t)i), &sums[i]));
 	return HG_OK;
+}
+
+static enum hg_status add_rows_of_functions(struct trace_table *table)
+{
+	uint64_t count = memtrace_places(table->trace->reader)->names.count;
+	struct hg_trace_amounts *sums = calloc(count + 1, sizeof(*sums));
+	enum hg_status status =
+		sums ? sum_up_functions(table, sums)
+		     : base_no_memory(&table->trace->session->error, count * sizeof(*sums));
+	free(sums);
+	return status;
 }
 
 static int compare_trace_rows(const void *a, const void *b)
@@ -166,10 +180,10 @@ static enum hg_status fill_trace_table(
 {
 	struct hg_trace *trace = table->trace;
 	BASE_TRY(query_pass_begin(&table->pass, trace, &trace->filter));
-	BASE_TRY(query_alive_init(&table->alive, trace, &trace->filter));
+	BASE_TRY(query_alive_init(&table->alive, trace, &trace->filter, true));
 	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader), QUERY_FUNCTIONS,
 		&trace->filter, &trace->session->error));
-	BASE_TRY(count_trace_events(table, key));
+	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? count_by_function(table) : count_by_code(table));
 	BASE_TRY(query_pass_end(&table->pass, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)
 					     : add_rows_of_codes(table, key == HG_TRACE_BY_FILE));

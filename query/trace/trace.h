@@ -14,6 +14,7 @@ struct hg_trace {
 	struct hg_session *session;
 	char *path;
 	struct base_file file;
+	int descriptor;          /* of the file, for the reader; -1: none */
 	struct memtrace *reader; /* NULL: it is a series */
 	struct spacetime_series series;
 	struct hg_spacetime_info *series_info; /* made when first asked for */

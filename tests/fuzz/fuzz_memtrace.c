@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	base_error_clear(&error);
 	bool strict = data[0] & STRICT;
-	enum hg_status status = memtrace_open(&trace, data + 1, size - 1, strict, &error);
+	enum hg_status status = memtrace_open(&trace, data + 1, size - 1, -1, strict, &error);
 	if (status != HG_OK) {
 		CHECK(status == HG_ERROR_INPUT && !trace);
 		check_line(error.message, sizeof(error.message));

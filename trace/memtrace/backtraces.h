@@ -10,10 +10,13 @@
 
 #include "trace/memtrace/locations.h"
 
+struct memtrace_batch;
+
 /* 4 bytes a frame of the deepest backtrace, and 128 KB of cache. */
 struct memtrace_domain {
-	uint32_t *stack; /* numbers of codes, outermost first: the last backtrace */
-	uint64_t depth, capacity;
+	uint64_t depth; /* of the last backtrace */
+	uint32_t *stack; /* for those who take events one by one: numbers of codes, outermost first */
+	uint64_t stack_capacity;
 	uint64_t last_time; /* microseconds since the epoch, of its last event */
 	bool suspect; /* packets were lost: until the cache is verified, frames may be wrong */
 	struct memtrace_slot {
@@ -32,6 +35,14 @@ struct memtrace_verifier {
 
 enum { MEMTRACE_SLOTS = 1 << 14, MEMTRACE_NO_SLOT = 0xFFFF };
 
+/* Of a word of a backtrace, whose other bits are a slot: its frame, and how many are predicted. */
+enum { MEMTRACE_PREDICT_ONE = 1, MEMTRACE_PREDICT_MORE, MEMTRACE_MISS };
+
+enum {
+	MEMTRACE_FRAMES_OF_WORD = 256, /* at most: itself and 255 that are predicted */
+	MEMTRACE_DEEPEST = 1 << 26     /* frames; no program was seen with more than 12,000 */
+};
+
 enum hg_status memtrace_domain_open(struct memtrace_domain **domain, struct hg_error *error);
 void memtrace_domain_close(struct memtrace_domain *domain);
 
@@ -39,12 +50,13 @@ bool memtrace_domain_agrees(const struct memtrace_domain *domain,
 	const struct memtrace_locations *locations, const struct memtrace_verifier *verifier);
 
 /*
- * Reads 'words' words of code, whose frames follow the first 'common' ones of the last backtrace.
- * Where the domain has no so many, as the writer cut the last one short, it stays as it is and
- * *truncated says that the frames behind are not known.  *good is false if the bytes end before.
+ * Reads 'words' words of code, whose frames follow the first 'common' ones of the last backtrace,
+ * and appends them to the batch, or that there is none.  Where the domain has no so many, as the
+ * writer cut the last one short, the frames behind are not known: it stays as it is.  *good is false
+ * if the bytes end before.
  */
 enum hg_status memtrace_read_backtrace(struct memtrace_domain *domain,
 	struct memtrace_locations *locations, struct base_cursor *cursor, uint64_t common,
-	unsigned words, bool *truncated, bool *good, struct hg_error *error);
+	unsigned words, struct memtrace_batch *batch, bool *good, struct hg_error *error);
 
 #endif

@@ -19,7 +19,7 @@ enum { SPILLED = 3 };
 enum hg_status memtrace_locations_init(struct memtrace_locations *locations, struct hg_error *error)
 {
 	uint32_t none;
-	*locations = (struct memtrace_locations){.version = 1, .search_left = MOST_SEARCH};
+	*locations = (struct memtrace_locations){.search_left = MOST_SEARCH};
 	BASE_TRY(trace_names_add(&locations->names, "", 0, &none, error));
 	BASE_TRY(trace_names_add(&locations->names, "??", 2, &locations->unknown, error));
 	return memtrace_code_number(locations, 0, &none, error);
@@ -30,7 +30,7 @@ enum hg_status memtrace_locations_restart(
 {
 	uint32_t none;
 	base_map_release(&locations->numbers);
-	locations->code_count = locations->location_count = 0;
+	locations->code_count = locations->location_count = locations->changed_count = 0;
 	locations->search_left = MOST_SEARCH;
 	return memtrace_code_number(locations, 0, &none, error);
 }
@@ -40,6 +40,7 @@ void memtrace_locations_release(struct memtrace_locations *locations)
 	trace_names_release(&locations->names);
 	free(locations->codes);
 	free(locations->locations);
+	free(locations->changed);
 	base_map_release(&locations->numbers);
 	*locations = (struct memtrace_locations){0};
 }
@@ -238,6 +239,15 @@ static void forget_recent(
 	}
 }
 
+static enum hg_status add_changed_code(
+	struct memtrace_locations *locations, uint32_t number, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&locations->changed, locations->changed_count,
+		&locations->changed_capacity, sizeof(*locations->changed), error));
+	locations->changed[locations->changed_count++] = number;
+	return HG_OK;
+}
+
 enum hg_status memtrace_read_location(struct memtrace_locations *locations,
 	struct memtrace_recent *recent, struct base_cursor *cursor, uint32_t next, bool *recovered,
 	bool *good, struct hg_error *error)
@@ -254,8 +264,8 @@ enum hg_status memtrace_read_location(struct memtrace_locations *locations,
 		forget_recent(locations, recent);
 	uint64_t known = locations->code_count;
 	BASE_TRY(memtrace_code_number(locations, code, &number, error));
-	if (number < known && ++locations->version == 0)
-		locations->version = 1;
+	if (number < known)
+		BASE_TRY(add_changed_code(locations, number, error));
 	uint64_t first = locations->location_count;
 	if (first + count > UINT32_MAX)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many locations");

@@ -23,7 +23,7 @@ struct memtrace_code {
 	uint32_t first, count; /* locations; none: nothing is known of it */
 };
 
-/* One for all domains; 24 bytes a code and 16 a location. */
+/* One for all domains; 24 bytes a code, 16 a location, and 4 a change. */
 struct memtrace_locations {
 	struct trace_names names;
 	struct memtrace_code *codes;
@@ -32,7 +32,8 @@ struct memtrace_locations {
 	uint64_t location_count, location_capacity;
 	struct base_map numbers; /* of codes */
 	uint32_t unknown;        /* the name "??" */
-	uint32_t version;        /* from 1; another one when a code that was known gets locations */
+	uint32_t *changed;       /* numbers of codes that were known when they got locations */
+	uint64_t changed_count, changed_capacity;
 	uint64_t search_left;    /* how much may be looked for what columns spoilt */
 };
 

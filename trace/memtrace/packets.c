@@ -26,30 +26,36 @@ static bool read_packet_header(struct base_cursor *c, struct memtrace_packet *pa
 	       base_cursor_u64le(c, &packet->end_object) && bits % BITS == 0;
 }
 
-enum memtrace_found memtrace_packet_at(
-	struct base_cursor file, uint64_t offset, struct memtrace_packet *packet)
+/* The packet that begins at 'c', behind which the file has 'left' bytes. */
+static enum memtrace_found judge_packet(
+	struct base_cursor c, uint64_t offset, uint64_t left, struct memtrace_packet *packet)
 {
-	struct base_cursor c = file;
-	const uint8_t *first;
+	const uint8_t *first, *start = c.next;
 	*packet = (struct memtrace_packet){.offset = offset};
-	if (!base_cursor_seek(&c, offset))
-		return MEMTRACE_END;
-	uint64_t left = base_cursor_left(&c);
 	if (!left)
 		return MEMTRACE_END;
 	const size_t known = left < sizeof(magic_bytes) ? (size_t)left : sizeof(magic_bytes);
-	struct base_cursor start = c;
-	if (!base_cursor_bytes(&start, known, &first) || memcmp(first, magic_bytes, known) != 0)
+	struct base_cursor magic = c;
+	if (!base_cursor_bytes(&magic, known, &first) || memcmp(first, magic_bytes, known) != 0)
 		return MEMTRACE_NO_PACKET;
 	if (!read_packet_header(&c, packet))
 		return left < MEMTRACE_HEADER_V1 + 2 ? MEMTRACE_CUT : MEMTRACE_NO_PACKET;
-	if (packet->size < base_cursor_offset(&c) - offset)
+	packet->header_size = (uint64_t)(c.next - start);
+	if (packet->size < packet->header_size)
 		return MEMTRACE_NO_PACKET;
-	if (packet->size > left)
-		return MEMTRACE_CUT;
-	packet->body = c;
-	packet->body.end = file.start + offset + packet->size;
-	return MEMTRACE_PACKET;
+	return packet->size > left ? MEMTRACE_CUT : MEMTRACE_PACKET;
+}
+
+enum memtrace_found memtrace_packet_at(struct memtrace_window *window, uint64_t offset,
+	struct memtrace_packet *packet, struct hg_error *error)
+{
+	struct base_cursor c, rest = window->file;
+	*packet = (struct memtrace_packet){.offset = offset};
+	if (!base_cursor_seek(&rest, offset))
+		return MEMTRACE_END;
+	if (memtrace_window_at(window, offset, MEMTRACE_HEADER_V1 + 2, &c, error) != HG_OK)
+		return MEMTRACE_UNREADABLE;
+	return judge_packet(c, offset, base_cursor_left(&rest), packet);
 }
 
 bool memtrace_packet_behind(struct base_cursor file, uint64_t offset, unsigned version,
@@ -62,7 +68,8 @@ bool memtrace_packet_behind(struct base_cursor file, uint64_t offset, unsigned v
 		if (!found)
 			return false;
 		offset = (uint64_t)(found - file.start);
-		if (memtrace_packet_at(file, offset, packet) == MEMTRACE_PACKET &&
+		c.next = found;
+		if (judge_packet(c, offset, base_cursor_left(&c), packet) == MEMTRACE_PACKET &&
 			packet->version == version && packet->pid == pid)
 			return true;
 		offset++;

@@ -1,7 +1,5 @@
-/* Events of a memtrace trace. */
-#include "trace/memtrace/reader.h"
-
-#include "trace/memtrace/packets.h"
+/* Packets of a memtrace trace, and the events in them one by one. */
+#include "trace/memtrace/state.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
@@ -9,47 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_DOMAINS = 1 << 16, OBJECTS_AT_ONCE = 10000 };
-
-/* The kind of an event, in the highest 7 bits of its header; the rest are those of its time. */
-enum {
-	EVENT_INFO = 0,
-	EVENT_LOCATION = 1,
-	EVENT_LONG = 2,
-	EVENT_PROMOTION = 3,
-	EVENT_COLLECTION = 4,
-	EVENT_SHORT = 100, /* and the words of the block, up to 16 */
-	LONGEST_SHORT = 16,
-	EVENT_BIT = 25
-};
-static const uint32_t time_mask = (UINT32_C(1) << EVENT_BIT) - 1;
-
-struct memtrace {
-	struct base_cursor file;
-	struct memtrace_info info;
-	struct base_pool pool; /* of the strings of info */
-	struct memtrace_locations locations;
-	struct memtrace_losses losses;
-	bool strict;
-
-	struct memtrace_domain **domains; /* in the order of the file */
-	uint32_t *domain_indices;         /* of each number + 1; 0: not met */
-	uint64_t domain_count, domain_capacity;
-
-	uint64_t packet_count, objects;
-	uint64_t *
-		given; /* bits: ids that packets had; from version 3 on, where ids come in chunks */
-
-	/* what is being read */
-	uint64_t offset; /* of the next packet */
-	struct memtrace_packet packet;
-	struct base_cursor cursor; /* in the packet; at its end: the next one is to be read */
-	struct memtrace_domain *domain;
-	uint32_t domain_index;
-	uint64_t next_object, expected_object;
-	enum hg_status status;
-	struct hg_error error;
-};
+enum { MOST_DOMAINS = 1 << 16, OBJECTS_AT_ONCE = 10000, READ_AT_ONCE = 1 << 18, EVENT_INFO = 0 };
 
 bool memtrace_begins(const uint8_t *bytes, size_t size)
 {
@@ -59,7 +17,7 @@ bool memtrace_begins(const uint8_t *bytes, size_t size)
 }
 
 /* A loss; in strict readers the end. */
-static void note_loss(
+void memtrace_note_loss(
 	struct memtrace *trace, uint64_t *count, uint64_t by, uint64_t offset, const char *what)
 {
 	*count += by;
@@ -71,23 +29,18 @@ static void note_loss(
 		trace->status = base_corrupt(&trace->error, offset, "%s", what);
 }
 
-static uint64_t offset_of_cursor(const struct memtrace *trace)
-{
-	return base_cursor_offset(&trace->cursor);
-}
-
 /* Of the whole file, by the headers of packets alone: how many, and the ids they have. */
 static void count_packets(struct memtrace *trace)
 {
 	struct memtrace_packet packet;
 	uint64_t offset = 0, most = 0;
 	for (;;) {
-		enum memtrace_found found = memtrace_packet_at(trace->file, offset, &packet);
-		if (found == MEMTRACE_END || found == MEMTRACE_CUT)
-			break;
-		if (found == MEMTRACE_NO_PACKET &&
-			!memtrace_packet_behind(
-				trace->file, offset, trace->info.version, trace->info.pid, &packet))
+		enum memtrace_found found =
+			memtrace_packet_at(&trace->window, offset, &packet, NULL);
+		if (found != MEMTRACE_PACKET &&
+			(found != MEMTRACE_NO_PACKET ||
+				!memtrace_packet_behind(trace->window.file, offset,
+					trace->info.version, trace->info.pid, &packet)))
 			break;
 		trace->packet_count++;
 		offset = packet.offset + packet.size;
@@ -119,7 +72,7 @@ static bool read_info_event(struct memtrace *trace)
 	info->version = trace->packet.version;
 	info->start_time = trace->packet.begin;
 	info->context = "";
-	if (!base_cursor_u32le(c, &header) || header >> EVENT_BIT != EVENT_INFO ||
+	if (!base_cursor_u32le(c, &header) || header >> MEMTRACE_TIME_BITS != EVENT_INFO ||
 		!base_cursor_u64le(c, &rate) || !base_cursor_u8(c, &bits) ||
 		!read_text(trace, &info->executable) || !read_text(trace, &info->host) ||
 		!read_text(trace, &info->parameters) || !base_cursor_u64le(c, &pid) ||
@@ -132,10 +85,23 @@ static bool read_info_event(struct memtrace *trace)
 	return info->sample_rate > 0 && info->sample_rate <= 1 && (bits == 64 || bits == 32);
 }
 
+/* To the first event of the packet whose header was read. */
+static enum hg_status go_to_packet(struct memtrace *trace, struct hg_error *error)
+{
+	const struct memtrace_packet *packet = &trace->packet;
+	BASE_TRY(memtrace_window_at(
+		&trace->window, packet->offset, packet->size, &trace->cursor, error));
+	base_cursor_skip(&trace->cursor, packet->header_size);
+	trace->next_object = packet->first_object;
+	return HG_OK;
+}
+
 static enum hg_status read_first_packet(struct memtrace *trace, struct hg_error *error)
 {
-	enum memtrace_found found = memtrace_packet_at(trace->file, 0, &trace->packet);
+	enum memtrace_found found = memtrace_packet_at(&trace->window, 0, &trace->packet, error);
 	unsigned version = trace->packet.version;
+	if (found == MEMTRACE_UNREADABLE)
+		return trace->window.status;
 	if (found == MEMTRACE_END)
 		return base_corrupt(error, HG_NO_OFFSET, "the file is empty");
 	if (found == MEMTRACE_CUT && !version)
@@ -158,13 +124,13 @@ static enum hg_status read_first_packet(struct memtrace *trace, struct hg_error 
 			"memtrace trace of version %u: versions 1 to %d can be read", version,
 			MEMTRACE_LATEST);
 	if (found == MEMTRACE_CUT)
-		return base_corrupt(error, base_cursor_left(&trace->file),
+		return base_corrupt(error, base_cursor_left(&trace->window.file),
 			"memtrace trace that ends within its first packet: nothing of it can be "
 			"read");
-	trace->cursor = trace->packet.body;
+	BASE_TRY(go_to_packet(trace, error));
 	if (!read_info_event(trace)) {
 		if (trace->status == HG_OK)
-			return base_corrupt(error, offset_of_cursor(trace),
+			return base_corrupt(error, memtrace_cursor_offset(trace),
 				"memtrace trace whose first packet does not say what it is of");
 		*error = trace->error;
 		return trace->status;
@@ -174,14 +140,15 @@ static enum hg_status read_first_packet(struct memtrace *trace, struct hg_error 
 	return HG_OK;
 }
 
-enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t size, bool strict,
-	struct hg_error *error)
+enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t size,
+	int descriptor, bool strict, struct hg_error *error)
 {
 	*out = NULL;
 	struct memtrace *trace = calloc(1, sizeof(*trace));
 	if (!trace)
 		return base_no_memory(error, sizeof(*trace));
-	trace->file = base_cursor_over(bytes, size);
+	trace->window = (struct memtrace_window){
+		.file = base_cursor_over(bytes, size), .descriptor = descriptor};
 	trace->strict = strict;
 	trace->domain_indices = calloc(MOST_DOMAINS, sizeof(*trace->domain_indices));
 	enum hg_status status = HG_OK;
@@ -190,12 +157,15 @@ enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t
 	if (status == HG_OK)
 		status = memtrace_locations_init(&trace->locations, error);
 	if (status == HG_OK)
+		status = memtrace_batch_init(trace, error);
+	if (status == HG_OK)
 		status = read_first_packet(trace, error);
 	if (status != HG_OK) {
 		memtrace_close(trace);
 		return status;
 	}
 	count_packets(trace);
+	trace->window.ahead = READ_AT_ONCE;
 	trace->given = calloc(base_bit_words(trace->objects) + 1, sizeof(*trace->given));
 	if (!trace->given) {
 		status = base_no_memory(error, trace->objects / 8);
@@ -223,6 +193,8 @@ void memtrace_close(struct memtrace *trace)
 	free(trace->domains);
 	free(trace->domain_indices);
 	free(trace->given);
+	free(trace->batch.frames);
+	memtrace_window_release(&trace->window);
 	memtrace_locations_release(&trace->locations);
 	base_pool_release(&trace->pool);
 	free(trace);
@@ -236,8 +208,9 @@ enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error)
 	trace->status = HG_OK;
 	trace->expected_object = trace->next_object = 0;
 	trace->domain = NULL;
+	trace->batch.count = trace->next_event = 0;
 	memset(trace->given, 0, base_bit_words(trace->objects) * sizeof(*trace->given));
-	if (memtrace_packet_at(trace->file, 0, &first) != MEMTRACE_PACKET)
+	if (memtrace_packet_at(&trace->window, 0, &first, NULL) != MEMTRACE_PACKET)
 		return base_corrupt(error, 0, "the file was cut meanwhile");
 	trace->offset = first.size;
 	trace->cursor.next = trace->cursor.end;
@@ -277,7 +250,7 @@ static bool check_objects(struct memtrace *trace)
 	if (packet->first_object < trace->expected_object)
 		return false;
 	if (packet->first_object > trace->expected_object)
-		note_loss(trace, &trace->losses.missing_objects,
+		memtrace_note_loss(trace, &trace->losses.missing_objects,
 			packet->first_object - trace->expected_object, packet->offset,
 			"objects are missing before this packet");
 	trace->expected_object = packet->end_object;
@@ -299,8 +272,9 @@ static bool find_domain(struct memtrace *trace)
 		trace->domains[trace->domain_count++] = domain;
 		*index = (uint32_t)trace->domain_count;
 	}
-	trace->domain_index = *index - 1;
-	trace->domain = trace->domains[trace->domain_index];
+	trace->batch.domain = trace->packet.domain;
+	trace->batch.domain_index = *index - 1;
+	trace->domain = trace->domains[*index - 1];
 	return true;
 }
 
@@ -313,7 +287,7 @@ static void check_cache(struct memtrace *trace)
 		trace->domain->suspect = false;
 		return;
 	}
-	note_loss(trace, &trace->losses.unverified_packets, 1, trace->packet.offset,
+	memtrace_note_loss(trace, &trace->losses.unverified_packets, 1, trace->packet.offset,
 		"backtraces cannot be trusted: the cache of this packet is another one");
 	trace->domain->suspect = true;
 }
@@ -324,12 +298,15 @@ static bool next_packet(struct memtrace *trace)
 	struct memtrace_packet *packet = &trace->packet;
 	struct memtrace_losses *losses = &trace->losses;
 	while (trace->status == HG_OK) {
-		enum memtrace_found found = memtrace_packet_at(trace->file, trace->offset, packet);
-		uint64_t left = base_cursor_left(&trace->file) - trace->offset;
-		if (found == MEMTRACE_END)
+		enum memtrace_found found = memtrace_packet_at(
+			&trace->window, trace->offset, packet, &trace->error);
+		uint64_t left = base_cursor_left(&trace->window.file) - trace->offset;
+		if (found == MEMTRACE_UNREADABLE)
+			trace->status = trace->window.status;
+		if (found == MEMTRACE_END || found == MEMTRACE_UNREADABLE)
 			return false;
 		if (found == MEMTRACE_CUT) {
-			note_loss(trace, &losses->cut_bytes, left, trace->offset,
+			memtrace_note_loss(trace, &losses->cut_bytes, left, trace->offset,
 				"the file ends within this packet");
 			trace->offset += left;
 			return false;
@@ -337,26 +314,28 @@ static bool next_packet(struct memtrace *trace)
 		if (found == MEMTRACE_NO_PACKET) {
 			uint64_t from = trace->offset;
 			bool any = memtrace_packet_behind(
-				trace->file, from, trace->info.version, trace->info.pid, packet);
+				trace->window.file, from, trace->info.version, trace->info.pid,
+				packet);
 			trace->offset = any ? packet->offset : from + left;
-			note_loss(trace, &losses->skipped_bytes, trace->offset - from, from,
+			memtrace_note_loss(trace, &losses->skipped_bytes, trace->offset - from, from,
 				"no packet where one should begin");
 			continue;
 		}
 		trace->offset = packet->offset + packet->size;
 		if (packet->pid != trace->info.pid) {
-			note_loss(trace, &losses->foreign_packets, 1, packet->offset,
+			memtrace_note_loss(trace, &losses->foreign_packets, 1, packet->offset,
 				"a packet of another process");
 			continue;
 		}
 		if (packet->version != trace->info.version || !check_objects(trace)) {
-			note_loss(trace, &losses->damaged_packets, 1, packet->offset,
+			memtrace_note_loss(trace, &losses->damaged_packets, 1, packet->offset,
 				"a packet whose header cannot be");
 			continue;
 		}
-		trace->cursor = packet->body;
-		trace->next_object = packet->first_object;
 		if (trace->status != HG_OK || !find_domain(trace))
+			return false;
+		trace->status = go_to_packet(trace, &trace->error);
+		if (trace->status != HG_OK)
 			return false;
 		check_cache(trace);
 		return trace->status == HG_OK;
@@ -364,169 +343,47 @@ static bool next_packet(struct memtrace *trace)
 	return false;
 }
 
-/* Of an event; where clocks stepped back, at least that of the event before. */
-static uint64_t time_of_event(struct memtrace *trace, uint32_t header)
+bool memtrace_next_batch(struct memtrace *trace, const struct memtrace_batch **batch)
 {
-	const struct memtrace_packet *packet = &trace->packet;
-	uint64_t low = header & time_mask, begin = packet->begin & time_mask;
-	uint64_t time = packet->begin - begin + low + (low < begin ? (uint64_t)time_mask + 1 : 0);
-	uint64_t least = trace->domain->last_time;
-	if (least < trace->info.start_time)
-		least = trace->info.start_time;
-	bool is_wrong = time < least || packet->end < packet->begin || time > packet->end;
-	if (is_wrong)
-		note_loss(trace, &trace->losses.clamped_times, 1, offset_of_cursor(trace) - 4,
-			"the clock steps back");
-	if (packet->end >= packet->begin && time > packet->end)
-		time = packet->end;
-	if (time < least)
-		time = least;
-	trace->domain->last_time = time;
-	return time - trace->info.start_time;
-}
-
-/* A number of variable length; of those of 32 bits the sign counts. */
-static inline bool read_vint(struct base_cursor *c, uint64_t *out)
-{
-	enum { FOLLOWS_16 = 253, FOLLOWS_32, FOLLOWS_64 };
-	uint8_t first;
-	uint16_t u16;
-	uint32_t u32;
-	if (!base_cursor_u8(c, &first))
-		return false;
-	switch (first) {
-	default:
-		*out = first;
-		return true;
-	case FOLLOWS_16:
-		if (!base_cursor_u16le(c, &u16))
+	trace->next_event = trace->next_frame = 0;
+	*batch = &trace->batch;
+	trace->batch.count = 0;
+	while (trace->status == HG_OK && !trace->batch.count) {
+		if (base_cursor_left(&trace->cursor) == 0 && !next_packet(trace))
 			return false;
-		*out = u16;
-		return true;
-	case FOLLOWS_32:
-		if (!base_cursor_u32le(c, &u32))
-			return false;
-		*out = (uint64_t)(int64_t)(int32_t)u32;
-		return true;
-	case FOLLOWS_64:
-		return base_cursor_u64le(c, out);
+		memtrace_read_events(trace);
 	}
+	return trace->status == HG_OK;
 }
 
-/* What stands between the header of an allocation and its backtrace. */
-static bool read_long_allocation(struct base_cursor *c, struct memtrace_event *event)
-{
-	uint8_t source;
-	if (!read_vint(c, &event->length) || !read_vint(c, &event->samples) ||
-		!base_cursor_u8(c, &source) || source > MEMTRACE_EXTERNAL || !event->samples ||
-		event->samples >= UINT32_MAX || event->length >= UINT64_C(1) << 61)
-		return false;
-	event->source = (enum memtrace_source)source;
-	return true;
-}
-
-static bool read_allocation(struct memtrace *trace, unsigned kind, struct memtrace_event *event)
+/* What the domain's stack was, with the frames of an event. */
+static bool put_frames_on_stack(struct memtrace *trace, struct memtrace_event *event)
 {
 	struct memtrace_domain *domain = trace->domain;
-	struct base_cursor c = trace->cursor;
-	uint16_t words = 0;
-	uint8_t few = 0;
-	bool good, is_long = kind == EVENT_LONG;
-	event->kind = MEMTRACE_ALLOCATION;
-	event->source = MEMTRACE_MINOR;
-	event->length = kind - EVENT_SHORT;
-	event->samples = 1;
-	if ((is_long && !read_long_allocation(&c, event)) || !read_vint(&c, &event->common) ||
-		(is_long ? !base_cursor_u16le(&c, &words) : !base_cursor_u8(&c, &few)) ||
-		trace->next_object == trace->packet.end_object)
-		return false;
-	event->kept = event->common < domain->depth ? event->common : domain->depth;
-	trace->status = memtrace_read_backtrace(domain, &trace->locations, &c, event->common,
-		is_long ? words : few, &event->truncated, &good, &trace->error);
-	if (trace->status != HG_OK || !good)
-		return false;
-	event->object = trace->next_object++;
-	event->stack = domain->stack;
-	event->depth = domain->depth;
-	if (domain->suspect)
-		trace->losses.suspect_backtraces++;
-	trace->cursor = c;
-	return true;
-}
-
-/* Of a promotion or collection: an object by how long ago its id was given away. */
-static bool read_end_of_object(struct memtrace *trace, struct memtrace_event *event)
-{
-	uint64_t delta;
-	if (!read_vint(&trace->cursor, &delta))
-		return false;
-	event->object = trace->next_object - 1 - delta;
-	return event->object < trace->objects;
-}
-
-static bool read_location_event(struct memtrace *trace, uint32_t header)
-{
-	bool recovered = false, good = false;
-	uint64_t offset = offset_of_cursor(trace);
-	trace->status = memtrace_read_location(&trace->locations, &trace->domain->recent,
-		&trace->cursor, header, &recovered, &good, &trace->error);
-	if (recovered && good)
-		note_loss(trace, &trace->losses.recovered_places, 1, offset,
-			"columns of long lines spoilt names of files (memtrace before v0.2.4)");
-	return good && trace->status == HG_OK;
-}
-
-/* Leaves the packet where it cannot be read. */
-static void leave_packet(struct memtrace *trace, uint64_t offset)
-{
-	trace->domain->suspect = true;
-	trace->cursor.next = trace->cursor.end;
-	note_loss(trace, &trace->losses.damaged_packets, 1, offset,
-		"an event that cannot be read: the rest of its packet is left out");
-}
-
-/* The event at the cursor; *is_location where it is none for the caller. */
-static bool read_event(struct memtrace *trace, struct memtrace_event *event, bool *is_location)
-{
-	uint32_t header;
-	if (!base_cursor_u32le(&trace->cursor, &header))
-		return false;
-	unsigned kind = header >> EVENT_BIT;
-	*is_location = kind == EVENT_LOCATION;
-	if (*is_location)
-		return read_location_event(trace, header);
-	event->time = time_of_event(trace, header);
-	event->domain = trace->packet.domain;
-	event->domain_index = trace->domain_index;
+	if (event->depth > domain->stack_capacity)
+		trace->status = base_grow_by(&domain->stack, event->kept,
+			event->depth - event->kept, &domain->stack_capacity, sizeof(*domain->stack),
+			&trace->error);
 	if (trace->status != HG_OK)
 		return false;
-	if (kind == EVENT_LONG || (kind > EVENT_SHORT && kind <= EVENT_SHORT + LONGEST_SHORT))
-		return read_allocation(trace, kind, event);
-	if (kind != EVENT_PROMOTION && kind != EVENT_COLLECTION)
-		return false;
-	event->kind = kind == EVENT_PROMOTION ? MEMTRACE_PROMOTION : MEMTRACE_COLLECTION;
-	return read_end_of_object(trace, event);
+	for (; trace->next_frame <= event->frame; trace->next_frame++) {
+		const struct memtrace_frame *frame = &trace->batch.frames[trace->next_frame];
+		if (frame->code != MEMTRACE_NO_FRAME)
+			domain->stack[frame->depth] = frame->code;
+	}
+	event->stack = domain->stack;
+	return true;
 }
 
 bool memtrace_next(struct memtrace *trace, struct memtrace_event *event)
 {
-	while (trace->status == HG_OK) {
-		bool is_location = false;
-		if (base_cursor_left(&trace->cursor) == 0) {
-			if (!next_packet(trace))
-				return false;
-			continue;
-		}
-		uint64_t offset = offset_of_cursor(trace);
-		if (!read_event(trace, event, &is_location)) {
-			if (trace->status == HG_OK)
-				leave_packet(trace, offset);
-			continue;
-		}
-		if (!is_location && trace->status == HG_OK)
-			return true;
-	}
-	return false;
+	const struct memtrace_batch *batch = &trace->batch;
+	if (trace->next_event == batch->count && !memtrace_next_batch(trace, &batch))
+		return false;
+	*event = batch->events[trace->next_event++];
+	event->domain = batch->domain;
+	event->domain_index = batch->domain_index;
+	return event->kind != MEMTRACE_ALLOCATION || put_frames_on_stack(trace, event);
 }
 
 enum hg_status memtrace_status(const struct memtrace *trace, struct hg_error *error)
