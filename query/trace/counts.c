@@ -1,7 +1,7 @@
 /* Counting of what nodes of the tree of calls allocate. */
 #include "query/trace/counts.h"
 
-#include <stdlib.h>
+#include "base/huge.h"
 
 enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *trace,
 	enum query_frames frames, struct hg_trace_losses *losses)
@@ -25,8 +25,8 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 enum hg_status query_counts_list(const struct query_counts *counts, struct query_call_list *list)
 {
 	uint64_t count = counts->calls.count;
-	*list = (struct query_call_list){.nodes = calloc(count, sizeof(*list->nodes)),
-		.labels = calloc(count, sizeof(*list->labels)),
+	*list = (struct query_call_list){.nodes = base_huge_alloc(count, sizeof(*list->nodes)),
+		.labels = base_huge_alloc(count, sizeof(*list->labels)),
 		.count = count};
 	if (!list->nodes || !list->labels)
 		return base_no_memory(

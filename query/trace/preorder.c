@@ -9,16 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* 16 bytes a node. */
 struct preorder {
-	const struct hg_trace_node *nodes;
+	struct hg_trace_node *nodes;
 	uint64_t count;
-	struct preorder_row {
-		const char *name;
-		uint64_t samples; /* below it; 0 if names alone count */
-		uint32_t node;
-		uint32_t parent; /* number + 1; of the root 0 */
-	} * rows;
-	uint32_t *sizes, *next, *places;
+	enum hg_trace_order order;
+	uint32_t *ends;     /* of each node, in 'children' behind the last of its own */
+	uint32_t *children; /* nodes, by their parents, and then as they are to stand */
+	uint32_t *sizes;    /* of a node with all below */
+	uint32_t *places;
 };
 
 void query_add_amounts(struct hg_trace_amounts *to, const struct hg_trace_amounts *amounts)
@@ -37,54 +36,68 @@ void query_sum_up_nodes(struct hg_trace_node *nodes, uint64_t count)
 		query_add_amounts(&nodes[nodes[i].parent].total, &nodes[i].total);
 }
 
-/* Children of one node together, of parents with smaller numbers first. */
-static int compare_preorder_rows(const void *a, const void *b)
+static int compare_siblings(const void *a, const void *b, void *data)
 {
-	const struct preorder_row *x = a, *y = b;
-	if (x->parent != y->parent)
-		return x->parent < y->parent ? -1 : 1;
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
+	const struct preorder *p = data;
+	const struct hg_trace_node *x = &p->nodes[*(const uint32_t *)a];
+	const struct hg_trace_node *y = &p->nodes[*(const uint32_t *)b];
+	if (p->order != HG_TRACE_BY_NAME && x->total.samples != y->total.samples)
+		return x->total.samples < y->total.samples ? 1 : -1;
 	int order = strcmp(x->name, y->name);
-	return order ? order : x->node < y->node ? -1 : x->node > y->node;
+	return order ? order : x < y ? -1 : x > y;
 }
 
-static void find_places(struct preorder *p, enum hg_trace_order order)
+/* The root is nobody's child. */
+static void sort_children(struct preorder *p)
 {
+	uint32_t begin = 0;
+	for (uint64_t i = 1; i < p->count; i++)
+		p->ends[p->nodes[i].parent]++;
 	for (uint64_t i = 0; i < p->count; i++) {
-		const struct hg_trace_node *node = &p->nodes[i];
-		p->rows[i] = (struct preorder_row){.name = node->name,
-			.samples = order == HG_TRACE_BY_NAME ? 0 : node->total.samples,
-			.node = (uint32_t)i,
-			.parent = i ? node->parent + 1 : 0};
-		p->sizes[i] = 1;
+		uint32_t own = p->ends[i];
+		p->ends[i] = begin;
+		begin += own;
 	}
+	for (uint64_t i = 1; i < p->count; i++)
+		p->children[p->ends[p->nodes[i].parent]++] = (uint32_t)i;
+	begin = 0;
+	for (uint64_t i = 0; i < p->count; begin = p->ends[i++])
+		if (p->ends[i] - begin > 1)
+			qsort_r(p->children + begin, p->ends[i] - begin, sizeof(*p->children),
+				compare_siblings, p);
+}
+
+/* The parent's place is known: parents have smaller numbers, and so have theirs. */
+static void find_places(struct preorder *p)
+{
+	uint32_t child = 0;
+	for (uint64_t i = 0; i < p->count; i++)
+		p->sizes[i] = 1;
 	for (uint64_t i = p->count; i-- > 1;)
 		p->sizes[p->nodes[i].parent] += p->sizes[i];
-	qsort(p->rows, p->count, sizeof(*p->rows), compare_preorder_rows);
-	/* The parent's place is known: parents have smaller numbers, and so have theirs. */
+	p->places[0] = 0;
 	for (uint64_t i = 0; i < p->count; i++) {
-		uint32_t node = p->rows[i].node, parent = p->nodes[node].parent;
-		if (!node)
-			continue;
-		p->next[parent] = p->next[parent] ? p->next[parent] : p->places[parent] + 1;
-		p->places[node] = p->next[parent];
-		p->next[parent] += p->sizes[node];
+		uint32_t place = p->places[i] + 1;
+		for (; child < p->ends[i]; child++) {
+			p->places[p->children[child]] = place;
+			place += p->sizes[p->children[child]];
+		}
 	}
 }
 
-static enum hg_status move_to_places(
-	struct preorder *p, struct hg_error *error, struct hg_trace_tree *out)
+static void move_to_places(struct preorder *p)
 {
-	struct hg_trace_node *nodes = calloc(p->count, sizeof(*nodes));
-	if (!nodes)
-		return base_no_memory(error, p->count * sizeof(*nodes));
+	for (uint64_t i = 0; i < p->count; i++)
+		p->nodes[i].parent = p->places[p->nodes[i].parent];
 	for (uint64_t i = 0; i < p->count; i++) {
-		nodes[p->places[i]] = p->nodes[i];
-		nodes[p->places[i]].parent = p->places[p->nodes[i].parent];
+		for (uint32_t place = p->places[i]; place != i; place = p->places[i]) {
+			struct hg_trace_node moved = p->nodes[place];
+			p->nodes[place] = p->nodes[i];
+			p->nodes[i] = moved;
+			p->places[i] = p->places[place];
+			p->places[place] = place;
+		}
 	}
-	out->count = p->count;
-	return query_keep_rows_of(error, out, nodes, p->count, sizeof(*nodes), &out->nodes);
 }
 
 enum hg_status query_make_trace_tree(struct hg_error *error, struct hg_trace_node *nodes,
@@ -92,21 +105,25 @@ enum hg_status query_make_trace_tree(struct hg_error *error, struct hg_trace_nod
 {
 	struct preorder p = {.nodes = nodes,
 		.count = count,
-		.rows = calloc(count, sizeof(*p.rows)),
+		.order = order,
+		.ends = calloc(count, sizeof(*p.ends)),
+		.children = malloc(count * sizeof(*p.children)),
 		.sizes = malloc(count * sizeof(*p.sizes)),
-		.next = calloc(count, sizeof(*p.next)),
-		.places = calloc(count, sizeof(*p.places))};
+		.places = malloc(count * sizeof(*p.places))};
 	enum hg_status status = HG_OK;
-	if (!p.rows || !p.sizes || !p.next || !p.places)
-		status = base_no_memory(error, count * (sizeof(*p.rows) + 12));
-	else
-		find_places(&p, order);
-	free(p.rows);
+	if (!p.ends || !p.children || !p.sizes || !p.places) {
+		status = base_no_memory(error, count * 16);
+		free(nodes);
+	} else {
+		sort_children(&p);
+		find_places(&p);
+		move_to_places(&p);
+		out->count = count;
+		status = query_keep_rows_of(error, out, nodes, count, sizeof(*nodes), &out->nodes);
+	}
+	free(p.ends);
+	free(p.children);
 	free(p.sizes);
-	free(p.next);
-	if (status == HG_OK)
-		status = move_to_places(&p, error, out);
 	free(p.places);
-	free(nodes);
 	return status;
 }
