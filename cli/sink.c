@@ -193,10 +193,15 @@ static enum hg_status open_sink_file(
 
 enum hg_status cli_sink_open(struct cli_sink *sink, const char *path, struct hg_error *error)
 {
+	static char buffer[1 << 16];
 	struct stat about;
 	*sink = (struct cli_sink){.stream = stdout, .name = "standard output"};
-	if (!path || strcmp(path, "-") == 0)
+	if (!path || strcmp(path, "-") == 0) {
+		/* Folded stacks may be some hundred megabytes. */
+		if (!isatty(STDOUT_FILENO))
+			setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 		return HG_OK;
+	}
 	sink->stream = NULL;
 	sink->name = path;
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))

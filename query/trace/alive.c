@@ -42,7 +42,7 @@ void query_alive_release(struct query_alive *alive)
 {
 	base_arena_release(&alive->arena);
 	free(alive->changes);
-	free(alive->since);
+	base_huge_release(alive->since, alive->since_capacity, sizeof(*alive->since));
 	free(alive->groups);
 	*alive = (struct query_alive){0};
 }

@@ -52,8 +52,8 @@ void query_calls_release(struct query_calls *calls)
 		free(calls->domains[i].positions);
 	}
 	free(calls->domains);
-	free(calls->nodes);
-	free(calls->steps);
+	base_huge_release(calls->nodes, calls->capacity, sizeof(*calls->nodes));
+	base_huge_release(calls->steps, calls->steps_capacity, sizeof(*calls->steps));
 	free(calls->edges);
 	free(calls->labels);
 	free(calls->runs);
