@@ -7,6 +7,7 @@
  */
 #include "query/trace/alive.h"
 
+#include "base/grow.h"
 #include "base/huge.h"
 
 #include <inttypes.h>
@@ -41,6 +42,7 @@ enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trac
 void query_alive_release(struct query_alive *alive)
 {
 	base_arena_release(&alive->arena);
+	free(alive->ids);
 	free(alive->changes);
 	base_huge_release(alive->since, alive->since_capacity, sizeof(*alive->since));
 	free(alive->groups);
@@ -107,6 +109,21 @@ static enum hg_status promote(
 	return begins ? begin_life(alive, event, error) : HG_OK;
 }
 
+/* Nearly all are those that follow the last ones. */
+static inline enum hg_status note_id(
+	struct query_alive *alive, uint64_t object, struct hg_error *error)
+{
+	struct query_ids *last = alive->ids + alive->id_count - 1;
+	if (alive->id_count && last->end == object) {
+		last->end++;
+		return HG_OK;
+	}
+	BASE_TRY(base_grow(
+		&alive->ids, alive->id_count, &alive->id_capacity, sizeof(*alive->ids), error));
+	alive->ids[alive->id_count++] = (struct query_ids){object, object + 1};
+	return HG_OK;
+}
+
 static inline enum hg_status add_event(struct query_alive *alive, const struct memtrace_event *event,
 	uint32_t group, struct hg_error *error)
 {
@@ -116,6 +133,7 @@ static inline enum hg_status add_event(struct query_alive *alive, const struct m
 			.samples = (uint32_t)event->samples,
 			.group = group & MOST_GROUP};
 		alive->totals.samples += event->samples;
+		BASE_TRY(note_id(alive, event->object, error));
 		return alive->late && event->source == MEMTRACE_MINOR
 			       ? HG_OK
 			       : begin_life(alive, event, error);
@@ -148,10 +166,11 @@ enum hg_status query_alive_add_batch(struct query_alive *alive, const struct mem
 	return HG_OK;
 }
 
-static void sum_up_objects(struct query_alive *alive)
+static void sum_up_objects(struct query_alive *alive, const struct query_ids *ids)
 {
-	const struct query_object *end = alive->objects + alive->object_count;
-	for (const struct query_object *object = alive->objects; object < end; object++) {
+	const struct query_object *object = alive->objects + ids->begin;
+	const struct query_object *end = alive->objects + ids->end;
+	for (; object < end; object++) {
 		struct hg_trace_amounts *group = &alive->groups[object->group];
 		if (end - object > OBJECTS_AHEAD)
 			__builtin_prefetch(&alive->groups[object[OBJECTS_AHEAD].group], 1);
@@ -168,7 +187,8 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 		return base_no_memory(error, count * sizeof(*alive->groups));
 	memset(alive->groups, 0, count * sizeof(*alive->groups));
 	alive->group_count = count;
-	sum_up_objects(alive);
+	for (uint64_t i = 0; i < alive->id_count; i++)
+		sum_up_objects(alive, &alive->ids[i]);
 	for (uint64_t i = 0; i < count; i++)
 		alive->groups[i].peak = alive->groups[i].live;
 	for (uint64_t i = 0; i < alive->since_count; i++)

@@ -8,7 +8,7 @@
 
 #include "query/trace/trace.h"
 
-/* 8 bytes an object, 48 a group at the end, and 512 KiB. */
+/* 8 bytes an object, 16 a packet, 48 a group at the end, and 512 KiB. */
 struct query_alive {
 	struct base_arena arena;
 	struct query_object {
@@ -16,6 +16,12 @@ struct query_alive {
 		uint32_t group : 30, is_alive : 1, is_promoted : 1;
 	} * objects;
 	uint64_t object_count;
+
+	/* Ids that were given; others of a file that lies, or has lost packets, are not looked at. */
+	struct query_ids {
+		uint64_t begin, end;
+	} * ids;
+	uint64_t id_count, id_capacity;
 
 	/* What began and ceased to be alive since the last peak: an object twice, + 1 if it ceased. */
 	uint32_t *changes;
