@@ -1,5 +1,7 @@
 /*
- * Growing arrays whose final size is not known while they are filled.
+ * Growing arrays whose final size is not known while they are filled, and arrays that may become
+ * large: from some megabytes on in huge pages, where the system gives any.  Every page that is
+ * touched first costs as much as many accesses.
  */
 #ifndef BASE_GROW_H
 #define BASE_GROW_H
@@ -8,43 +10,39 @@
 
 #include <stdlib.h>
 
-/*
- * Makes room for one element more in *array (from malloc) that holds 'count' of 'size' bytes each;
- * doubles *capacity when it is full.
- */
-static inline enum hg_status base_grow(
-	void *array, uint64_t count, uint64_t *capacity, size_t size, struct hg_error *error)
-{
-	if (count < *capacity)
-		return HG_OK;
-	uint64_t wanted = *capacity ? *capacity * 2 : 64;
-	void **pointer = array;
-	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
-	if (!bigger)
-		return base_no_memory(error, wanted * size);
-	*pointer = bigger;
-	*capacity = wanted;
-	return HG_OK;
-}
+/* base_grow_by() where there is no room: for its own use. */
+enum hg_status base_grow_array(void *array, uint64_t count, uint64_t more, uint64_t *capacity,
+	size_t size, struct hg_error *error);
 
-/* The same for 'more' elements. */
+/*
+ * Makes room for 'more' elements in *array (from malloc) that holds 'count' of 'size' bytes each;
+ * at least doubles *capacity when it is full.
+ */
 static inline enum hg_status base_grow_by(void *array, uint64_t count, uint64_t more,
 	uint64_t *capacity, size_t size, struct hg_error *error)
 {
-	if (more <= *capacity - count)
-		return HG_OK;
-	uint64_t wanted = *capacity ? *capacity * 2 : 64;
-	if (more > SIZE_MAX / 4 / size || count > SIZE_MAX / 4 / size)
-		return base_no_memory(error, UINT64_MAX);
-	if (wanted < count + more)
-		wanted = count + more;
-	void **pointer = array;
-	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
-	if (!bigger)
-		return base_no_memory(error, wanted * size);
-	*pointer = bigger;
-	*capacity = wanted;
-	return HG_OK;
+	return more <= *capacity - count
+		       ? HG_OK
+		       : base_grow_array(array, count, more, capacity, size, error);
 }
+
+/* The same for one. */
+static inline enum hg_status base_grow(
+	void *array, uint64_t count, uint64_t *capacity, size_t size, struct hg_error *error)
+{
+	return base_grow_by(array, count, 1, capacity, size, error);
+}
+
+/* From malloc, not zeroed; NULL if there is no memory. */
+void *base_huge_alloc(uint64_t count, size_t size);
+
+/*
+ * base_grow_by() for an array that may become large: then addresses are reserved for many times as
+ * much, so that nothing is copied any more.  base_huge_release() frees it.
+ */
+enum hg_status base_huge_grow(void *array, uint64_t count, uint64_t more, uint64_t *capacity,
+	size_t size, struct hg_error *error);
+
+void base_huge_release(void *data, uint64_t capacity, size_t size);
 
 #endif

@@ -177,7 +177,10 @@ static enum hg_status locate_joined(struct placing *p)
 
 static enum hg_status take_over(struct placing *p)
 {
+	enum { FIRST_FRAMES = 64 };
 	const struct query_joining *j = p->joining;
+	BASE_TRY(new_table(j, FIRST_FRAMES, sizeof(*p->told.frames), &p->told.frames));
+	p->frame_capacity = FIRST_FRAMES;
 	BASE_TRY(new_table(j, j->calls.count, sizeof(*p->numbers), &p->numbers));
 	BASE_TRY(new_table(j, p->locations->names.count, sizeof(*p->names), &p->names));
 	BASE_TRY(new_table(j, p->locations->code_count, sizeof(*p->told.places), &p->told.places));

@@ -137,10 +137,10 @@ static enum hg_status list_sites(
 	if (status == HG_OK && snapshot->snap.sampled_count) {
 		out->count = fill_sites(top, rows, tallies.row_of);
 		status = tally_sites(&tallies, rows);
-	}
-	for (size_t i = 0; i < out->count; i++) {
-		out->blocks += rows[i].blocks;
-		out->bytes += rows[i].bytes;
+		for (size_t i = 0; i < out->count; i++) {
+			out->blocks += rows[i].blocks;
+			out->bytes += rows[i].bytes;
+		}
 	}
 	release_tally(&tallies.types);
 	release_tally(&tallies.holders);

@@ -8,7 +8,6 @@
 #include "query/trace/alive.h"
 
 #include "base/grow.h"
-#include "base/huge.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -56,16 +55,16 @@ static enum hg_status sum_up_changes(struct query_alive *alive, struct hg_error 
 		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
 		if (object->group >= alive->since_count) {
 			uint64_t had = alive->since_count, more = object->group + 1 - had;
-			BASE_TRY(base_huge_grow_by(&alive->since, had, more,
-				&alive->since_capacity, sizeof(*alive->since), error));
+			BASE_TRY(base_huge_grow(&alive->since, had, more, &alive->since_capacity,
+				sizeof(*alive->since), error));
 			memset(alive->since + had, 0, more * sizeof(*alive->since));
 			alive->since_count += more;
 		}
 		struct query_since *since = &alive->since[object->group];
 		if (since->peak != alive->peaks)
 			*since = (struct query_since){.peak = alive->peaks};
-		since->samples += alive->changes[i] & 1 ? -(uint64_t)object->samples
-							: object->samples;
+		since->samples +=
+			alive->changes[i] & 1 ? -(uint64_t)object->samples : object->samples;
 	}
 	alive->change_count = 0;
 	return HG_OK;
@@ -124,14 +123,13 @@ static inline enum hg_status note_id(
 	return HG_OK;
 }
 
-static inline enum hg_status add_event(struct query_alive *alive, const struct memtrace_event *event,
-	uint32_t group, struct hg_error *error)
+static inline enum hg_status add_event(struct query_alive *alive,
+	const struct memtrace_event *event, uint32_t group, struct hg_error *error)
 {
 	struct query_object *object = &alive->objects[event->object];
 	if (event->kind == MEMTRACE_ALLOCATION) {
 		*object = (struct query_object){
-			.samples = (uint32_t)event->samples,
-			.group = group & MOST_GROUP};
+			.samples = (uint32_t)event->samples, .group = group & MOST_GROUP};
 		alive->totals.samples += event->samples;
 		BASE_TRY(note_id(alive, event->object, error));
 		return alive->late && event->source == MEMTRACE_MINOR
@@ -196,9 +194,8 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 			alive->groups[i].peak -= alive->since[i].samples;
 	for (uint64_t i = 0; i < alive->change_count; i++) {
 		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
-		alive->groups[object->group].peak += alive->changes[i] & 1
-							     ? object->samples
-							     : -(uint64_t)object->samples;
+		alive->groups[object->group].peak +=
+			alive->changes[i] & 1 ? object->samples : -(uint64_t)object->samples;
 	}
 	return HG_OK;
 }

@@ -17,13 +17,15 @@ struct query_alive {
 	} * objects;
 	uint64_t object_count;
 
-	/* Ids that were given; others of a file that lies, or has lost packets, are not looked at. */
+	/* Ids that were given; others of a file that lies, or has lost packets, are not looked at.
+	 */
 	struct query_ids {
 		uint64_t begin, end;
 	} * ids;
 	uint64_t id_count, id_capacity;
 
-	/* What began and ceased to be alive since the last peak: an object twice, + 1 if it ceased. */
+	/* What began and ceased to be alive since the last peak: an object twice, + 1 if it ceased.
+	 */
 	uint32_t *changes;
 	uint64_t change_count;
 	struct query_since {
@@ -33,7 +35,8 @@ struct query_alive {
 	uint64_t since_count, since_capacity;
 	bool by_group; /* somebody asks what groups have */
 
-	struct hg_trace_amounts *groups; /* after the last event; those that are not met are zeros */
+	struct hg_trace_amounts
+		*groups; /* after the last event; those that are not met are zeros */
 	uint64_t group_count;
 
 	struct hg_trace_amounts totals; /* of all groups */

@@ -4,7 +4,6 @@
 #include "query/trace/place_text.h"
 
 #include "base/grow.h"
-#include "base/huge.h"
 
 #include <string.h>
 
@@ -19,9 +18,9 @@ static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint3
 {
 	if (calls->count == MOST_CALLS)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many call stacks");
-	BASE_TRY(base_huge_grow_by(
+	BASE_TRY(base_huge_grow(
 		&calls->nodes, calls->count, 1, &calls->capacity, sizeof(*calls->nodes), error));
-	BASE_TRY(base_huge_grow_by(&calls->steps, calls->count, 1, &calls->steps_capacity,
+	BASE_TRY(base_huge_grow(&calls->steps, calls->count, 1, &calls->steps_capacity,
 		sizeof(*calls->steps), error));
 	calls->steps[calls->count] = (struct query_steps){0};
 	calls->nodes[calls->count++] = (struct query_call){parent, function, depth};
@@ -272,8 +271,8 @@ static enum hg_status add_parts(struct query_calls *calls, uint32_t number, stru
 static enum hg_status add_run(
 	struct query_calls *calls, uint64_t first, uint32_t *label, struct hg_error *error)
 {
-	BASE_TRY(base_grow(&calls->runs, calls->run_count, &calls->run_capacity,
-		sizeof(*calls->runs), error));
+	BASE_TRY(base_grow(
+		&calls->runs, calls->run_count, &calls->run_capacity, sizeof(*calls->runs), error));
 	calls->runs[calls->run_count] =
 		(struct query_run){(uint32_t)first, (uint32_t)(calls->part_count - first)};
 	*label = run_bit | (uint32_t)calls->run_count++;
@@ -353,8 +352,7 @@ static enum hg_status enter_code(struct query_calls *calls, struct query_call_st
 		return HG_OK;
 	const struct query_run run = calls->runs[label & ~run_bit];
 	for (uint32_t i = 0; i < run.count; i++)
-		BASE_TRY(enter_function(
-			calls, stack, *to, calls->parts[run.first + i], to, error));
+		BASE_TRY(enter_function(calls, stack, *to, calls->parts[run.first + i], to, error));
 	return add_step(calls, from, label, *to, error);
 }
 

@@ -1,8 +1,8 @@
 /*
  * The tree of calls of a trace by function, with recursion removed: a function that is on the path
  * to a node already leads nowhere.  Where a frame leads from a node depends on both alone, so it is
- * found out once and kept as an edge; after that a frame costs one place in a table, however deep it
- * is.  Only frames that are new are looked at.
+ * found out once and kept as an edge; after that a frame costs one place in a table, however deep
+ * it is.  Only frames that are new are looked at.
  */
 #ifndef QUERY_TRACE_CALLS_H
 #define QUERY_TRACE_CALLS_H
@@ -66,7 +66,8 @@ struct query_calls {
 
 	struct query_call_stack {
 		uint32_t domain;
-		uint32_t *nodes; /* after each frame of the domain's last backtrace; the root first */
+		uint32_t *
+			nodes; /* after each frame of the domain's last backtrace; the root first */
 		uint64_t capacity;
 		/* where functions are on the path to the node that was last asked about; others may
 		 * have been left there */

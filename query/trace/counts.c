@@ -1,7 +1,7 @@
 /* Counting of what nodes of the tree of calls allocate. */
 #include "query/trace/counts.h"
 
-#include "base/huge.h"
+#include "base/grow.h"
 
 enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *trace,
 	enum query_frames frames, struct hg_trace_losses *losses)

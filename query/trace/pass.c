@@ -208,8 +208,8 @@ static enum hg_status make_batch(struct query_pass *pass, const struct memtrace_
 	BASE_TRY(base_grow_by(&batch->frames, 0, count + UINT64_C(1), &batch->frame_capacity,
 		sizeof(*batch->frames), &pass->trace->session->error));
 	for (uint32_t i = 0; i < count; i++)
-		batch->frames[i] = (struct memtrace_frame){
-			event->stack[event->kept + i], event->kept + i};
+		batch->frames[i] =
+			(struct memtrace_frame){event->stack[event->kept + i], event->kept + i};
 	if (!count)
 		batch->frames[count++] = (struct memtrace_frame){MEMTRACE_NO_FRAME, event->kept};
 	batch->events[0] = *event;

@@ -199,14 +199,15 @@ static void write_diff_side(
 	if (!emitter->writer->tells_all)
 		return;
 	rep_section_begin(emitter, key, NULL);
-	rep_value_string(emitter, "file", NULL, REP_PATH,
-		side->trace ? side->trace->path : side->series->path);
-	rep_value_string(emitter, "format", NULL, REP_WORD, side->trace ? "memtrace" : "spacetime");
 	if (side->trace) {
+		rep_value_string(emitter, "file", NULL, REP_PATH, side->trace->path);
+		rep_value_string(emitter, "format", NULL, REP_WORD, "memtrace");
 		snprintf(number, sizeof(number), "%.17g", side->trace->rate);
 		rep_value_string(emitter, "rate", NULL, REP_WORD, number);
 		rep_value_number(emitter, "end_us", NULL, REP_COUNT, side->trace->end_us);
-	} else {
+	} else if (side->series) {
+		rep_value_string(emitter, "file", NULL, REP_PATH, side->series->path);
+		rep_value_string(emitter, "format", NULL, REP_WORD, "spacetime");
 		rep_value_string(emitter, "compiler", NULL, REP_WORD, side->series->compiler);
 		snprintf(number, sizeof(number), "%.6g", side->series->close_time);
 		rep_value_string(emitter, "closed_at", NULL, REP_WORD, number);

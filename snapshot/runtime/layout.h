@@ -207,9 +207,9 @@ enum snap_ocaml_version {
 enum { SNAP_SIZE_CLASSES = 32, SNAP_POOL_BYTES = 4096 * 8 };
 
 struct snap_layout {
-	enum snap_ocaml_version version;
 	const char *name;            /* "4.13" */
 	const uint8_t *size_classes; /* words of a slot, header included; NULL for 4.x */
+	enum snap_ocaml_version version;
 #define SNAP_LAYOUT_FIELD(structure, member, ...) uint16_t structure##_##member;
 #define SNAP_LAYOUT_SIZE(structure, ...) uint16_t sizeof_##structure;
 #define SNAP_LAYOUT_TRAIT(trait, ...) uint16_t trait;

@@ -1,5 +1,5 @@
 /* The cache of codes of a domain, and its last backtrace. */
-#include "trace/memtrace/reader.h"
+#include "trace/memtrace/backtraces.h"
 
 #include "base/grow.h"
 
@@ -93,8 +93,7 @@ enum hg_status memtrace_read_backtrace(struct memtrace_domain *domain,
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"a backtrace of more than %d frames", MEMTRACE_DEEPEST);
 	for (unsigned i = 0; i < words && *good; i++)
-		BASE_TRY(read_frames(
-			domain, locations, at, &previous, &depth, batch, good, error));
+		BASE_TRY(read_frames(domain, locations, at, &previous, &depth, batch, good, error));
 	if (!*good)
 		return HG_OK;
 	if (truncated) {

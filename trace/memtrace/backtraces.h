@@ -8,14 +8,14 @@
 #ifndef TRACE_MEMTRACE_BACKTRACES_H
 #define TRACE_MEMTRACE_BACKTRACES_H
 
+#include "trace/memtrace/batch.h"
 #include "trace/memtrace/locations.h"
-
-struct memtrace_batch;
 
 /* 4 bytes a frame of the deepest backtrace, and 128 KB of cache. */
 struct memtrace_domain {
 	uint64_t depth; /* of the last backtrace */
-	uint32_t *stack; /* for those who take events one by one: numbers of codes, outermost first */
+	uint32_t *
+		stack; /* for those who take events one by one: numbers of codes, outermost first */
 	uint64_t stack_capacity;
 	uint64_t last_time; /* microseconds since the epoch, of its last event */
 	bool suspect; /* packets were lost: until the cache is verified, frames may be wrong */
@@ -52,8 +52,8 @@ bool memtrace_domain_agrees(const struct memtrace_domain *domain,
 /*
  * Reads 'words' words of code, whose frames follow the first 'common' ones of the last backtrace,
  * and appends them to the batch, or that there is none.  Where the domain has no so many, as the
- * writer cut the last one short, the frames behind are not known: it stays as it is.  *good is false
- * if the bytes end before.
+ * writer cut the last one short, the frames behind are not known: it stays as it is.  *good is
+ * false if the bytes end before.
  */
 enum hg_status memtrace_read_backtrace(struct memtrace_domain *domain,
 	struct memtrace_locations *locations, struct base_cursor *cursor, uint64_t common,

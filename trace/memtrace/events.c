@@ -3,7 +3,7 @@
  * the packet's end that their bytes need not be counted one by one.  Whatever is not is read by
  * read_any_event(), with the same meaning.
  */
-#include "trace/memtrace/state.h"
+#include "trace/memtrace/events.h"
 
 #include "base/grow.h"
 
@@ -28,9 +28,8 @@ enum { FRAMES_AT_ONCE = 4096, MOST_PLAIN_WORDS = 255 };
 /* First bytes of numbers of variable length that do not stand for themselves. */
 enum { FOLLOWS_16 = 253, FOLLOWS_32, FOLLOWS_64 };
 
-enum hg_status memtrace_batch_init(struct memtrace *trace, struct hg_error *error)
+enum hg_status memtrace_batch_init(struct memtrace_batch *batch, struct hg_error *error)
 {
-	struct memtrace_batch *batch = &trace->batch;
 	return base_grow_by(&batch->frames, 0,
 		FRAMES_AT_ONCE + MOST_PLAIN_WORDS * MEMTRACE_FRAMES_OF_WORD, &batch->frame_capacity,
 		sizeof(*batch->frames), error);
@@ -100,8 +99,7 @@ static bool read_long_allocation(struct base_cursor *c, struct memtrace_event *e
 {
 	uint8_t source;
 	if (!read_number(c, &event->length) || !read_number(c, &event->samples) ||
-		!base_cursor_u8(c, &source) ||
-		!is_good_long(event->length, event->samples, source))
+		!base_cursor_u8(c, &source) || !is_good_long(event->length, event->samples, source))
 		return false;
 	event->source = (enum memtrace_source)source;
 	return true;
@@ -185,8 +183,7 @@ static bool read_event(struct memtrace *trace)
 		if (!read_allocation(trace, kind, event))
 			return false;
 	} else if (kind == EVENT_PROMOTION || kind == EVENT_COLLECTION) {
-		event->kind =
-			kind == EVENT_PROMOTION ? MEMTRACE_PROMOTION : MEMTRACE_COLLECTION;
+		event->kind = kind == EVENT_PROMOTION ? MEMTRACE_PROMOTION : MEMTRACE_COLLECTION;
 		if (!read_end_of_object(trace, event))
 			return false;
 	} else {
@@ -242,8 +239,8 @@ static inline uint64_t take_number(const uint8_t **next)
 }
 
 /* A word that names a code, or says how many frames are predicted. */
-static inline enum hg_status take_rare_word(
-	struct memtrace *trace, struct plain_reader *r, uint32_t slot, bool is_new, uint32_t *previous)
+static inline enum hg_status take_rare_word(struct memtrace *trace, struct plain_reader *r,
+	uint32_t slot, bool is_new, uint32_t *previous)
 {
 	unsigned predicted = 0;
 	if (is_new) {
@@ -342,8 +339,7 @@ static inline bool take_event(
 	event->time = time - trace->info.start_time;
 	r->next += sizeof(header);
 	if (kind == EVENT_COLLECTION || kind == EVENT_PROMOTION) {
-		event->kind =
-			kind == EVENT_PROMOTION ? MEMTRACE_PROMOTION : MEMTRACE_COLLECTION;
+		event->kind = kind == EVENT_PROMOTION ? MEMTRACE_PROMOTION : MEMTRACE_COLLECTION;
 		event->object = r->object - 1 - take_number(&r->next);
 		if (event->object >= trace->objects)
 			return false;

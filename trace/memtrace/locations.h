@@ -34,7 +34,7 @@ struct memtrace_locations {
 	uint32_t unknown;        /* the name "??" */
 	uint32_t *changed;       /* numbers of codes that were known when they got locations */
 	uint64_t changed_count, changed_capacity;
-	uint64_t search_left;    /* how much may be looked for what columns spoilt */
+	uint64_t search_left; /* how much may be looked for what columns spoilt */
 };
 
 enum { MEMTRACE_RECENT = 31 };

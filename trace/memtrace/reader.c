@@ -1,5 +1,7 @@
 /* Packets of a memtrace trace, and the events in them one by one. */
-#include "trace/memtrace/state.h"
+#include "trace/memtrace/reader.h"
+
+#include "trace/memtrace/events.h"
 
 #include "base/assert.h"
 #include "base/bits.h"
@@ -14,19 +16,6 @@ bool memtrace_begins(const uint8_t *bytes, size_t size)
 	struct base_cursor c = base_cursor_over(bytes, size);
 	uint32_t magic;
 	return base_cursor_u32le(&c, &magic) && magic == MEMTRACE_MAGIC;
-}
-
-/* A loss; in strict readers the end. */
-void memtrace_note_loss(
-	struct memtrace *trace, uint64_t *count, uint64_t by, uint64_t offset, const char *what)
-{
-	*count += by;
-	if (!trace->losses.first) {
-		trace->losses.first = what;
-		trace->losses.first_offset = offset;
-	}
-	if (trace->strict && trace->status == HG_OK)
-		trace->status = base_corrupt(&trace->error, offset, "%s", what);
 }
 
 /* Of the whole file, by the headers of packets alone: how many, and the ids they have. */
@@ -157,7 +146,7 @@ enum hg_status memtrace_open(struct memtrace **out, const uint8_t *bytes, size_t
 	if (status == HG_OK)
 		status = memtrace_locations_init(&trace->locations, error);
 	if (status == HG_OK)
-		status = memtrace_batch_init(trace, error);
+		status = memtrace_batch_init(&trace->batch, error);
 	if (status == HG_OK)
 		status = read_first_packet(trace, error);
 	if (status != HG_OK) {
@@ -298,8 +287,8 @@ static bool next_packet(struct memtrace *trace)
 	struct memtrace_packet *packet = &trace->packet;
 	struct memtrace_losses *losses = &trace->losses;
 	while (trace->status == HG_OK) {
-		enum memtrace_found found = memtrace_packet_at(
-			&trace->window, trace->offset, packet, &trace->error);
+		enum memtrace_found found =
+			memtrace_packet_at(&trace->window, trace->offset, packet, &trace->error);
 		uint64_t left = base_cursor_left(&trace->window.file) - trace->offset;
 		if (found == MEMTRACE_UNREADABLE)
 			trace->status = trace->window.status;
@@ -313,12 +302,11 @@ static bool next_packet(struct memtrace *trace)
 		}
 		if (found == MEMTRACE_NO_PACKET) {
 			uint64_t from = trace->offset;
-			bool any = memtrace_packet_behind(
-				trace->window.file, from, trace->info.version, trace->info.pid,
-				packet);
+			bool any = memtrace_packet_behind(trace->window.file, from,
+				trace->info.version, trace->info.pid, packet);
 			trace->offset = any ? packet->offset : from + left;
-			memtrace_note_loss(trace, &losses->skipped_bytes, trace->offset - from, from,
-				"no packet where one should begin");
+			memtrace_note_loss(trace, &losses->skipped_bytes, trace->offset - from,
+				from, "no packet where one should begin");
 			continue;
 		}
 		trace->offset = packet->offset + packet->size;
@@ -361,9 +349,9 @@ static bool put_frames_on_stack(struct memtrace *trace, struct memtrace_event *e
 {
 	struct memtrace_domain *domain = trace->domain;
 	if (event->depth > domain->stack_capacity)
-		trace->status = base_grow_by(&domain->stack, event->kept,
-			event->depth - event->kept, &domain->stack_capacity, sizeof(*domain->stack),
-			&trace->error);
+		trace->status =
+			base_grow_by(&domain->stack, event->kept, event->depth - event->kept,
+				&domain->stack_capacity, sizeof(*domain->stack), &trace->error);
 	if (trace->status != HG_OK)
 		return false;
 	for (; trace->next_frame <= event->frame; trace->next_frame++) {

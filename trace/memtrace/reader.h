@@ -17,6 +17,7 @@
 #define TRACE_MEMTRACE_READER_H
 
 #include "trace/memtrace/backtraces.h"
+#include "trace/memtrace/batch.h"
 
 /* What the first packet says of the program. */
 struct memtrace_info {
@@ -26,48 +27,6 @@ struct memtrace_info {
 	uint64_t pid;
 	uint64_t start_time;                                  /* microseconds since the epoch */
 	const char *executable, *host, *parameters, *context; /* "" if there is none */
-};
-
-enum memtrace_kind { MEMTRACE_ALLOCATION, MEMTRACE_PROMOTION, MEMTRACE_COLLECTION };
-enum memtrace_source { MEMTRACE_MINOR, MEMTRACE_MAJOR, MEMTRACE_EXTERNAL };
-
-struct memtrace_event {
-	enum memtrace_kind kind;
-	enum memtrace_source source; /* from here on of allocations, but for time and object */
-	uint64_t time;               /* microseconds since the start */
-	uint64_t object;             /* id; below memtrace_objects() */
-	uint64_t samples;            /* at least 1 */
-	uint64_t length;             /* words, without header */
-	uint64_t common; /* frames like those of the domain's last backtrace, as the file says */
-	uint32_t depth, kept; /* the first 'kept' are those of the domain's last event */
-	uint32_t frame;       /* in the batch, the last of the event */
-	bool truncated; /* the writer cut it short: the place of allocation is not known */
-
-	/* of all events that are taken one by one; those of a batch are of one domain */
-	uint16_t domain;
-	uint32_t domain_index; /* of the domain, counted from 0 in the order of the file */
-	const uint32_t *stack; /* numbers of codes, outermost first; until the next event */
-};
-
-/* A code on a stack, at its place; MEMTRACE_NO_FRAME: there is none, but the stack ends here. */
-struct memtrace_frame {
-	uint32_t code, depth;
-};
-#define MEMTRACE_NO_FRAME UINT32_MAX
-
-/*
- * Events of one domain that follow each other in the file, during which no code gets other
- * locations.  The frames are those that were not on the stack of the event before; every allocation
- * has one at least.
- */
-enum { MEMTRACE_AT_ONCE = 256 };
-struct memtrace_batch {
-	struct memtrace_event events[MEMTRACE_AT_ONCE];
-	uint32_t count, frame_count;
-	struct memtrace_frame *frames;
-	uint64_t frame_capacity;
-	uint32_t domain_index;
-	uint16_t domain;
 };
 
 /* What was not as it should be. */
@@ -101,7 +60,8 @@ void memtrace_close(struct memtrace *trace);
 
 /* The next event; false at the end, or if something failed. */
 bool memtrace_next(struct memtrace *trace, struct memtrace_event *event);
-/* The same, many at once, for those who do not ask for whole stacks: *batch lasts until the next. */
+/* The same, many at once, for those who do not ask for whole stacks: *batch lasts until the next.
+ */
 bool memtrace_next_batch(struct memtrace *trace, const struct memtrace_batch **batch);
 enum hg_status memtrace_status(const struct memtrace *trace, struct hg_error *error);
 

@@ -1,4 +1,7 @@
-/* What a reader of memtrace has in hand: reader.c finds packets, events.c reads what is in them. */
+/*
+ * What a reader of memtrace has in hand: reader.c goes from packet to packet, events.c reads what
+ * is in them.
+ */
 #ifndef TRACE_MEMTRACE_STATE_H
 #define TRACE_MEMTRACE_STATE_H
 
@@ -35,22 +38,13 @@ struct memtrace {
 };
 
 /* A loss; in strict readers the end. */
-void memtrace_note_loss(struct memtrace *trace, uint64_t *count, uint64_t by, uint64_t offset,
-	const char *what);
+void memtrace_note_loss(
+	struct memtrace *trace, uint64_t *count, uint64_t by, uint64_t offset, const char *what);
 
 /* In the file, of the cursor. */
 static inline uint64_t memtrace_cursor_offset(const struct memtrace *trace)
 {
 	return trace->packet.offset + trace->packet.size - base_cursor_left(&trace->cursor);
 }
-
-enum hg_status memtrace_batch_init(struct memtrace *trace, struct hg_error *error);
-
-/*
- * Reads events of the packet at the cursor into the batch, which is emptied before.  It ends at the
- * packet's end, when it is full, and before a location of a code that was known: what is read
- * before that has the locations that the code had.  What cannot be read ends the packet.
- */
-void memtrace_read_events(struct memtrace *trace);
 
 #endif

@@ -235,7 +235,8 @@ static void read_trace(const struct given_trace *given, const struct written_byt
 	struct hg_error error;
 	size_t at[MOST_DOMAINS] = {0}, read = 0;
 	bool cut[MOST_DOMAINS] = {0};
-	assert_int_equal(memtrace_open(&trace, bytes->bytes, bytes->length, -1, true, &error), HG_OK);
+	assert_int_equal(
+		memtrace_open(&trace, bytes->bytes, bytes->length, -1, true, &error), HG_OK);
 	for (; memtrace_next(trace, &event); read++) {
 		assert_true(event.domain < given->domains);
 		check_event(trace, next_of_domain(given, &at[event.domain], event.domain), &event,
