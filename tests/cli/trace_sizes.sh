@@ -148,8 +148,10 @@ check_equal 'irmin: right bins of microseconds' "$(bins --not-on minor --table m
 check_equal 'irmin: right longest' "$(lives --not-on minor | jq .statistics[0].longest)" 13753561
 check_equal 'irmin: ticks are right' "$(bins --not-on minor --table ticks)" '0 56 83 54 20 18 29 16 '
 
-for name in irmin-replay json-1e-3 v3-leak-1e-3-dom4 many_large-1; do
-	as_dumped "$more_traces/$name.ctf"
+as_dumped "$irmin"
+as_dumped "$more_traces/v3-leak-1e-3-dom4.ctf"
+for name in json-1e-3 many_large-1; do
+	! is_thorough || as_dumped "$more_traces/$name.ctf"
 done
 
 # At rate 1 estimates are what there was.
