@@ -3,7 +3,6 @@
 
 #include "query/spacetime/points.h"
 
-#include "base/bits.h"
 #include "base/grow.h"
 
 /* Annotations are the numbers of allocation points in the order of their first allocation. */
@@ -18,10 +17,10 @@ struct spacetime_description {
 	int64_t *last_totals;
 	uint64_t total_count, total_capacity;
 	struct spacetime_walk walk;
-	uint32_t *depths; /* of frames of the walk */
-	uint64_t depth_count, depth_capacity;
-	uint64_t *known; /* bits: annotations that a point of the tries has */
-	uint64_t met;    /* annotations that snapshots have */
+	/* By annotation: entries of snapshots for which the walk has not met a point. */
+	uint32_t *unknown;
+	uint64_t met, unknown_capacity;
+	uint64_t blocks, words, allocated; /* of the snapshot that is being read */
 };
 
 /* The versions of OCaml that write boxed integers, and counts, as they stand here. */
@@ -59,11 +58,13 @@ static void describe_gc(const int64_t *gc, struct hg_spacetime_moment *moment)
 }
 
 /* Totals since the start never fall. */
-static enum hg_status compare_totals(
-	struct spacetime_description *d, const struct spacetime_snapshot *snapshot)
+static enum hg_status describe_totals(
+	void *data, const struct spacetime_total *totals, uint64_t count)
 {
-	for (uint64_t i = 0; i < snapshot->total_count; i++) {
-		const struct spacetime_total *total = &snapshot->totals[i];
+	struct spacetime_description *d = data;
+	for (uint64_t i = 0; i < count; i++) {
+		const struct spacetime_total *total = &totals[i];
+		d->allocated += unsigned_of(total->words);
 		if (total->annotation >= ANNOTATION_END || total->words < 0) {
 			d->info->contradictions++;
 			continue;
@@ -79,63 +80,56 @@ static enum hg_status compare_totals(
 	return HG_OK;
 }
 
-static enum hg_status describe_snapshot(struct spacetime_description *d,
-	const struct spacetime_snapshot *snapshot, struct hg_spacetime_moment *moment)
+static enum hg_status describe_entries(
+	void *data, const struct spacetime_entry *entries, uint64_t count)
 {
-	uint64_t words = 0;
-	moment->readable = true;
-	moment->scanned = unsigned_of(snapshot->scanned);
-	moment->places = snapshot->entry_count;
-	describe_gc(snapshot->gc, moment);
-	for (uint64_t i = 0; i < snapshot->entry_count; i++) {
-		const struct spacetime_entry *entry = &snapshot->entries[i];
-		moment->blocks += unsigned_of(entry->blocks);
-		words += unsigned_of(entry->words);
-		if (entry->annotation >= ANNOTATION_END)
+	struct spacetime_description *d = data;
+	for (uint64_t i = 0; i < count; i++) {
+		const struct spacetime_entry *entry = &entries[i];
+		d->blocks += unsigned_of(entry->blocks);
+		d->words += unsigned_of(entry->words);
+		if (entry->annotation >= ANNOTATION_END) {
 			d->info->contradictions++;
-		else if (entry->annotation >= d->met)
-			d->met = entry->annotation + UINT64_C(1);
+			continue;
+		}
+		while (d->met <= entry->annotation) {
+			BASE_TRY(base_grow(&d->unknown, d->met, &d->unknown_capacity,
+				sizeof(*d->unknown), d->error));
+			d->unknown[d->met++] = 0;
+		}
+		d->unknown[entry->annotation]++;
 	}
-	for (uint64_t i = 0; i < snapshot->total_count; i++)
-		moment->allocated += unsigned_of(snapshot->totals[i].words);
-	moment->words = words;
-	d->info->contradictions += words != unsigned_of(snapshot->annotated);
-	return compare_totals(d, snapshot);
+	return HG_OK;
 }
 
 static enum hg_status describe_moment(struct spacetime_description *d, uint64_t number)
 {
 	const struct spacetime_moment *from = &d->trace->series.moments[number];
+	const struct spacetime_visitor visitor = {describe_entries, describe_totals, d};
 	struct hg_spacetime_moment *to = &d->moments[number];
 	struct spacetime_snapshot snapshot;
 	*to = (struct hg_spacetime_moment){
 		.is_event = from->is_event, .time = from->time, .name = from->name};
 	if (from->is_event)
 		return HG_OK;
+	d->blocks = d->words = d->allocated = 0;
 	enum hg_status status =
-		spacetime_read_snapshot(&d->trace->series, from, &snapshot, d->error);
-	if (status == HG_OK)
-		status = describe_snapshot(d, &snapshot, to);
-	else
+		spacetime_visit_snapshot(&d->trace->series, from, &visitor, &snapshot, d->error);
+	if (status == HG_OK) {
+		to->readable = true;
+		to->scanned = unsigned_of(snapshot.scanned);
+		to->places = snapshot.entry_count;
+		to->blocks = d->blocks;
+		to->words = d->words;
+		to->allocated = d->allocated;
+		describe_gc(snapshot.gc, to);
+		d->info->contradictions += d->words != unsigned_of(snapshot.annotated);
+	} else {
 		status = query_spacetime_skip(
 			d->trace, status, from->offset, "a snapshot that cannot be read");
+	}
 	spacetime_snapshot_release(&snapshot);
 	return status;
-}
-
-/* Of the frame that the walk made last, and of those before it that it did not tell of. */
-static enum hg_status note_depths(struct spacetime_description *d)
-{
-	while (d->depth_count < d->walk.frame_count) {
-		BASE_TRY(base_grow(&d->depths, d->depth_count, &d->depth_capacity,
-			sizeof(*d->depths), d->error));
-		d->depths[d->depth_count] =
-			d->depth_count ? d->depths[d->walk.frames[d->depth_count].caller] + 1 : 0;
-		if (d->depths[d->depth_count] > d->info->deepest)
-			d->info->deepest = d->depths[d->depth_count];
-		d->depth_count++;
-	}
-	return HG_OK;
 }
 
 /* What the tries count at the end is at least what the last snapshot has. */
@@ -146,69 +140,47 @@ static enum hg_status describe_point(
 		return HG_OK;
 	d->info->points++;
 	d->info->allocated += unsigned_of(step->words);
-	if (d->depths[step->caller] + UINT64_C(1) > d->info->deepest)
-		d->info->deepest = d->depths[step->caller] + UINT64_C(1);
+	if (step->caller + UINT64_C(1) > d->info->deepest)
+		d->info->deepest = step->caller + UINT64_C(1);
 	if (step->annotation < d->total_count)
 		d->info->contradictions += step->words < d->last_totals[step->annotation];
 	if (step->annotation < d->met)
-		base_bit_set(d->known, step->annotation);
+		d->unknown[step->annotation] = 0;
 	return HG_OK;
 }
 
 static enum hg_status describe_step(void *data, const struct spacetime_step *step)
 {
 	struct spacetime_description *d = data;
-	BASE_TRY(note_depths(d));
 	if (step->kind == SPACETIME_ALLOCATES || step->kind == SPACETIME_C_ALLOCATES)
 		return describe_point(d, step);
 	d->info->calls += step->kind != SPACETIME_NODE;
 	return HG_OK;
 }
 
-/* Every annotation of a snapshot is one of a point in the tries. */
-static enum hg_status check_annotations(
-	struct spacetime_description *d, const struct spacetime_moment *moment)
-{
-	struct spacetime_snapshot snapshot;
-	enum hg_status status =
-		spacetime_read_snapshot(&d->trace->series, moment, &snapshot, d->error);
-	for (uint64_t i = 0; status == HG_OK && i < snapshot.entry_count; i++) {
-		uint32_t annotation = snapshot.entries[i].annotation;
-		d->info->contradictions += annotation < d->met && !base_bit(d->known, annotation);
-	}
-	spacetime_snapshot_release(&snapshot);
-	if (status == HG_ERROR_INPUT) {
-		base_error_clear(d->error);
-		return HG_OK;
-	}
-	return status;
-}
-
 static enum hg_status describe_calls(struct spacetime_description *d)
 {
-	const struct spacetime_series *series = &d->trace->series;
-	d->known = calloc(base_bit_words(d->met), sizeof(*d->known));
-	if (!d->known)
-		return base_no_memory(d->error, d->met / 8);
 	BASE_TRY(query_spacetime_walk_all(d->trace, &d->walk));
-	BASE_TRY(note_depths(d));
+	if (d->walk.deepest > d->info->deepest)
+		d->info->deepest = d->walk.deepest;
 	d->info->tries = d->walk.tries;
 	d->info->nodes = d->walk.nodes;
 	d->info->repaired = d->walk.repaired;
-	for (uint64_t i = 0; i < series->moment_count; i++)
-		if (!series->moments[i].is_event)
-			BASE_TRY(check_annotations(d, &series->moments[i]));
+	/* Every annotation of a snapshot is one of a point in the tries. */
+	for (uint64_t i = 0; i < d->met; i++)
+		d->info->contradictions += d->unknown[i];
 	return HG_OK;
 }
 
 static enum hg_status describe_tables(struct spacetime_description *d)
 {
 	struct spacetime_tables tables;
-	enum hg_status status = spacetime_read_tables(&d->trace->series, &tables, d->error);
+	enum hg_status status = spacetime_read_shapes(&d->trace->series, &tables, d->error);
 	d->info->frames = tables.frame_count;
 	d->info->shapes = tables.shape_count;
 	if (status == HG_OK)
 		status = spacetime_walk_init(&d->walk, &tables, describe_step, d, d->error);
+	d->walk.path_only = true;
 	if (status == HG_OK)
 		status = describe_calls(d);
 	spacetime_walk_release(&d->walk);
@@ -254,8 +226,7 @@ enum hg_status hg_describe_spacetime(struct hg_trace *trace, const struct hg_spa
 	struct spacetime_description d = {.trace = trace, .error = &trace->session->error};
 	enum hg_status status = describe_series(&d);
 	free(d.last_totals);
-	free(d.depths);
-	free(d.known);
+	free(d.unknown);
 	if (status != HG_OK)
 		return query_trace_failed(trace, status);
 	*out = trace->series_info = d.info;

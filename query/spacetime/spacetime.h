@@ -6,6 +6,7 @@
 #define QUERY_SPACETIME_SPACETIME_H
 
 #include "query/trace/trace.h"
+#include "trace/spacetime/snapshot.h"
 #include "trace/spacetime/walk.h"
 
 /* HG_ERROR_USAGE unless there is a series and a place for the result, which is set to NULL. */

@@ -84,6 +84,25 @@ static inline int64_t snap_item_sign_extend(uint64_t value, unsigned bits)
 	return (int64_t)(value << shift) >> shift;
 }
 
+/*
+ * What may be told of an item that has so many bytes before the end of the data, and carries no
+ * location id, without a check.
+ */
+enum { SNAP_ITEM_MOST_BYTES = 16 };
+
+/* How many of the next eight items are the int 0. */
+static inline unsigned snap_item_zeros(const uint8_t *at)
+{
+	const uint64_t other = base_load_u64le(at) ^ UINT64_C(0x4040404040404040);
+	return other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+}
+
+/* A number of 1, 2, 4 or 8 bytes. */
+static inline uint64_t snap_item_number(const uint8_t *at, unsigned bytes)
+{
+	return __builtin_bswap64(base_load_u64le(at)) >> (64 - 8 * bytes);
+}
+
 /* HG_ERROR_INPUT: the value ends inside an item. */
 enum hg_status snap_item_cut(const struct base_cursor *c, struct hg_error *error);
 /* For snap_item_read() alone. */

@@ -1,11 +1,12 @@
 /*
- * A value of Marshal whose blocks are mostly the int 0, as a trie of calls: of each block are kept
- * its tag, its size and the fields that are something else, with their numbers, side by side.  So
- * whoever follows pointers has all of a block in a cache line or two, and needs the file no more.
- * Strings, floats and custom blocks are objects without fields.
+ * A value of Marshal that is large and walked along its pointers, as a trie of calls: of each
+ * object is kept where it is, and its fields are read from the file whenever they are asked for, in
+ * their order.  So a value takes no more memory than 12 bytes per object; mostly its fields are the
+ * int 0, of which eight are passed over at a time.  Strings, floats and custom blocks are objects
+ * without fields.
  *
- * Cells of 32 bits: of an object size << 8 | tag, and of each field kept its number << 3 | kind and
- * none to two cells of what it is; SNAP_SPARSE_END ends it.
+ * The bytes under the cursor must outlive the value.  They are checked when it is read; should they
+ * change later, fields are wrong, but nothing is read from outside the value.
  */
 #ifndef SNAPSHOT_MARSHAL_SPARSE_H
 #define SNAPSHOT_MARSHAL_SPARSE_H
@@ -13,117 +14,93 @@
 #include "base/arena.h"
 #include "snapshot/marshal/item.h"
 
-/* Of fields: OTHER is a block without fields, or what cannot be; INT64 has two cells, low first. */
-enum snap_field_kind {
-	SNAP_FIELD_OTHER,
-	SNAP_FIELD_INT,
-	SNAP_FIELD_OBJECT,
-	SNAP_FIELD_INFIX, /* of cells alone: to a later field of an object */
-	SNAP_FIELD_INT64  /* of cells alone */
+/* OTHER is a block without fields, or what cannot be. */
+enum snap_field_kind { SNAP_FIELD_OTHER, SNAP_FIELD_INT, SNAP_FIELD_OBJECT };
+
+/* Offsets in the data of the first byte of an object and of what follows it. */
+struct snap_extent {
+	uint32_t start, end;
+	uint32_t next; /* number of the first object behind it and all that is in it */
 };
-enum { SNAP_SPARSE_KIND_BITS = 3 };
-#define SNAP_SPARSE_END UINT32_MAX
 
 /* Stays where it is, for its arena. */
 struct snap_sparse {
 	struct base_budget budget;
 	struct base_arena arena;
-	uint32_t objects; /* blocks with fields, strings, floats and custom blocks */
-	uint32_t *starts; /* of each, its first cell */
-	uint32_t *cells;
-	uint64_t cell_count;
+	struct base_cursor data; /* of the encoded items; start is their start */
+	uint32_t objects;        /* blocks with fields, strings, floats and custom blocks */
+	struct snap_extent *extents;
+	uint32_t fast_end; /* offsets below it have SNAP_ITEM_MOST_BYTES, and no location ids */
+	bool ids;
 };
 
 struct snap_field {
-	enum snap_field_kind kind; /* OTHER, INT or OBJECT */
-	uint32_t object;           /* of OBJECT: its number, below snap_sparse.objects */
-	int64_t number;            /* of INT, else 0 */
+	enum snap_field_kind kind;
+	uint32_t object; /* of OBJECT: its number, below snap_sparse.objects */
+	int64_t number;  /* of INT, else 0 */
+};
+
+/* A place among the fields of an object, of which 'number' is the next one. */
+struct snap_fields {
+	uint32_t number, size;
+	uint32_t offset; /* of that field in the data */
+	uint32_t object; /* number of the object that begins next */
 };
 
 struct snap_object {
 	int tag;
-	uint32_t size;  /* of blocks with fields, else 0 */
-	uint32_t first; /* cell of its fields */
+	struct snap_fields fields; /* all of them; none if it is no block */
 };
 
 /*
- * Reads one value, header and data; the same is an error as of snap_marshal_read().  Memory is 4
- * bytes per object, 8 to 12 per object and field that is not 0.  Released by the caller, after
- * failures too.
+ * Reads one value, header and data; the same is an error as of snap_marshal_read().  Released by
+ * the caller, after failures too.
  */
 enum hg_status snap_sparse_read(
 	struct base_cursor *cursor, struct snap_sparse *sparse, struct hg_error *error);
 void snap_sparse_release(struct snap_sparse *sparse);
 
-/* Cells behind the first one of a field. */
-static inline uint32_t snap_sparse_width(uint32_t cell)
-{
-	return 0x21110u >> 4 * (cell & 7) & 3;
-}
-
 /* An object by its number, which is one of the value. */
-static inline struct snap_object snap_sparse_object(
-	const struct snap_sparse *sparse, uint32_t number)
-{
-	const uint32_t start = sparse->starts[number], header = sparse->cells[start];
-	return (struct snap_object){(int)(header & 255), header >> 8, start + 1};
-}
+struct snap_object snap_sparse_object(const struct snap_sparse *sparse, uint32_t number);
 
-/* Field 'number' of an object, of which *cell is no later one; *cell goes on behind it. */
+/* The value itself. */
+struct snap_field snap_sparse_root(const struct snap_sparse *sparse);
+
+/* The next field, if there is one left. */
+struct snap_field snap_sparse_next(const struct snap_sparse *sparse, struct snap_fields *fields);
+
+/*
+ * Field 'number', and goes on behind it; the int 0 if there is no such field.  Of earlier ones only
+ * those may be asked for that snap_sparse_pass_zeros() passed over.
+ */
 static inline struct snap_field snap_sparse_field(
-	const struct snap_sparse *sparse, uint32_t *cell, uint32_t number)
+	const struct snap_sparse *sparse, struct snap_fields *fields, uint32_t number)
 {
-	const uint32_t *at = sparse->cells + *cell;
-	while (*at >> SNAP_SPARSE_KIND_BITS < number)
-		at += 1 + snap_sparse_width(*at);
 	struct snap_field field = {.kind = SNAP_FIELD_INT};
-	if (*at >> SNAP_SPARSE_KIND_BITS == number) {
-		switch ((enum snap_field_kind)(*at & 7)) {
-		case SNAP_FIELD_INT:
-			field.number = (int32_t)at[1];
-			break;
-		case SNAP_FIELD_INT64:
-			field.number = (int64_t)((uint64_t)at[2] << 32 | at[1]);
-			break;
-		case SNAP_FIELD_OBJECT:
-		case SNAP_FIELD_INFIX:
-			field.kind = SNAP_FIELD_OBJECT;
-			field.object = at[1];
-			break;
-		default:
-			field.kind = SNAP_FIELD_OTHER;
-		}
-		at += 1 + snap_sparse_width(*at);
-	}
-	*cell = (uint32_t)(at - sparse->cells);
+	if (number >= fields->size)
+		return field;
+	while (fields->number <= number)
+		field = snap_sparse_next(sparse, fields);
 	return field;
 }
 
-/* The value itself. */
-static inline struct snap_field snap_sparse_root(const struct snap_sparse *sparse)
+/* Goes on to the next field that is not the int 0, as it is mostly written, or behind the last. */
+static inline void snap_sparse_pass_zeros(
+	const struct snap_sparse *sparse, struct snap_fields *fields)
 {
-	uint32_t cell = 1;
-	return snap_sparse_field(sparse, &cell, 0);
-}
-
-/* Whether that field is the int 0; *cell goes on to it. */
-static inline bool snap_sparse_is_zero(
-	const struct snap_sparse *sparse, uint32_t *cell, uint32_t number)
-{
-	const uint32_t *at = sparse->cells + *cell;
-	while (*at >> SNAP_SPARSE_KIND_BITS < number)
-		at += 1 + snap_sparse_width(*at);
-	*cell = (uint32_t)(at - sparse->cells);
-	return *at >> SNAP_SPARSE_KIND_BITS > number;
-}
-
-/* Fetches the objects that an object leads to into the cache. */
-static inline void snap_sparse_prefetch(const struct snap_sparse *sparse, uint32_t cell)
-{
-	for (const uint32_t *at = sparse->cells + cell; *at != SNAP_SPARSE_END;
-		at += 1 + snap_sparse_width(*at))
-		if ((*at & 7) == SNAP_FIELD_OBJECT)
-			__builtin_prefetch(sparse->cells + sparse->starts[at[1]]);
+	const uint8_t *const data = sparse->data.start;
+	while (fields->number < fields->size) {
+		uint32_t run = 0, left = fields->size - fields->number;
+		if (fields->offset < sparse->fast_end)
+			run = snap_item_zeros(data + fields->offset);
+		else if (fields->offset < base_cursor_left(&sparse->data))
+			run = data[fields->offset] == SNAP_CODE_SMALL_INT;
+		if (!run)
+			return;
+		run = run < left ? run : left;
+		fields->offset += run;
+		fields->number += run;
+	}
 }
 
 #endif

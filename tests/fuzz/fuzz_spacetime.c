@@ -3,6 +3,7 @@
  */
 #include "tests/fuzz/fuzz.h"
 
+#include "trace/spacetime/snapshot.h"
 #include "trace/spacetime/walk.h"
 
 #include <stdlib.h>

@@ -75,9 +75,9 @@ static bool fits_direct_call(const struct fit *fit, const struct spacetime_part 
 	uint64_t shape;
 	if (callee.tag == 1) /* in C, which has no shapes */
 		return !base_map_get(&fit->tables->shape_of, part->callee, &shape);
-	if (!callee.size)
+	if (!callee.fields.size)
 		return false;
-	const struct snap_field address = snap_sparse_field(fit->trie, &callee.first, 0);
+	const struct snap_field address = snap_sparse_next(fit->trie, &callee.fields);
 	return address.kind == SNAP_FIELD_INT &&
 	       (spacetime_word(address.number) & ~UINT64_C(1)) == part->callee;
 }
@@ -144,9 +144,9 @@ static bool choose_gaps(const struct fit *fit, uint32_t *places)
 
 static void read_fields_of_node(const struct fit *fit, const struct snap_object *node)
 {
-	uint32_t cell = node->first;
+	struct snap_fields fields = node->fields;
 	for (uint32_t i = 0; i < fit->size; i++)
-		fit->fields[i] = snap_sparse_field(fit->trie, &cell, i);
+		fit->fields[i] = snap_sparse_field(fit->trie, &fields, i);
 }
 
 bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_sparse *trie,
@@ -157,7 +157,7 @@ bool spacetime_fit(const struct spacetime_tables *tables, const struct snap_spar
 		.trie = trie,
 		.parts = tables->parts + shape->first,
 		.count = shape->count,
-		.size = node->size,
+		.size = node->fields.size,
 		.work = work};
 	const uint64_t need = NODE_HEAD + shape->words;
 	if (need > fit.size || *work > MOST_WORK ||

@@ -1,8 +1,8 @@
 /*
  * A series of Spacetime (OCaml 4.04 to 4.11): values of Marshal one after the other.  First a mark,
  * then snapshots of the heap and events in the order of time, at last tables and two tries of calls
- * that only a program which ends by itself writes.  Here is where the parts are, and what stands in
- * snapshots; tables.h and walk.h have the rest.
+ * that only a program which ends by itself writes.  Here is where the parts are; snapshot.h,
+ * tables.h and walk.h have what stands in them.
  *
  * Source: OCaml 4.04.0 to 4.11.2, runtime/spacetime_snapshot.c and otherlibs/raw_spacetime_lib.
  */
@@ -56,37 +56,6 @@ bool spacetime_begins(const uint8_t *bytes, size_t size);
 enum hg_status spacetime_open(struct spacetime_series *series, const uint8_t *bytes, size_t size,
 	bool strict, struct hg_error *error);
 void spacetime_close(struct spacetime_series *series);
-
-/* Of the GC, in the order of the file; heap words and their maximum are an eighth of what they
- * were. */
-enum { SPACETIME_GC_NUMBERS = 9 };
-
-struct spacetime_snapshot {
-	struct base_pool pool;
-	uint64_t annotation_end; /* above all annotations that can be */
-	double time;
-	int64_t gc[SPACETIME_GC_NUMBERS];
-	int64_t scanned, annotated; /* words of blocks, headers included */
-	struct spacetime_entry {
-		uint32_t annotation;
-		uint32_t reserved;
-		int64_t blocks, words; /* words with headers */
-	} * entries;
-	uint64_t entry_count;
-	/* Words allocated since the start, by allocation point, in the order of the file. */
-	struct spacetime_total {
-		uint32_t annotation;
-		uint32_t reserved;
-		int64_t words;
-	} * totals;
-	uint64_t total_count;
-};
-
-/* Fills *snapshot from that moment; released by the caller, after failures too. */
-enum hg_status spacetime_read_snapshot(const struct spacetime_series *series,
-	const struct spacetime_moment *moment, struct spacetime_snapshot *snapshot,
-	struct hg_error *error);
-void spacetime_snapshot_release(struct spacetime_snapshot *snapshot);
 
 /* The value that begins at an offset; its cells are of the pool. */
 enum hg_status spacetime_value_at(const struct spacetime_series *series, uint64_t offset,

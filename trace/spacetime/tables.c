@@ -2,6 +2,8 @@
  */
 #include "trace/spacetime/tables.h"
 
+#include "trace/spacetime/stream.h"
+
 #include "base/grow.h"
 
 static enum hg_status wrong_table(
@@ -42,6 +44,15 @@ static bool read_location_fields(const struct snap_marshal *m, struct snap_value
 		       snap_marshal_int(m, snap_marshal_field(m, value, END), &location->end));
 }
 
+static enum hg_status keep_location(struct spacetime_tables *tables,
+	const struct spacetime_location *location, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&tables->locations, tables->location_count, &tables->location_capacity,
+		sizeof(*tables->locations), error));
+	tables->locations[tables->location_count++] = *location;
+	return HG_OK;
+}
+
 static enum hg_status add_location_of_frame(struct spacetime_tables *tables,
 	const struct snap_marshal *m, struct snap_value value, struct hg_error *error)
 {
@@ -56,10 +67,7 @@ static enum hg_status add_location_of_frame(struct spacetime_tables *tables,
 			return wrong_table(m, "frames", error);
 		BASE_TRY(trace_names_add(&tables->files, bytes, length, &location.file, error));
 	}
-	BASE_TRY(base_grow(&tables->locations, tables->location_count, &tables->location_capacity,
-		sizeof(*tables->locations), error));
-	tables->locations[tables->location_count++] = location;
-	return HG_OK;
+	return keep_location(tables, &location, error);
 }
 
 /* The file has them outermost first. */
@@ -70,6 +78,19 @@ static void turn_locations_around(struct spacetime_tables *tables, uint64_t firs
 		tables->locations[j] = tables->locations[i];
 		tables->locations[i] = other;
 	}
+}
+
+/* Its locations are those from 'first' on. */
+static enum hg_status keep_frame(
+	struct spacetime_tables *tables, uint64_t address, uint64_t first, struct hg_error *error)
+{
+	turn_locations_around(tables, first);
+	BASE_TRY(base_map_set(&tables->frame_of, address, tables->frame_count, error));
+	BASE_TRY(base_grow(&tables->frames, tables->frame_count, &tables->frame_capacity,
+		sizeof(*tables->frames), error));
+	tables->frames[tables->frame_count++] = (struct spacetime_span){
+		(uint32_t)first, (uint32_t)(tables->location_count - first)};
+	return HG_OK;
 }
 
 static enum hg_status add_spacetime_frame(struct spacetime_tables *tables,
@@ -86,12 +107,18 @@ static enum hg_status add_spacetime_frame(struct spacetime_tables *tables,
 		BASE_TRY(add_location_of_frame(tables, m, snap_marshal_field(m, slots, 0), error));
 		slots = snap_marshal_field(m, slots, 1);
 	}
-	turn_locations_around(tables, first);
-	BASE_TRY(base_map_set(&tables->frame_of, address, tables->frame_count, error));
-	BASE_TRY(base_grow(&tables->frames, tables->frame_count, &tables->frame_capacity,
-		sizeof(*tables->frames), error));
-	tables->frames[tables->frame_count++] = (struct spacetime_span){
-		(uint32_t)first, (uint32_t)(tables->location_count - first)};
+	return keep_frame(tables, address, first, error);
+}
+
+static enum hg_status keep_part(
+	struct spacetime_tables *tables, const struct spacetime_part *part, struct hg_error *error)
+{
+	BASE_TRY(base_grow(&tables->parts, tables->part_count, &tables->part_capacity,
+		sizeof(*tables->parts), error));
+	BASE_TRY(base_grow(&tables->words, tables->part_count, &tables->word_capacity,
+		sizeof(*tables->words), error));
+	tables->words[tables->part_count] = (uint8_t)spacetime_part_words(tables, part);
+	tables->parts[tables->part_count++] = *part;
 	return HG_OK;
 }
 
@@ -108,12 +135,23 @@ static enum hg_status add_part_of_shape(struct spacetime_tables *tables,
 		(part.kind == SPACETIME_DIRECT &&
 			!table_address(m, snap_marshal_field(m, value, 1), &part.callee)))
 		return wrong_table(m, "shapes", error);
-	BASE_TRY(base_grow(&tables->parts, tables->part_count, &tables->part_capacity,
-		sizeof(*tables->parts), error));
-	BASE_TRY(base_grow(&tables->words, tables->part_count, &tables->word_capacity,
-		sizeof(*tables->words), error));
-	tables->words[tables->part_count] = (uint8_t)spacetime_part_words(tables, &part);
-	tables->parts[tables->part_count++] = part;
+	return keep_part(tables, &part, error);
+}
+
+/* Its parts are those from 'first' on. */
+static enum hg_status keep_shape(
+	struct spacetime_tables *tables, uint64_t address, uint64_t first, struct hg_error *error)
+{
+	BASE_TRY(base_map_set(&tables->shape_of, address, tables->shape_count, error));
+	BASE_TRY(base_grow(&tables->functions, tables->shape_count, &tables->function_capacity,
+		sizeof(*tables->functions), error));
+	BASE_TRY(base_grow(&tables->shapes, tables->shape_count, &tables->shape_capacity,
+		sizeof(*tables->shapes), error));
+	struct spacetime_shape shape = {(uint32_t)first, (uint32_t)(tables->part_count - first), 0};
+	for (uint64_t i = first; i < tables->part_count; i++)
+		shape.words += tables->words[i];
+	tables->functions[tables->shape_count] = address;
+	tables->shapes[tables->shape_count++] = shape;
 	return HG_OK;
 }
 
@@ -131,17 +169,7 @@ static enum hg_status add_spacetime_shape(struct spacetime_tables *tables,
 		BASE_TRY(add_part_of_shape(tables, m, snap_marshal_field(m, parts, 0), error));
 		parts = snap_marshal_field(m, parts, 1);
 	}
-	BASE_TRY(base_map_set(&tables->shape_of, address, tables->shape_count, error));
-	BASE_TRY(base_grow(&tables->functions, tables->shape_count, &tables->function_capacity,
-		sizeof(*tables->functions), error));
-	BASE_TRY(base_grow(&tables->shapes, tables->shape_count, &tables->shape_capacity,
-		sizeof(*tables->shapes), error));
-	struct spacetime_shape shape = {(uint32_t)first, (uint32_t)(tables->part_count - first), 0};
-	for (uint64_t i = first; i < tables->part_count; i++)
-		shape.words += tables->words[i];
-	tables->functions[tables->shape_count] = address;
-	tables->shapes[tables->shape_count++] = shape;
-	return HG_OK;
+	return keep_shape(tables, address, first, error);
 }
 
 typedef enum hg_status add_row_fn(struct spacetime_tables *tables, const struct snap_marshal *m,
@@ -168,12 +196,142 @@ static enum hg_status read_table(const struct spacetime_series *series, uint64_t
 	return status;
 }
 
+/* Cells of lists, and pairs. */
+static bool stream_pair(struct spacetime_stream *s)
+{
+	return spacetime_stream_block(s, 0, 2);
+}
+
+static enum hg_status stream_location(
+	struct spacetime_stream *s, struct spacetime_tables *tables, struct hg_error *error)
+{
+	struct spacetime_location location = {.known = spacetime_stream_block(s, 0, 5)};
+	struct snap_item file = {0};
+	if (!location.known)
+		spacetime_stream_need_block(s, 1, 1);
+	location.is_raise = spacetime_stream_int(s) != 0;
+	if (location.known) {
+		file = spacetime_stream_item(s, SNAP_ITEM_STRING);
+		location.line = spacetime_stream_int(s);
+		location.start = spacetime_stream_int(s);
+		location.end = spacetime_stream_int(s);
+	}
+	if (!tables || !s->usual)
+		return HG_OK;
+	if (location.known)
+		BASE_TRY(trace_names_add(
+			&tables->files, file.bytes, file.count, &location.file, error));
+	return keep_location(tables, &location, error);
+}
+
+/* Counts frames, and keeps them in tables, if there are any. */
+static enum hg_status stream_frames(struct spacetime_stream *s, struct spacetime_tables *tables,
+	uint64_t *count, struct hg_error *error)
+{
+	for (*count = 0; s->usual && stream_pair(s); ++*count) {
+		const uint64_t first = tables ? tables->location_count : 0;
+		s->usual = stream_pair(s) && s->usual;
+		const uint64_t address = spacetime_stream_address(s);
+		while (s->usual && stream_pair(s))
+			BASE_TRY(stream_location(s, tables, error));
+		spacetime_stream_int(s);
+		if (tables && s->usual)
+			BASE_TRY(keep_frame(tables, address, first, error));
+	}
+	spacetime_stream_int(s);
+	return HG_OK;
+}
+
+static enum hg_status stream_part(
+	struct spacetime_stream *s, struct spacetime_tables *tables, struct hg_error *error)
+{
+	struct spacetime_part part = {.kind = SPACETIME_DIRECT};
+	if (spacetime_stream_block(s, SPACETIME_ALLOCATION, 1))
+		part.kind = SPACETIME_ALLOCATION;
+	else if (spacetime_stream_block(s, SPACETIME_INDIRECT, 1))
+		part.kind = SPACETIME_INDIRECT;
+	else
+		spacetime_stream_need_block(s, SPACETIME_DIRECT, 2);
+	part.pc = spacetime_stream_address(s);
+	if (part.kind == SPACETIME_DIRECT)
+		part.callee = spacetime_stream_address(s);
+	return s->usual ? keep_part(tables, &part, error) : HG_OK;
+}
+
+static enum hg_status stream_shapes(
+	struct spacetime_stream *s, struct spacetime_tables *tables, struct hg_error *error)
+{
+	while (s->usual && stream_pair(s)) {
+		const uint64_t first = tables->part_count;
+		s->usual = stream_pair(s) && s->usual;
+		const uint64_t address = spacetime_stream_address(s);
+		while (s->usual && stream_pair(s))
+			BASE_TRY(stream_part(s, tables, error));
+		spacetime_stream_int(s);
+		if (s->usual)
+			BASE_TRY(keep_shape(tables, address, first, error));
+	}
+	spacetime_stream_int(s);
+	return HG_OK;
+}
+
+/* What was kept before it turned out that the table is not as programs write it. */
+static void forget_frames(struct spacetime_tables *tables)
+{
+	tables->frame_count = tables->location_count = 0;
+	base_map_release(&tables->frame_of);
+	trace_names_release(&tables->files);
+}
+
+static void forget_shapes(struct spacetime_tables *tables)
+{
+	tables->shape_count = tables->part_count = 0;
+	base_map_release(&tables->shape_of);
+}
+
+static enum hg_status read_frames(const struct spacetime_series *series,
+	struct spacetime_tables *tables, struct hg_error *error)
+{
+	struct spacetime_stream s = spacetime_stream_at(series, series->frames);
+	uint64_t count;
+	BASE_TRY(stream_frames(&s, tables, &count, error));
+	if (spacetime_stream_ends(&s))
+		return HG_OK;
+	forget_frames(tables);
+	return read_table(series, series->frames, tables, add_spacetime_frame, "frames", error);
+}
+
+static enum hg_status read_shapes(const struct spacetime_series *series,
+	struct spacetime_tables *tables, struct hg_error *error)
+{
+	struct spacetime_stream s = spacetime_stream_at(series, series->shapes);
+	BASE_TRY(stream_shapes(&s, tables, error));
+	if (spacetime_stream_ends(&s))
+		return HG_OK;
+	forget_shapes(tables);
+	return read_table(series, series->shapes, tables, add_spacetime_shape, "shapes", error);
+}
+
 enum hg_status spacetime_read_tables(const struct spacetime_series *series,
 	struct spacetime_tables *tables, struct hg_error *error)
 {
 	*tables = (struct spacetime_tables){.call_counts = series->call_counts};
-	BASE_TRY(read_table(series, series->frames, tables, add_spacetime_frame, "frames", error));
-	return read_table(series, series->shapes, tables, add_spacetime_shape, "shapes", error);
+	BASE_TRY(read_frames(series, tables, error));
+	return read_shapes(series, tables, error);
+}
+
+enum hg_status spacetime_read_shapes(const struct spacetime_series *series,
+	struct spacetime_tables *tables, struct hg_error *error)
+{
+	struct spacetime_stream s = spacetime_stream_at(series, series->frames);
+	uint64_t count;
+	*tables = (struct spacetime_tables){.call_counts = series->call_counts};
+	BASE_TRY(stream_frames(&s, NULL, &count, error));
+	if (spacetime_stream_ends(&s))
+		tables->frame_count = count;
+	else
+		BASE_TRY(read_frames(series, tables, error));
+	return read_shapes(series, tables, error);
 }
 
 void spacetime_tables_release(struct spacetime_tables *tables)

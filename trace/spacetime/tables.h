@@ -51,6 +51,9 @@ struct spacetime_tables {
 /* Of a complete series; released by the caller, after failures too. */
 enum hg_status spacetime_read_tables(const struct spacetime_series *series,
 	struct spacetime_tables *tables, struct hg_error *error);
+/* The same without frames, of which there is but their count. */
+enum hg_status spacetime_read_shapes(const struct spacetime_series *series,
+	struct spacetime_tables *tables, struct hg_error *error);
 void spacetime_tables_release(struct spacetime_tables *tables);
 
 /* Words of a part in a node. */

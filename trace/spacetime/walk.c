@@ -19,8 +19,9 @@ struct todo {
 	enum task task;
 	uint32_t caller;
 	struct snap_field value; /* a node, or the rest of a list of C nodes */
-	/* Of an OCaml node: the next part, its first field, and a cell of no later one. */
-	uint32_t part, at, cell;
+	/* Of an OCaml node: what is left of its fields, the next part, and its first field. */
+	struct snap_fields fields;
+	uint32_t part, at;
 	uint32_t shape;
 	uint32_t places; /* index + 1 of those of its parts; 0: they follow each other */
 };
@@ -53,12 +54,16 @@ static void pop_todo(struct trie_walk *w)
 static enum hg_status add_walk_frame(
 	struct spacetime_walk *walk, uint64_t pc, uint32_t caller, bool in_c, uint32_t *frame)
 {
+	if (walk->path_only)
+		walk->frame_count = caller + UINT64_C(1);
 	if (walk->frame_count == UINT32_MAX)
 		return base_fail(walk->error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many calls");
 	BASE_TRY(base_grow(&walk->frames, walk->frame_count, &walk->frame_capacity,
 		sizeof(*walk->frames), walk->error));
 	*frame = (uint32_t)walk->frame_count;
 	walk->frames[walk->frame_count++] = (struct spacetime_frame){pc, caller, in_c};
+	if (walk->path_only && *frame > walk->deepest)
+		walk->deepest = *frame;
 	return HG_OK;
 }
 
@@ -66,9 +71,9 @@ enum node_kind { NO_NODE, OCAML_NODE, C_NODE };
 
 static enum node_kind node_kind_of(const struct snap_object *object)
 {
-	if (object->tag == OCAML_TAG && object->size >= NODE_PARTS)
+	if (object->tag == OCAML_TAG && object->fields.size >= NODE_PARTS)
 		return OCAML_NODE;
-	return object->tag == C_TAG && object->size == C_FIELDS ? C_NODE : NO_NODE;
+	return object->tag == C_TAG && object->fields.size == C_FIELDS ? C_NODE : NO_NODE;
 }
 
 static enum node_kind kind_of_node(const struct trie_walk *w, const struct snap_field *value)
@@ -105,7 +110,7 @@ static enum hg_status find_parts(struct trie_walk *w, struct todo *todo,
 	const struct spacetime_shape *shape, const struct snap_object *node)
 {
 	struct spacetime_walk *walk = w->walk;
-	if (NODE_PARTS + shape->words == node->size)
+	if (NODE_PARTS + shape->words == node->fields.size)
 		return HG_OK;
 	BASE_TRY(base_grow_by(&w->places, w->place_count, shape->count, &w->place_capacity,
 		sizeof(*w->places), walk->error));
@@ -132,10 +137,9 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 		return HG_OK;
 	}
 	const struct snap_object node = snap_sparse_object(&w->trie, top->value.object);
-	top->cell = node.first;
-	uint64_t word = spacetime_word(snap_sparse_field(&w->trie, &top->cell, ADDRESS).number);
-	const struct snap_field link = snap_sparse_field(&w->trie, &top->cell, TAIL_LINK);
-	snap_sparse_prefetch(&w->trie, top->cell);
+	top->fields = node.fields;
+	uint64_t word = spacetime_word(snap_sparse_field(&w->trie, &top->fields, ADDRESS).number);
+	const struct snap_field link = snap_sparse_field(&w->trie, &top->fields, TAIL_LINK);
 	walk->nodes++;
 	const struct spacetime_step step = {
 		.kind = SPACETIME_NODE, .function = word & ~UINT64_C(1), .caller = caller};
@@ -159,7 +163,19 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 /* A field of the node at the top of what is to be done; no earlier one is asked for then. */
 static struct snap_field field_of_top(struct trie_walk *w, uint32_t at)
 {
-	return snap_sparse_field(&w->trie, &w->todo[w->depth - 1].cell, at);
+	return snap_sparse_field(&w->trie, &w->todo[w->depth - 1].fields, at);
+}
+
+/* Whether that field is the int 0, as it is mostly written; what is left then begins behind it. */
+static bool is_zero_at(const struct trie_walk *w, struct snap_fields *fields, uint32_t at)
+{
+	while (fields->number <= at) {
+		snap_sparse_pass_zeros(&w->trie, fields);
+		if (fields->number >= at)
+			return fields->number > at;
+		snap_sparse_next(&w->trie, fields);
+	}
+	return true;
 }
 
 static enum hg_status walk_direct_call(
@@ -189,12 +205,13 @@ static enum hg_status walk_direct_call(
 static enum hg_status walk_allocation(
 	struct trie_walk *w, const struct spacetime_part *part, uint32_t at, uint32_t caller)
 {
+	const int64_t named = field_of_top(w, at).number, words = field_of_top(w, at + 1).number;
 	const struct spacetime_step step = {.kind = SPACETIME_ALLOCATES,
 		.pc = part->pc,
 		.caller = caller,
-		.annotation = (uint32_t)(spacetime_word(field_of_top(w, at).number) >> 38),
-		.words = field_of_top(w, at + 1).number};
-	return w->walk->step(w->walk->data, &step);
+		.annotation = (uint32_t)(spacetime_word(named) >> 38),
+		.words = words};
+	return named || w->walk->unused ? w->walk->step(w->walk->data, &step) : HG_OK;
 }
 
 static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part, uint32_t at)
@@ -225,7 +242,7 @@ static enum hg_status go_on_in_ocaml(struct trie_walk *w)
 		const uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
 		top->at += tables->words[part];
 		top->part++;
-		if (w->walk->unused || !snap_sparse_is_zero(&w->trie, &top->cell, at))
+		if (w->walk->unused || !is_zero_at(w, &top->fields, at))
 			BASE_TRY(walk_part(w, &tables->parts[part], at));
 	}
 	if (w->depth == depth)
@@ -251,13 +268,12 @@ static bool next_c_node(struct trie_walk *w, struct c_node *node)
 		pop_todo(w);
 		return false;
 	}
-	uint32_t cell = snap_sparse_object(trie, top->value.object).first;
-	snap_sparse_prefetch(trie, cell);
+	struct snap_fields fields = snap_sparse_object(trie, top->value.object).fields;
 	node->caller = top->caller;
-	node->word = spacetime_word(snap_sparse_field(trie, &cell, C_ADDRESS).number);
-	node->callee = snap_sparse_field(trie, &cell, C_CALLEE);
-	node->count = snap_sparse_field(trie, &cell, C_COUNT).number;
-	top->value = snap_sparse_field(trie, &cell, C_NEXT);
+	node->word = spacetime_word(snap_sparse_field(trie, &fields, C_ADDRESS).number);
+	node->callee = snap_sparse_field(trie, &fields, C_CALLEE);
+	node->count = snap_sparse_field(trie, &fields, C_COUNT).number;
+	top->value = snap_sparse_field(trie, &fields, C_NEXT);
 	return true;
 }
 

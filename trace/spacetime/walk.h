@@ -46,9 +46,13 @@ struct spacetime_walk {
 	void *data;
 	struct hg_error *error;
 	bool unused; /* to be set: allocation points that were never reached are steps, too */
+	/* To be set: of frames are kept those around a step alone, so that the index of its caller
+	 * is how many there are. */
+	bool path_only;
 
 	struct spacetime_frame *frames; /* of all walks; from malloc */
 	uint64_t frame_count, frame_capacity;
+	uint64_t deepest;         /* most frames around anything, with path_only */
 	uint64_t tries;           /* that there are */
 	uint64_t nodes, repaired; /* repaired: their shapes had parts missing */
 	uint64_t misfits;         /* nodes whose fields are not known: left out */
