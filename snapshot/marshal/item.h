@@ -90,6 +90,9 @@ static inline int64_t snap_item_sign_extend(uint64_t value, unsigned bits)
  */
 enum { SNAP_ITEM_MOST_BYTES = 16 };
 
+/* By code, of integers and of references back: their bytes with the code. */
+static const uint8_t snap_item_bytes[] = {2, 3, 5, 9, 2, 3, 5};
+
 /* How many of the next eight items are the int 0. */
 static inline unsigned snap_item_zeros(const uint8_t *at)
 {

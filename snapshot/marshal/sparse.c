@@ -92,13 +92,28 @@ static enum hg_status scan_item(struct scan *s)
 	}
 }
 
-/* By code, of integers and of references back: their bytes with the code. */
-static const uint8_t item_bytes[] = {2, 3, 5, 9, 2, 3, 5};
+/* The same as scan_item() of a block, whose item needs no look at the end of the data. */
+static enum hg_status scan_frequent_block(struct scan *s)
+{
+	const uint8_t *at = s->data.next;
+	struct snap_item item = {.tag = *at & 15, .count = *at >> 4 & 7};
+	s->data.next++;
+	if (*at == SNAP_CODE_BLOCK32) {
+		const uint64_t header = snap_item_number(at + 1, 4);
+		item.tag = header & 255;
+		item.count = header >> 10;
+		s->data.next += 4;
+	}
+	s->now.left--;
+	s->missing--;
+	return item.count ? begin_block(s, &item, at) : HG_OK;
+}
 
 /* Passes over fields that are no blocks, and need no check but of references. */
 static void scan_frequent_fields(struct scan *s)
 {
 	const uint8_t *p = s->data.next, *const last = s->data.end - SNAP_ITEM_MOST_BYTES;
+	const uint64_t used = s->used;
 	uint32_t left = s->now.left;
 	while (left && p <= last) {
 		const uint8_t code = *p;
@@ -112,10 +127,10 @@ static void scan_frequent_fields(struct scan *s)
 			p += 5;
 			continue;
 		}
-		if (code < sizeof(item_bytes)) {
-			const unsigned bytes = item_bytes[code];
+		if (code < sizeof(snap_item_bytes)) {
+			const unsigned bytes = snap_item_bytes[code];
 			const uint64_t back = snap_item_number(p + 1, bytes - 1);
-			if (code >= SNAP_CODE_SHARED8 && (back == 0 || back > s->used))
+			if (code >= SNAP_CODE_SHARED8 && (back == 0 || back > used))
 				break;
 			p += bytes;
 		} else if ((code & 0xc0) == SNAP_CODE_SMALL_INT) {
@@ -135,15 +150,22 @@ static enum hg_status scan_items(struct scan *s)
 	s->now.left = 1;
 	s->missing = 1;
 	for (;;) {
-		if (!s->ids && base_cursor_left(&s->data) >= SNAP_ITEM_MOST_BYTES)
+		bool fast = !s->ids && base_cursor_left(&s->data) >= SNAP_ITEM_MOST_BYTES;
+		if (fast) {
 			scan_frequent_fields(s);
+			fast = base_cursor_left(&s->data) >= SNAP_ITEM_MOST_BYTES;
+		}
 		while (!s->now.left) {
 			if (!s->depth)
 				return HG_OK;
 			end_object(s, s->now.object);
 			s->now = s->stack[--s->depth];
 		}
-		BASE_TRY(scan_item(s));
+		const uint8_t *at = s->data.next;
+		if (fast && (*at >= SNAP_CODE_SMALL_BLOCK || *at == SNAP_CODE_BLOCK32))
+			BASE_TRY(scan_frequent_block(s));
+		else
+			BASE_TRY(scan_item(s));
 	}
 }
 
@@ -232,45 +254,18 @@ struct snap_field snap_sparse_root(const struct snap_sparse *sparse)
 	return snap_sparse_next(sparse, &root);
 }
 
-/* There is none where one was. */
-static struct snap_field lose_fields(struct snap_fields *fields)
-{
-	fields->number = fields->size;
-	return (struct snap_field){.kind = SNAP_FIELD_OTHER};
-}
-
-/* One that begins at an offset, and is passed over with all that is in it. */
-static inline struct snap_field field_of_new_object(
-	const struct snap_sparse *sparse, struct snap_fields *fields, uint32_t start)
-{
-	const uint32_t object = fields->object;
-	if (object >= sparse->objects || sparse->extents[object].start != start)
-		return lose_fields(fields);
-	fields->offset = sparse->extents[object].end;
-	fields->object = sparse->extents[object].next;
-	return (struct snap_field){SNAP_FIELD_OBJECT, object, 0};
-}
-
-static inline struct snap_field field_of_reference(struct snap_fields *fields, uint64_t back)
-{
-	if (back == 0 || back > fields->object)
-		return lose_fields(fields);
-	return (struct snap_field){SNAP_FIELD_OBJECT, (uint32_t)(fields->object - back), 0};
-}
-
-/* Any field, with a look at the end of the data; of infix pointers what they lead into. */
-static struct snap_field read_any_field(
+struct snap_field snap_sparse_any_field(
 	const struct snap_sparse *sparse, struct snap_fields *fields)
 {
 	struct base_cursor c = sparse->data;
 	struct snap_item item;
 	uint32_t start;
 	if (!base_cursor_seek(&c, fields->offset))
-		return lose_fields(fields);
+		return snap_sparse_lose(fields);
 	do {
 		start = (uint32_t)base_cursor_offset(&c);
 		if (snap_item_read(&c, sparse->ids, &item, NULL) != HG_OK)
-			return lose_fields(fields);
+			return snap_sparse_lose(fields);
 	} while (item.kind == SNAP_ITEM_INFIX);
 	fields->offset = (uint32_t)base_cursor_offset(&c);
 	switch (item.kind) {
@@ -279,35 +274,10 @@ static struct snap_field read_any_field(
 	case SNAP_ITEM_CODE:
 		return (struct snap_field){.kind = SNAP_FIELD_OTHER};
 	case SNAP_ITEM_SHARED:
-		return field_of_reference(fields, item.count);
+		return snap_sparse_reference(fields, item.count);
 	default:
 		if (item.kind == SNAP_ITEM_BLOCK && !item.count)
 			return (struct snap_field){.kind = SNAP_FIELD_OTHER};
-		return field_of_new_object(sparse, fields, start);
+		return snap_sparse_inner(sparse, fields, start);
 	}
-}
-
-struct snap_field snap_sparse_next(const struct snap_sparse *sparse, struct snap_fields *fields)
-{
-	const uint32_t start = fields->offset;
-	const uint8_t *at = sparse->data.start + start;
-	fields->number++;
-	if (start >= sparse->fast_end)
-		return read_any_field(sparse, fields);
-	const uint8_t code = *at;
-	if (code > SNAP_CODE_SMALL_BLOCK + 15)
-		return field_of_new_object(sparse, fields, start);
-	if ((code & 0xc0) == SNAP_CODE_SMALL_INT) {
-		fields->offset++;
-		return (struct snap_field){.kind = SNAP_FIELD_INT, .number = code & 63};
-	}
-	if (code >= sizeof(item_bytes))
-		return read_any_field(sparse, fields);
-	const unsigned bytes = item_bytes[code] - 1u;
-	const uint64_t number = snap_item_number(at + 1, bytes);
-	fields->offset += 1 + bytes;
-	if (code >= SNAP_CODE_SHARED8)
-		return field_of_reference(fields, number);
-	return (struct snap_field){.kind = SNAP_FIELD_INT,
-		.number = snap_item_sign_extend(number, bytes == 8 ? 63 : 8 * bytes)};
 }

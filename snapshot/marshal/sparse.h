@@ -66,8 +66,67 @@ struct snap_object snap_sparse_object(const struct snap_sparse *sparse, uint32_t
 /* The value itself. */
 struct snap_field snap_sparse_root(const struct snap_sparse *sparse);
 
+/* For snap_sparse_next() alone: there is no field where one was. */
+static inline struct snap_field snap_sparse_lose(struct snap_fields *fields)
+{
+	fields->number = fields->size;
+	return (struct snap_field){.kind = SNAP_FIELD_OTHER};
+}
+
+/* A new object that begins at an offset, and is passed over with all that is in it. */
+static inline struct snap_field snap_sparse_inner(
+	const struct snap_sparse *sparse, struct snap_fields *fields, uint32_t start)
+{
+	const uint32_t object = fields->object;
+	if (object >= sparse->objects || sparse->extents[object].start != start)
+		return snap_sparse_lose(fields);
+	fields->offset = sparse->extents[object].end;
+	fields->object = sparse->extents[object].next;
+	return (struct snap_field){SNAP_FIELD_OBJECT, object, 0};
+}
+
+static inline struct snap_field snap_sparse_reference(struct snap_fields *fields, uint64_t back)
+{
+	if (back == 0 || back > fields->object)
+		return snap_sparse_lose(fields);
+	return (struct snap_field){SNAP_FIELD_OBJECT, (uint32_t)(fields->object - back), 0};
+}
+
+/* Any field, with a look at the end of the data; of infix pointers what they lead into. */
+struct snap_field snap_sparse_any_field(
+	const struct snap_sparse *sparse, struct snap_fields *fields);
+
 /* The next field, if there is one left. */
-struct snap_field snap_sparse_next(const struct snap_sparse *sparse, struct snap_fields *fields);
+static inline struct snap_field snap_sparse_next(
+	const struct snap_sparse *sparse, struct snap_fields *fields)
+{
+	enum { INFIX_BYTES = 5 };
+	const uint8_t *at = sparse->data.start + fields->offset;
+	fields->number++;
+	if (fields->offset >= sparse->fast_end)
+		return snap_sparse_any_field(sparse, fields);
+	if (*at == SNAP_CODE_INFIX_POINTER) {
+		at += INFIX_BYTES;
+		fields->offset += INFIX_BYTES;
+	}
+	const uint8_t code = *at;
+	if (code > SNAP_CODE_SMALL_BLOCK + 15 ||
+		(code == SNAP_CODE_BLOCK32 && snap_item_number(at + 1, 4) >> 10))
+		return snap_sparse_inner(sparse, fields, fields->offset);
+	if ((code & 0xc0) == SNAP_CODE_SMALL_INT) {
+		fields->offset++;
+		return (struct snap_field){.kind = SNAP_FIELD_INT, .number = code & 63};
+	}
+	if (code >= sizeof(snap_item_bytes))
+		return snap_sparse_any_field(sparse, fields);
+	const unsigned bytes = snap_item_bytes[code] - 1u;
+	const uint64_t number = snap_item_number(at + 1, bytes);
+	fields->offset += 1 + bytes;
+	if (code >= SNAP_CODE_SHARED8)
+		return snap_sparse_reference(fields, number);
+	return (struct snap_field){.kind = SNAP_FIELD_INT,
+		.number = snap_item_sign_extend(number, bytes == 8 ? 63 : 8 * bytes)};
+}
 
 /*
  * Field 'number', and goes on behind it; the int 0 if there is no such field.  Of earlier ones only

@@ -115,9 +115,10 @@ static enum hg_status keep_part(
 {
 	BASE_TRY(base_grow(&tables->parts, tables->part_count, &tables->part_capacity,
 		sizeof(*tables->parts), error));
-	BASE_TRY(base_grow(&tables->words, tables->part_count, &tables->word_capacity,
-		sizeof(*tables->words), error));
-	tables->words[tables->part_count] = (uint8_t)spacetime_part_words(tables, part);
+	BASE_TRY(base_grow(&tables->forms, tables->part_count, &tables->form_capacity,
+		sizeof(*tables->forms), error));
+	tables->forms[tables->part_count] =
+		(uint8_t)(spacetime_part_words(tables, part) << 2 | part->kind);
 	tables->parts[tables->part_count++] = *part;
 	return HG_OK;
 }
@@ -149,7 +150,7 @@ static enum hg_status keep_shape(
 		sizeof(*tables->shapes), error));
 	struct spacetime_shape shape = {(uint32_t)first, (uint32_t)(tables->part_count - first), 0};
 	for (uint64_t i = first; i < tables->part_count; i++)
-		shape.words += tables->words[i];
+		shape.words += spacetime_form_words(tables->forms[i]);
 	tables->functions[tables->shape_count] = address;
 	tables->shapes[tables->shape_count++] = shape;
 	return HG_OK;
@@ -344,6 +345,6 @@ void spacetime_tables_release(struct spacetime_tables *tables)
 	free(tables->shapes);
 	free(tables->functions);
 	free(tables->parts);
-	free(tables->words);
+	free(tables->forms);
 	*tables = (struct spacetime_tables){0};
 }

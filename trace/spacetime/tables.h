@@ -44,8 +44,9 @@ struct spacetime_tables {
 	uint64_t *functions; /* of each shape */
 	uint64_t shape_count, shape_capacity, function_capacity;
 	struct spacetime_part *parts;
-	uint8_t *words; /* of each part: all that most parts are asked for */
-	uint64_t part_count, part_capacity, word_capacity;
+	/* Of each part its words in a node << 2 | kind: all that most parts are asked for. */
+	uint8_t *forms;
+	uint64_t part_count, part_capacity, form_capacity;
 };
 
 /* Of a complete series; released by the caller, after failures too. */
@@ -62,6 +63,16 @@ static inline uint32_t spacetime_part_words(
 {
 	static const uint32_t words[] = {1, 1, 3};
 	return words[part->kind] + (part->kind == SPACETIME_DIRECT && tables->call_counts);
+}
+
+static inline uint32_t spacetime_form_words(uint8_t form)
+{
+	return form >> 2;
+}
+
+static inline enum spacetime_part_kind spacetime_form_kind(uint8_t form)
+{
+	return (enum spacetime_part_kind)(form & 3);
 }
 
 #endif

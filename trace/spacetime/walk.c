@@ -54,16 +54,18 @@ static void pop_todo(struct trie_walk *w)
 static enum hg_status add_walk_frame(
 	struct spacetime_walk *walk, uint64_t pc, uint32_t caller, bool in_c, uint32_t *frame)
 {
-	if (walk->path_only)
-		walk->frame_count = caller + UINT64_C(1);
+	if (walk->path_only) {
+		*frame = caller + 1;
+		if (*frame > walk->deepest)
+			walk->deepest = *frame;
+		return HG_OK;
+	}
 	if (walk->frame_count == UINT32_MAX)
 		return base_fail(walk->error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many calls");
 	BASE_TRY(base_grow(&walk->frames, walk->frame_count, &walk->frame_capacity,
 		sizeof(*walk->frames), walk->error));
 	*frame = (uint32_t)walk->frame_count;
 	walk->frames[walk->frame_count++] = (struct spacetime_frame){pc, caller, in_c};
-	if (walk->path_only && *frame > walk->deepest)
-		walk->deepest = *frame;
 	return HG_OK;
 }
 
@@ -76,11 +78,14 @@ static enum node_kind node_kind_of(const struct snap_object *object)
 	return object->tag == C_TAG && object->fields.size == C_FIELDS ? C_NODE : NO_NODE;
 }
 
-static enum node_kind kind_of_node(const struct trie_walk *w, const struct snap_field *value)
+/* What a field leads to; fields are those of a node only. */
+static enum node_kind find_node(
+	const struct trie_walk *w, const struct snap_field *value, struct snap_fields *fields)
 {
 	if (value->kind != SNAP_FIELD_OBJECT)
 		return NO_NODE;
 	const struct snap_object object = snap_sparse_object(&w->trie, value->object);
+	*fields = object.fields;
 	return node_kind_of(&object);
 }
 
@@ -93,28 +98,38 @@ static bool visit(struct trie_walk *w, uint32_t object)
 	return true;
 }
 
+static enum hg_status push_node(struct trie_walk *w, enum node_kind kind,
+	const struct snap_field *node, const struct snap_fields *fields, uint32_t caller)
+{
+	BASE_TRY(push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *node, caller));
+	w->todo[w->depth - 1].fields = *fields;
+	return HG_OK;
+}
+
 /* A node of either kind, or an int: nothing was called. */
 static enum hg_status push_callee(
 	struct trie_walk *w, const struct snap_field *callee, uint32_t caller)
 {
-	const enum node_kind kind = kind_of_node(w, callee);
+	struct snap_fields fields;
+	const enum node_kind kind = find_node(w, callee, &fields);
 	if (kind == NO_NODE) {
 		w->walk->damaged += callee->kind != SNAP_FIELD_INT;
 		return HG_OK;
 	}
-	return push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *callee, caller);
+	return push_node(w, kind, callee, &fields, caller);
 }
 
 /* Where the parts of a node are; none if that is not known. */
-static enum hg_status find_parts(struct trie_walk *w, struct todo *todo,
-	const struct spacetime_shape *shape, const struct snap_object *node)
+static enum hg_status find_parts(
+	struct trie_walk *w, struct todo *todo, const struct spacetime_shape *shape)
 {
 	struct spacetime_walk *walk = w->walk;
-	if (NODE_PARTS + shape->words == node->fields.size)
+	if (NODE_PARTS + shape->words == todo->fields.size)
 		return HG_OK;
+	const struct snap_object node = snap_sparse_object(&w->trie, todo->value.object);
 	BASE_TRY(base_grow_by(&w->places, w->place_count, shape->count, &w->place_capacity,
 		sizeof(*w->places), walk->error));
-	if (!spacetime_fit(walk->tables, &w->trie, node, shape, &walk->fit_work,
+	if (!spacetime_fit(walk->tables, &w->trie, &node, shape, &walk->fit_work,
 		    w->places + w->place_count)) {
 		walk->misfits++;
 		todo->part = shape->count;
@@ -136,10 +151,8 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 		pop_todo(w);
 		return HG_OK;
 	}
-	const struct snap_object node = snap_sparse_object(&w->trie, top->value.object);
-	top->fields = node.fields;
-	uint64_t word = spacetime_word(snap_sparse_field(&w->trie, &top->fields, ADDRESS).number);
-	const struct snap_field link = snap_sparse_field(&w->trie, &top->fields, TAIL_LINK);
+	const uint64_t word = spacetime_word(snap_sparse_next(&w->trie, &top->fields).number);
+	const struct snap_field link = snap_sparse_next(&w->trie, &top->fields);
 	walk->nodes++;
 	const struct spacetime_step step = {
 		.kind = SPACETIME_NODE, .function = word & ~UINT64_C(1), .caller = caller};
@@ -148,14 +161,15 @@ static enum hg_status enter_ocaml(struct trie_walk *w)
 	if (base_map_number(&walk->tables->shape_of, step.function, &top->shape)) {
 		top->task = GO_ON_IN_OCAML;
 		top->at = NODE_PARTS;
-		BASE_TRY(find_parts(w, top, &walk->tables->shapes[top->shape], &node));
+		BASE_TRY(find_parts(w, top, &walk->tables->shapes[top->shape]));
 	} else {
 		pop_todo(w);
 	}
 	if (alone)
 		return HG_OK;
-	if (kind_of_node(w, &link) == OCAML_NODE)
-		return push_todo(w, ENTER_OCAML, link, caller);
+	struct snap_fields fields;
+	if (find_node(w, &link, &fields) == OCAML_NODE)
+		return push_node(w, OCAML_NODE, &link, &fields, caller);
 	walk->damaged++;
 	return HG_OK;
 }
@@ -178,76 +192,114 @@ static bool is_zero_at(const struct trie_walk *w, struct snap_fields *fields, ui
 	return true;
 }
 
+static uint64_t pc_of_part(const struct spacetime_walk *walk, uint32_t part)
+{
+	return walk->path_only ? 0 : walk->tables->parts[part].pc;
+}
+
 static enum hg_status walk_direct_call(
-	struct trie_walk *w, const struct spacetime_part *part, uint32_t at, uint32_t caller)
+	struct trie_walk *w, uint32_t part, uint32_t at, uint32_t caller)
 {
 	struct spacetime_walk *walk = w->walk;
 	const struct snap_field field = field_of_top(w, at), *callee = &field;
 	uint32_t frame;
 	if (callee->kind == SNAP_FIELD_INT)
 		return HG_OK;
-	const enum node_kind kind = kind_of_node(w, callee);
+	struct snap_fields fields;
+	const enum node_kind kind = find_node(w, callee, &fields);
 	if (kind == NO_NODE) {
 		walk->damaged++;
 		return HG_OK;
 	}
+	const uint64_t pc = pc_of_part(walk, part);
 	const struct spacetime_step step = {
 		.kind = kind == OCAML_NODE ? SPACETIME_CALLS : SPACETIME_CALLS_C,
-		.pc = part->pc,
+		.pc = pc,
 		.caller = caller,
-		.function = part->callee,
+		.function = walk->path_only ? 0 : walk->tables->parts[part].callee,
 		.count = walk->tables->call_counts ? field_of_top(w, at + 1).number : 0};
 	BASE_TRY(walk->step(walk->data, &step));
-	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
-	return push_todo(w, kind == OCAML_NODE ? ENTER_OCAML : GO_ON_IN_C, *callee, frame);
+	BASE_TRY(add_walk_frame(walk, pc, caller, false, &frame));
+	return push_node(w, kind, callee, &fields, frame);
 }
 
 static enum hg_status walk_allocation(
-	struct trie_walk *w, const struct spacetime_part *part, uint32_t at, uint32_t caller)
+	struct trie_walk *w, uint32_t part, uint32_t at, uint32_t caller)
 {
 	const int64_t named = field_of_top(w, at).number, words = field_of_top(w, at + 1).number;
 	const struct spacetime_step step = {.kind = SPACETIME_ALLOCATES,
-		.pc = part->pc,
+		.pc = pc_of_part(w->walk, part),
 		.caller = caller,
 		.annotation = (uint32_t)(spacetime_word(named) >> 38),
 		.words = words};
 	return named || w->walk->unused ? w->walk->step(w->walk->data, &step) : HG_OK;
 }
 
-static enum hg_status walk_part(struct trie_walk *w, const struct spacetime_part *part, uint32_t at)
+static enum hg_status walk_part(struct trie_walk *w, uint32_t part, uint32_t at)
 {
 	struct spacetime_walk *walk = w->walk;
+	const enum spacetime_part_kind kind = spacetime_form_kind(walk->tables->forms[part]);
 	const uint32_t caller = w->todo[w->depth - 1].caller;
 	uint32_t frame;
-	if (part->kind == SPACETIME_DIRECT)
+	if (kind == SPACETIME_DIRECT)
 		return walk_direct_call(w, part, at, caller);
-	if (part->kind == SPACETIME_ALLOCATION)
+	if (kind == SPACETIME_ALLOCATION)
 		return walk_allocation(w, part, at, caller);
 	const struct snap_field field = field_of_top(w, at);
 	if (field.kind == SNAP_FIELD_INT)
 		return HG_OK;
-	BASE_TRY(add_walk_frame(walk, part->pc, caller, false, &frame));
+	BASE_TRY(add_walk_frame(walk, pc_of_part(walk, part), caller, false, &frame));
 	return push_todo(w, GO_ON_WITH_CALLEES, field, frame);
 }
 
-/* Part after part, until something was called. */
-static enum hg_status go_on_in_ocaml(struct trie_walk *w)
+/* The same for parts with gaps between them, or of which those are steps that hold but zeros. */
+static enum hg_status go_on_with_any_part(struct trie_walk *w, const struct spacetime_shape *shape)
 {
-	struct todo *top = &w->todo[w->depth - 1];
-	const struct spacetime_tables *tables = w->walk->tables;
-	const struct spacetime_shape *shape = &tables->shapes[top->shape];
 	const uint64_t depth = w->depth;
-	while (w->depth == depth && top->part < shape->count) {
+	while (w->depth == depth && w->todo[depth - 1].part < shape->count) {
+		struct todo *top = &w->todo[depth - 1];
 		const uint32_t part = shape->first + top->part;
 		const uint32_t at = top->places ? w->places[top->places - 1 + top->part] : top->at;
-		top->at += tables->words[part];
+		top->at += spacetime_form_words(w->walk->tables->forms[part]);
 		top->part++;
 		if (w->walk->unused || !is_zero_at(w, &top->fields, at))
-			BASE_TRY(walk_part(w, &tables->parts[part], at));
+			BASE_TRY(walk_part(w, part, at));
 	}
 	if (w->depth == depth)
 		pop_todo(w);
 	return HG_OK;
+}
+
+/* Part after part that is something, until something was called. */
+static enum hg_status go_on_in_ocaml(struct trie_walk *w)
+{
+	struct todo *top = &w->todo[w->depth - 1];
+	const struct spacetime_shape *shape = &w->walk->tables->shapes[top->shape];
+	const uint8_t *const forms = w->walk->tables->forms + shape->first;
+	const uint64_t depth = w->depth;
+	if (w->walk->unused || top->places)
+		return go_on_with_any_part(w, shape);
+	for (uint32_t part = top->part, at = top->at;;) {
+		snap_sparse_pass_zeros(&w->trie, &top->fields);
+		const uint32_t number = top->fields.number;
+		while (part < shape->count && at + spacetime_form_words(forms[part]) <= number)
+			at += spacetime_form_words(forms[part++]);
+		if (part == shape->count || number == top->fields.size) {
+			pop_todo(w);
+			return HG_OK;
+		}
+		if (number != at) { /* of what was never reached */
+			snap_sparse_next(&w->trie, &top->fields);
+			continue;
+		}
+		BASE_TRY(walk_part(w, shape->first + part, at));
+		if (w->depth != depth) {
+			top = &w->todo[depth - 1];
+			top->part = part;
+			top->at = at;
+			return HG_OK;
+		}
+	}
 }
 
 /* A node of a list. */
@@ -263,17 +315,18 @@ static bool next_c_node(struct trie_walk *w, struct c_node *node)
 {
 	struct todo *top = &w->todo[w->depth - 1];
 	const struct snap_sparse *trie = &w->trie;
-	if (kind_of_node(w, &top->value) != C_NODE || !visit(w, top->value.object)) {
+	struct snap_fields fields;
+	if (find_node(w, &top->value, &fields) != C_NODE || !visit(w, top->value.object)) {
 		w->walk->damaged += top->value.kind != SNAP_FIELD_INT;
 		pop_todo(w);
 		return false;
 	}
-	struct snap_fields fields = snap_sparse_object(trie, top->value.object).fields;
 	node->caller = top->caller;
-	node->word = spacetime_word(snap_sparse_field(trie, &fields, C_ADDRESS).number);
-	node->callee = snap_sparse_field(trie, &fields, C_CALLEE);
-	node->count = snap_sparse_field(trie, &fields, C_COUNT).number;
-	top->value = snap_sparse_field(trie, &fields, C_NEXT);
+	node->word = spacetime_word(snap_sparse_next(trie, &fields).number);
+	node->callee = snap_sparse_next(trie, &fields);
+	node->count = snap_sparse_next(trie, &fields).number;
+	snap_sparse_next(trie, &fields); /* C_LINK */
+	top->value = snap_sparse_next(trie, &fields);
 	return true;
 }
 
@@ -305,10 +358,10 @@ static enum hg_status go_on_with_callees(struct trie_walk *w)
 	if (!next_c_node(w, &node))
 		return HG_OK;
 	const bool called = node.callee.kind != SNAP_FIELD_INT;
-	const struct spacetime_frame *site = &walk->frames[node.caller];
+	const struct spacetime_frame *site = &walk->frames[walk->path_only ? 0 : node.caller];
 	const struct spacetime_step step = {.kind = SPACETIME_CALLS_INDIRECTLY,
 		.pc = site->pc,
-		.caller = site->caller,
+		.caller = walk->path_only ? node.caller - 1 : site->caller,
 		.function = node.word >> 2,
 		.count = walk->tables->call_counts && called ? node.count : 0};
 	BASE_TRY(walk->step(walk->data, &step));

@@ -46,8 +46,8 @@ struct spacetime_walk {
 	void *data;
 	struct hg_error *error;
 	bool unused; /* to be set: allocation points that were never reached are steps, too */
-	/* To be set: of frames are kept those around a step alone, so that the index of its caller
-	 * is how many there are. */
+	/* To be set: no frames are kept, but the caller of a step is how many are around it, and
+	 * steps are without addresses of parts. */
 	bool path_only;
 
 	struct spacetime_frame *frames; /* of all walks; from malloc */
