@@ -22,6 +22,7 @@ struct scan {
 	struct open_block *stack;    /* blocks around it */
 	uint64_t depth, capacity;
 	struct snap_extent *extents;
+	const struct snap_sparse_marks *marks; /* or NULL */
 	struct hg_error *error;
 };
 
@@ -39,7 +40,7 @@ static enum hg_status begin_object(struct scan *s, const uint8_t *at)
 		return base_corrupt(s->error, (uint64_t)(at - s->data.start),
 			"more than the %llu objects that the header of the marshalled value says",
 			(unsigned long long)s->limit);
-	s->extents[s->used++].start = (uint32_t)(at - s->first);
+	s->extents[s->used++] = (struct snap_extent){.start = (uint32_t)(at - s->first)};
 	return HG_OK;
 }
 
@@ -106,7 +107,15 @@ static enum hg_status scan_frequent_block(struct scan *s)
 	}
 	s->now.left--;
 	s->missing--;
-	return item.count ? begin_block(s, &item, at) : HG_OK;
+	if (!item.count)
+		return HG_OK;
+	BASE_TRY(begin_block(s, &item, at));
+	if (s->marks && item.tag == 0 && *s->data.next == SNAP_CODE_INT64) {
+		const uint64_t number = snap_item_number(s->data.next + 1, 8);
+		s->extents[s->used - 1].mark =
+			s->marks->mark(s->marks->data, snap_item_sign_extend(number, 63));
+	}
+	return HG_OK;
 }
 
 /* Passes over fields that are no blocks, and need no check but of references. */
@@ -186,8 +195,8 @@ static enum hg_status scan_value(struct scan *s, const struct snap_item_header *
 	return HG_OK;
 }
 
-enum hg_status snap_sparse_read(
-	struct base_cursor *cursor, struct snap_sparse *sparse, struct hg_error *error)
+enum hg_status snap_sparse_read(struct base_cursor *cursor, const struct snap_sparse_marks *marks,
+	struct snap_sparse *sparse, struct hg_error *error)
 {
 	uint64_t offset = base_cursor_offset(cursor);
 	struct base_cursor c = *cursor;
@@ -201,6 +210,7 @@ enum hg_status snap_sparse_read(
 		.first = c.next,
 		.ids = h.ids,
 		.extents = sparse->extents,
+		.marks = marks,
 		.error = error};
 	enum hg_status status = scan_value(&s, &h, offset);
 	free(s.stack);

@@ -1,7 +1,7 @@
 /*
  * A value of Marshal that is large and walked along its pointers, as a trie of calls: of each
  * object is kept where it is, and its fields are read from the file whenever they are asked for, in
- * their order.  So a value takes no more memory than 12 bytes per object; mostly its fields are the
+ * their order.  So a value takes no more memory than 16 bytes per object; mostly its fields are the
  * int 0, of which eight are passed over at a time.  Strings, floats and custom blocks are objects
  * without fields.
  *
@@ -21,6 +21,16 @@ enum snap_field_kind { SNAP_FIELD_OTHER, SNAP_FIELD_INT, SNAP_FIELD_OBJECT };
 struct snap_extent {
 	uint32_t start, end;
 	uint32_t next; /* number of the first object behind it and all that is in it */
+	uint32_t mark; /* 0: none */
+};
+
+/*
+ * What a block is marked with, of which this is the first field, while it is read: of blocks of tag
+ * 0 that begin with an integer of 64 bits, if they are as mostly written.  NULL: no block is.
+ */
+struct snap_sparse_marks {
+	uint32_t (*mark)(const void *data, int64_t first);
+	const void *data;
 };
 
 /* Stays where it is, for its arena. */
@@ -56,8 +66,8 @@ struct snap_object {
  * Reads one value, header and data; the same is an error as of snap_marshal_read().  Released by
  * the caller, after failures too.
  */
-enum hg_status snap_sparse_read(
-	struct base_cursor *cursor, struct snap_sparse *sparse, struct hg_error *error);
+enum hg_status snap_sparse_read(struct base_cursor *cursor, const struct snap_sparse_marks *marks,
+	struct snap_sparse *sparse, struct hg_error *error);
 void snap_sparse_release(struct snap_sparse *sparse);
 
 /* An object by its number, which is one of the value. */
