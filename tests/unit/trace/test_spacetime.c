@@ -46,6 +46,8 @@ struct node_parts {
 
 static struct {
 	bool counts, holes;
+	bool shares; /* values are not quite as programs write them: with more in common */
+	struct object *names[2], *addresses[MOST_FUNCTIONS]; /* then: of which there is one */
 	struct function functions[MOST_FUNCTIONS];
 	unsigned function_count;
 	uint32_t points; /* annotations given away */
@@ -339,9 +341,26 @@ static void print_frames(void)
 	fprintf(s.text, "sum allocs %" PRIu64 " calls %" PRIu64 "\n", s.allocations, s.calls);
 }
 
-static struct object *make_location(uint64_t pc, unsigned number)
+/* Or the one that there is. */
+static struct field name_of_file(unsigned number)
 {
 	static const char *const files[] = {"file0.ml", "file1.ml"};
+	if (!s.names[number] || !s.shares)
+		s.names[number] = make_string(files[number], 8);
+	return to_object(s.names[number]);
+}
+
+static struct field address_in_shapes(unsigned function, uint64_t address)
+{
+	if (address % 2 || !s.shares)
+		return to_object(make_int64(address));
+	if (!s.addresses[function])
+		s.addresses[function] = make_int64(address);
+	return to_object(s.addresses[function]);
+}
+
+static struct object *make_location(uint64_t pc, unsigned number)
+{
 	struct object *location;
 	if (pc % 11 == 0) {
 		location = make_object(OBJECT_BLOCK, 1, 1);
@@ -350,7 +369,7 @@ static struct object *make_location(uint64_t pc, unsigned number)
 	}
 	location = make_object(OBJECT_BLOCK, 0, 5);
 	location->fields[0] = int_field(pc % 2);
-	location->fields[1] = to_object(make_string(files[number], 8));
+	location->fields[1] = name_of_file(number);
 	location->fields[2] = int_field((int64_t)(pc % 3000));
 	location->fields[3] = int_field((int64_t)(pc % 80));
 	location->fields[4] = int_field((int64_t)(pc % 1023));
@@ -389,11 +408,12 @@ static struct field make_shapes(void)
 				OBJECT_BLOCK, (uint8_t)function->parts[j].kind, direct ? 2 : 1);
 			part->fields[0] = to_object(make_int64(function->parts[j].pc));
 			if (direct)
-				part->fields[1] = to_object(make_int64(function->parts[j].callee));
+				part->fields[1] = address_in_shapes(
+					function->parts[j].function, function->parts[j].callee);
 			parts = to_object(make_pair(to_object(part), parts));
 		}
 		list = to_object(make_pair(
-			to_object(make_pair(to_object(make_int64(function->address)), parts)),
+			to_object(make_pair(address_in_shapes(i, function->address), parts)),
 			list));
 	}
 	return list;
@@ -402,7 +422,7 @@ static struct field make_shapes(void)
 static void encode_snapshot(struct encoded *to, unsigned number, bool fixed)
 {
 	struct object *snapshot = make_object(OBJECT_BLOCK, 0, 6),
-		      *gc = make_object(OBJECT_BLOCK, 0, 9);
+		      *gc = make_object(OBJECT_BLOCK, 0, s.shares ? 10 : 9);
 	uint64_t count = draw(20);
 	struct object *entries = make_object(OBJECT_BLOCK, 0, 3 * count);
 	double time = (double)draw(1000000) / 977;
@@ -482,6 +502,9 @@ static struct encoded encode_series(uint64_t seed, size_t *end_of_snapshots)
 	bool fixed = draw(2);
 	s.counts = draw(3) > 0;
 	s.holes = draw(2);
+	s.shares = seed % 3 == 0;
+	memset(s.names, 0, sizeof(s.names));
+	memset(s.addresses, 0, sizeof(s.addresses));
 	s.points = 0;
 	s.last_point = NULL;
 	s.allocations = s.calls = s.seen_count = 0;
