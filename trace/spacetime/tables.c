@@ -5,7 +5,6 @@
 #include "trace/spacetime/stream.h"
 
 #include "base/grow.h"
-#include "base/huge.h"
 
 static enum hg_status wrong_table(
 	const struct snap_marshal *m, const char *what, struct hg_error *error)
@@ -309,9 +308,11 @@ static enum hg_status read_shapes(const struct spacetime_series *series,
 	enum { PART_OBJECTS = 3 }; /* at least: in the list, itself, and its address */
 	struct spacetime_stream s = spacetime_stream_at(series, series->shapes);
 	const uint64_t most = s.usual ? s.header.objects / PART_OBJECTS : 0;
-	BASE_TRY(base_huge_grow_by(
-		&tables->parts, 0, most, &tables->part_capacity, sizeof(*tables->parts), error));
-	BASE_TRY(base_huge_grow_by(
+	tables->parts = most ? base_huge_alloc(most, sizeof(*tables->parts)) : NULL;
+	if (most && !tables->parts)
+		return base_no_memory(error, most * sizeof(*tables->parts));
+	tables->part_capacity = most;
+	BASE_TRY(base_grow_by(
 		&tables->forms, 0, most, &tables->form_capacity, sizeof(*tables->forms), error));
 	BASE_TRY(stream_shapes(&s, tables, error));
 	if (spacetime_stream_ends(&s))
