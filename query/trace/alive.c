@@ -18,7 +18,7 @@ enum { MOST_CHANGES = 1 << 17, OBJECTS_AHEAD = 16, MOST_GROUP = (1 << 30) - 1 };
 enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace,
 	const struct query_filter *filter, bool by_group)
 {
-	void *objects;
+	void *objects, *samples;
 	struct hg_error *error = &trace->session->error;
 	*alive = (struct query_alive){.object_count = memtrace_objects(trace->reader),
 		.by_group = by_group,
@@ -28,6 +28,8 @@ enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trac
 	BASE_TRY(base_arena_zalloc(
 		&alive->arena, alive->object_count, sizeof(*alive->objects), &objects, error));
 	alive->objects = objects;
+	BASE_TRY(base_arena_zalloc(&alive->arena, alive->object_count, 1, &samples, error));
+	alive->samples = samples;
 	if (!by_group)
 		return HG_OK;
 	if (alive->object_count > UINT32_MAX / 2)
@@ -41,6 +43,7 @@ enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trac
 void query_alive_release(struct query_alive *alive)
 {
 	base_arena_release(&alive->arena);
+	base_map_release(&alive->many);
 	free(alive->ids);
 	free(alive->changes);
 	base_huge_release(alive->since, alive->since_capacity, sizeof(*alive->since));
@@ -52,7 +55,9 @@ void query_alive_release(struct query_alive *alive)
 static enum hg_status sum_up_changes(struct query_alive *alive, struct hg_error *error)
 {
 	for (uint64_t i = 0; i < alive->change_count; i++) {
-		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
+		const uint64_t number = alive->changes[i] / 2;
+		const struct query_object *object = &alive->objects[number];
+		const uint64_t samples = query_alive_samples(alive, number);
 		if (object->group >= alive->since_count) {
 			uint64_t had = alive->since_count, more = object->group + 1 - had;
 			BASE_TRY(base_huge_grow(&alive->since, had, more, &alive->since_capacity,
@@ -63,8 +68,7 @@ static enum hg_status sum_up_changes(struct query_alive *alive, struct hg_error 
 		struct query_since *since = &alive->since[object->group];
 		if (since->peak != alive->peaks)
 			*since = (struct query_since){.peak = alive->peaks};
-		since->samples +=
-			alive->changes[i] & 1 ? -(uint64_t)object->samples : object->samples;
+		since->samples += alive->changes[i] & 1 ? -samples : samples;
 	}
 	alive->change_count = 0;
 	return HG_OK;
@@ -79,12 +83,11 @@ static inline enum hg_status note_change(
 	return alive->change_count < MOST_CHANGES ? HG_OK : sum_up_changes(alive, error);
 }
 
-static inline enum hg_status begin_life(
-	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
+static inline enum hg_status begin_life(struct query_alive *alive,
+	const struct memtrace_event *event, uint64_t samples, struct hg_error *error)
 {
-	struct query_object *object = &alive->objects[event->object];
-	object->is_alive = true;
-	alive->totals.live += object->samples;
+	alive->objects[event->object].is_alive = true;
+	alive->totals.live += samples;
 	if (alive->totals.live <= alive->totals.peak)
 		return note_change(alive, event->object, 0, error);
 	alive->totals.peak = alive->totals.live;
@@ -98,14 +101,15 @@ static enum hg_status promote(
 	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
 {
 	struct query_object *object = &alive->objects[event->object];
-	bool begins = alive->late && object->samples && !object->is_alive;
+	const uint64_t samples = query_alive_samples(alive, event->object);
+	bool begins = alive->late && samples && !object->is_alive;
 	if (object->is_promoted || !(object->is_alive || begins)) {
 		alive->unknown++;
 		return HG_OK;
 	}
 	object->is_promoted = true;
-	alive->totals.promoted += object->samples;
-	return begins ? begin_life(alive, event, error) : HG_OK;
+	alive->totals.promoted += samples;
+	return begins ? begin_life(alive, event, samples, error) : HG_OK;
 }
 
 /* Nearly all are those that follow the last ones. */
@@ -123,19 +127,29 @@ static inline enum hg_status note_id(
 	return HG_OK;
 }
 
+static inline enum hg_status add_allocation(struct query_alive *alive,
+	const struct memtrace_event *event, uint32_t group, struct hg_error *error)
+{
+	alive->objects[event->object] = (struct query_object){.group = group & MOST_GROUP};
+	alive->totals.samples += event->samples;
+	if (event->samples < QUERY_MANY_SAMPLES) {
+		alive->samples[event->object] = (uint8_t)event->samples;
+	} else {
+		alive->samples[event->object] = QUERY_MANY_SAMPLES;
+		BASE_TRY(base_map_set(&alive->many, event->object, event->samples, error));
+	}
+	BASE_TRY(note_id(alive, event->object, error));
+	return alive->late && event->source == MEMTRACE_MINOR
+		       ? HG_OK
+		       : begin_life(alive, event, event->samples, error);
+}
+
 static inline enum hg_status add_event(struct query_alive *alive,
 	const struct memtrace_event *event, uint32_t group, struct hg_error *error)
 {
 	struct query_object *object = &alive->objects[event->object];
-	if (event->kind == MEMTRACE_ALLOCATION) {
-		*object = (struct query_object){
-			.samples = (uint32_t)event->samples, .group = group & MOST_GROUP};
-		alive->totals.samples += event->samples;
-		BASE_TRY(note_id(alive, event->object, error));
-		return alive->late && event->source == MEMTRACE_MINOR
-			       ? HG_OK
-			       : begin_life(alive, event, error);
-	}
+	if (event->kind == MEMTRACE_ALLOCATION)
+		return add_allocation(alive, event, group, error);
 	if (event->kind == MEMTRACE_PROMOTION)
 		return promote(alive, event, error);
 	if (!object->is_alive) {
@@ -143,7 +157,7 @@ static inline enum hg_status add_event(struct query_alive *alive,
 		return HG_OK;
 	}
 	object->is_alive = false;
-	alive->totals.live -= object->samples;
+	alive->totals.live -= query_alive_samples(alive, event->object);
 	return note_change(alive, event->object, 1, error);
 }
 
@@ -166,15 +180,15 @@ enum hg_status query_alive_add_batch(struct query_alive *alive, const struct mem
 
 static void sum_up_objects(struct query_alive *alive, const struct query_ids *ids)
 {
-	const struct query_object *object = alive->objects + ids->begin;
-	const struct query_object *end = alive->objects + ids->end;
-	for (; object < end; object++) {
+	for (uint64_t i = ids->begin; i < ids->end; i++) {
+		const struct query_object *object = &alive->objects[i];
+		const uint64_t samples = query_alive_samples(alive, i);
 		struct hg_trace_amounts *group = &alive->groups[object->group];
-		if (end - object > OBJECTS_AHEAD)
+		if (ids->end - i > OBJECTS_AHEAD)
 			__builtin_prefetch(&alive->groups[object[OBJECTS_AHEAD].group], 1);
-		group->samples += object->samples;
-		group->promoted += object->is_promoted ? object->samples : 0;
-		group->live += object->is_alive ? object->samples : 0;
+		group->samples += samples;
+		group->promoted += object->is_promoted ? samples : 0;
+		group->live += object->is_alive ? samples : 0;
 	}
 }
 
@@ -193,9 +207,10 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 		if (alive->since[i].peak == alive->peaks)
 			alive->groups[i].peak -= alive->since[i].samples;
 	for (uint64_t i = 0; i < alive->change_count; i++) {
-		const struct query_object *object = &alive->objects[alive->changes[i] / 2];
-		alive->groups[object->group].peak +=
-			alive->changes[i] & 1 ? object->samples : -(uint64_t)object->samples;
+		const uint64_t number = alive->changes[i] / 2;
+		const uint64_t samples = query_alive_samples(alive, number);
+		alive->groups[alive->objects[number].group].peak +=
+			alive->changes[i] & 1 ? samples : -samples;
 	}
 	return HG_OK;
 }

@@ -8,13 +8,16 @@
 
 #include "query/trace/trace.h"
 
-/* 8 bytes an object, 16 a packet, 48 a group at the end, and 512 KiB. */
+enum { QUERY_MANY_SAMPLES = 255 };
+
+/* 5 bytes an object, 16 a packet, 48 a group at the end, and 512 KiB. */
 struct query_alive {
 	struct base_arena arena;
 	struct query_object {
-		uint32_t samples; /* 0: not met */
 		uint32_t group : 30, is_alive : 1, is_promoted : 1;
 	} * objects;
+	uint8_t *samples;     /* of objects; 0: not met, QUERY_MANY_SAMPLES: as 'many' says */
+	struct base_map many; /* samples of objects that have so many */
 	uint64_t object_count;
 
 	/* Ids that were given; others of a file that lies, or has lost packets, are not looked at.
@@ -45,6 +48,15 @@ struct query_alive {
 	bool late;        /* what is allocated in the minor heap is alive from its promotion on */
 	uint64_t unknown; /* promotions and collections of objects that are not alive */
 };
+
+/* Of an object, dead or alive. */
+static inline uint64_t query_alive_samples(const struct query_alive *alive, uint64_t object)
+{
+	uint64_t samples = alive->samples[object];
+	if (samples == QUERY_MANY_SAMPLES)
+		base_map_get(&alive->many, object, &samples);
+	return samples;
+}
 
 /* 'filter' says which heaps count; NULL: all.  'by_group': query_alive_end() will be called. */
 enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace,

@@ -44,7 +44,8 @@ static enum hg_status describe_event(
 	} else {
 		info->collections++;
 		if (d->in_major[event->object] && d->alive.objects[event->object].is_alive)
-			info->major_collected_samples += d->alive.objects[event->object].samples;
+			info->major_collected_samples +=
+				query_alive_samples(&d->alive, event->object);
 	}
 	return query_alive_add(&d->alive, event, 0, error);
 }
