@@ -1,4 +1,4 @@
-/* Arrays that grow. */
+/* Arrays that may become large. */
 #include "base/grow.h"
 
 #include <stdbool.h>
@@ -15,19 +15,6 @@ static uint64_t next_capacity(uint64_t count, uint64_t more, uint64_t capacity, 
 	if (more > most || count > most || capacity > most)
 		return UINT64_MAX;
 	return wanted < count + more ? count + more : wanted;
-}
-
-enum hg_status base_grow_array(void *array, uint64_t count, uint64_t more, uint64_t *capacity,
-	size_t size, struct hg_error *error)
-{
-	uint64_t wanted = next_capacity(count, more, *capacity, size);
-	void **pointer = array;
-	void *bigger = wanted == UINT64_MAX ? NULL : realloc(*pointer, wanted * size);
-	if (!bigger)
-		return base_no_memory(error, wanted == UINT64_MAX ? wanted : wanted * size);
-	*pointer = bigger;
-	*capacity = wanted;
-	return HG_OK;
 }
 
 void *base_huge_alloc(uint64_t count, size_t size)

@@ -10,27 +10,43 @@
 
 #include <stdlib.h>
 
-/* base_grow_by() where there is no room: for its own use. */
-enum hg_status base_grow_array(void *array, uint64_t count, uint64_t more, uint64_t *capacity,
-	size_t size, struct hg_error *error);
-
 /*
- * Makes room for 'more' elements in *array (from malloc) that holds 'count' of 'size' bytes each;
- * at least doubles *capacity when it is full.
+ * Makes room for one element more in *array (from malloc) that holds 'count' of 'size' bytes each;
+ * doubles *capacity when it is full.  Both are here so that clang-tidy sees that there is room then.
  */
-static inline enum hg_status base_grow_by(void *array, uint64_t count, uint64_t more,
-	uint64_t *capacity, size_t size, struct hg_error *error)
-{
-	return more <= *capacity - count
-		       ? HG_OK
-		       : base_grow_array(array, count, more, capacity, size, error);
-}
-
-/* The same for one. */
 static inline enum hg_status base_grow(
 	void *array, uint64_t count, uint64_t *capacity, size_t size, struct hg_error *error)
 {
-	return base_grow_by(array, count, 1, capacity, size, error);
+	if (count < *capacity)
+		return HG_OK;
+	uint64_t wanted = *capacity ? *capacity * 2 : 64;
+	void **pointer = array;
+	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
+	if (!bigger)
+		return base_no_memory(error, wanted * size);
+	*pointer = bigger;
+	*capacity = wanted;
+	return HG_OK;
+}
+
+/* The same for 'more' elements. */
+static inline enum hg_status base_grow_by(void *array, uint64_t count, uint64_t more,
+	uint64_t *capacity, size_t size, struct hg_error *error)
+{
+	if (more <= *capacity - count)
+		return HG_OK;
+	uint64_t wanted = *capacity ? *capacity * 2 : 64;
+	if (more > SIZE_MAX / 4 / size || count > SIZE_MAX / 4 / size)
+		return base_no_memory(error, UINT64_MAX);
+	if (wanted < count + more)
+		wanted = count + more;
+	void **pointer = array;
+	void *bigger = wanted > SIZE_MAX / 2 / size ? NULL : realloc(*pointer, wanted * size);
+	if (!bigger)
+		return base_no_memory(error, wanted * size);
+	*pointer = bigger;
+	*capacity = wanted;
+	return HG_OK;
 }
 
 /* From malloc, not zeroed; NULL if there is no memory. */

@@ -116,9 +116,8 @@ static enum hg_status promote(
 static inline enum hg_status note_id(
 	struct query_alive *alive, uint64_t object, struct hg_error *error)
 {
-	struct query_ids *last = alive->ids + alive->id_count - 1;
-	if (alive->id_count && last->end == object) {
-		last->end++;
+	if (alive->id_count && alive->ids[alive->id_count - 1].end == object) {
+		alive->ids[alive->id_count - 1].end++;
 		return HG_OK;
 	}
 	BASE_TRY(base_grow(
