@@ -12,7 +12,8 @@
 
 /*
  * Makes room for one element more in *array (from malloc) that holds 'count' of 'size' bytes each;
- * doubles *capacity when it is full.  Both are here so that clang-tidy sees that there is room then.
+ * doubles *capacity when it is full.  Both are here so that clang-tidy sees that there is room
+ * then.
  */
 static inline enum hg_status base_grow(
 	void *array, uint64_t count, uint64_t *capacity, size_t size, struct hg_error *error)
