@@ -37,7 +37,7 @@ static void refuse_too_many(grow_fn *grow)
 	uint64_t capacity = 0;
 	assert_int_equal(grow(&nothing, 0, UINT64_MAX / 2, &capacity, 8, &error), HG_ERROR_LIMIT);
 	assert_int_equal(
-		grow(&nothing, 0, UINT64_C(1) << 52, &capacity, 24, &error), HG_ERROR_LIMIT);
+		grow(&nothing, 0, SIZE_MAX / 24 + 1, &capacity, 24, &error), HG_ERROR_LIMIT);
 	assert_null(nothing);
 	assert_int_equal(capacity, 0);
 }
