@@ -151,21 +151,33 @@ void base_arena_release(struct base_arena *arena)
 	*arena = (struct base_arena){0};
 }
 
-static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg_error *error)
+enum hg_status base_budget_charge(
+	struct base_budget *budget, const char *phase, uint64_t bytes, struct hg_error *error)
 {
-	struct base_budget *budget = arena->budget;
 	uint64_t used;
 	if (__builtin_add_overflow(budget->used, bytes, &used))
 		return base_no_memory(error, bytes);
 	if (budget->limit && used > budget->limit)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
-			"phase '%s' needs %llu bytes, more than the memory limit of %llu",
-			arena->phase, (unsigned long long)used, (unsigned long long)budget->limit);
+			"phase '%s' needs %llu bytes, more than the memory limit of %llu", phase,
+			(unsigned long long)used, (unsigned long long)budget->limit);
 	budget->used = used;
-	arena->charged += bytes;
-	base_assert(arena->charged <= used);
 	if (used > budget->peak)
 		budget->peak = used;
+	return HG_OK;
+}
+
+void base_budget_return(struct base_budget *budget, uint64_t bytes)
+{
+	base_assert(budget->used >= bytes);
+	budget->used -= bytes;
+}
+
+static enum hg_status charge(struct base_arena *arena, uint64_t bytes, struct hg_error *error)
+{
+	BASE_TRY(base_budget_charge(arena->budget, arena->phase, bytes, error));
+	arena->charged += bytes;
+	base_assert(arena->charged <= arena->budget->used);
 	return HG_OK;
 }
 
@@ -173,7 +185,7 @@ static void give_back_charge(struct base_arena *arena, uint64_t bytes)
 {
 	base_assert(arena->charged >= bytes && arena->budget->used >= arena->charged);
 	arena->charged -= bytes;
-	arena->budget->used -= bytes;
+	base_budget_return(arena->budget, bytes);
 }
 
 static enum hg_status add_array(struct base_arena *arena, uint64_t count, size_t size, bool zero,

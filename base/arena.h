@@ -17,9 +17,14 @@
 
 struct base_budget {
 	uint64_t limit; /* bytes; 0: none */
-	uint64_t used;  /* bytes handed out by all arenas of the session, touched or not */
+	uint64_t used;  /* bytes handed out in the session, touched or not */
 	uint64_t peak;
 };
+
+/* For memory that no arena has; 'phase' is for the message. */
+enum hg_status base_budget_charge(
+	struct base_budget *budget, const char *phase, uint64_t bytes, struct hg_error *error);
+void base_budget_return(struct base_budget *budget, uint64_t bytes);
 
 struct base_arena {
 	struct base_budget *budget;

@@ -88,6 +88,11 @@ static int refuse_half_verb(const char *first, const char *second)
 	return usage_error(NULL, &error);
 }
 
+static bool is_help(const char *argument)
+{
+	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
+}
+
 int main(int count, char **arguments)
 {
 	cli_standard_files_init();
@@ -102,11 +107,13 @@ int main(int count, char **arguments)
 	const struct cli_verb *verb = cli_find_verb_words(count - 1, arguments + 1, &used);
 	if (verb)
 		return run_verb(verb, count - 1 - used, arguments + 1 + used);
+	if (cli_begins_verb(first) && count == 3 && is_help(arguments[2]))
+		return run_verb(&cli_verb_help, 1, arguments + 1);
 	if (cli_begins_verb(first))
 		return refuse_half_verb(first, count > 2 ? arguments[2] : NULL);
 	if (strcmp(first, "--version") == 0)
 		return run_verb(&cli_verb_version, count - 2, arguments + 2);
-	if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0)
+	if (is_help(first))
 		return run_verb(&cli_verb_help, count - 2, arguments + 2);
 	if (cli_is_historical(first))
 		return cli_run_historical(count - 1, arguments + 1);

@@ -74,6 +74,23 @@ static void print_verb_help(const struct cli_verb *verb, FILE *stream)
 			print_option_help(option, stream);
 }
 
+/* Those whose names begin so. */
+static void print_verbs(FILE *stream, const char *first)
+{
+	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
+		if (!(*verb)->hidden && strncmp((*verb)->name, first, strlen(first)) == 0)
+			fprintf(stream, "  %-*s %s\n", strchr((*verb)->name, ' ') ? 16 : 11,
+				(*verb)->name, (*verb)->summary);
+}
+
+/* The verbs that begin with a word that is none alone. */
+static void print_verbs_of(const char *word, FILE *stream)
+{
+	fprintf(stream, "heapgraph %s VERB [options] FILE...\n\nVerbs:\n", word);
+	print_verbs(stream, word);
+	fprintf(stream, "\n'heapgraph help %s VERB' explains a verb.\n", word);
+}
+
 void cli_print_overview(FILE *stream)
 {
 	fputs("heapgraph: what fills the memory of an OCaml program, from snapshots of it\n\n"
@@ -83,10 +100,7 @@ void cli_print_overview(FILE *stream)
 	      "                                        as the historical profiler\n\n"
 	      "Verbs:\n",
 		stream);
-	for (const struct cli_verb *const *verb = cli_verbs; *verb; verb++)
-		if (!(*verb)->hidden)
-			fprintf(stream, "  %-*s %s\n", strchr((*verb)->name, ' ') ? 16 : 11,
-				(*verb)->name, (*verb)->summary);
+	print_verbs(stream, "");
 	fputs("\n'heapgraph help VERB' explains a verb, heapgraph(1) everything.\n", stream);
 }
 
@@ -95,6 +109,10 @@ static enum hg_status run_help(struct cli_run *run)
 	BASE_TRY(cli_sink_open(&run->sink, NULL, &run->error));
 	if (run->operand_count == 0) {
 		cli_print_overview(run->sink.stream);
+		return HG_OK;
+	}
+	if (run->operand_count == 1 && cli_begins_verb(run->operands[0])) {
+		print_verbs_of(run->operands[0], run->sink.stream);
 		return HG_OK;
 	}
 	int used;

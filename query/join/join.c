@@ -182,8 +182,8 @@ static enum hg_status judge_join(struct query_joining *j)
 static enum hg_status join_with_trace(struct query_joining *j)
 {
 	BASE_TRY(collect_ids(j));
-	BASE_TRY(query_calls_init(
-		&j->calls, memtrace_places(j->trace->reader), QUERY_PLACES, NULL, j->error));
+	BASE_TRY(query_calls_init(&j->calls, memtrace_places(j->trace->reader),
+		&j->trace->session->budget, QUERY_PLACES, NULL, j->error));
 	BASE_TRY(name_codes(j));
 	BASE_TRY(pass_over_trace(j));
 	BASE_TRY(judge_join(j));

@@ -47,7 +47,6 @@ void query_alive_release(struct query_alive *alive)
 	free(alive->ids);
 	free(alive->changes);
 	base_huge_release(alive->since, alive->since_capacity, sizeof(*alive->since));
-	free(alive->groups);
 	*alive = (struct query_alive){0};
 }
 
@@ -193,10 +192,9 @@ static void sum_up_objects(struct query_alive *alive, const struct query_ids *id
 
 enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error)
 {
-	alive->groups = base_huge_alloc(count, sizeof(*alive->groups));
-	if (!alive->groups)
-		return base_no_memory(error, count * sizeof(*alive->groups));
-	memset(alive->groups, 0, count * sizeof(*alive->groups));
+	void *groups;
+	BASE_TRY(base_arena_zalloc(&alive->arena, count, sizeof(*alive->groups), &groups, error));
+	alive->groups = groups;
 	alive->group_count = count;
 	for (uint64_t i = 0; i < alive->id_count; i++)
 		sum_up_objects(alive, &alive->ids[i]);

@@ -8,16 +8,26 @@
 #include <string.h>
 
 /* More are not seen in programs. */
-enum { DOMAINS_WITH_ARRAYS = 16, MOST_CALLS = 1 << 30 };
+enum { DOMAINS_WITH_ARRAYS = 16, MOST_CALLS = 1 << 30, CALLS_CHARGED = 1 << 12 };
 
 /* Of a label that is a run, with its number. */
 static const uint32_t run_bit = UINT32_C(1) << 31;
+
+static enum hg_status charge(struct query_calls *calls, uint64_t bytes, struct hg_error *error)
+{
+	BASE_TRY(base_budget_charge(calls->budget, "calls of the trace", bytes, error));
+	calls->charged += bytes;
+	return HG_OK;
+}
 
 static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint32_t function,
 	uint32_t depth, struct hg_error *error)
 {
 	if (calls->count == MOST_CALLS)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many call stacks");
+	if (calls->count % CALLS_CHARGED == 0)
+		BASE_TRY(charge(calls,
+			CALLS_CHARGED * (sizeof(*calls->nodes) + sizeof(*calls->steps)), error));
 	BASE_TRY(base_huge_grow(
 		&calls->nodes, calls->count, 1, &calls->capacity, sizeof(*calls->nodes), error));
 	BASE_TRY(base_huge_grow(&calls->steps, calls->count, 1, &calls->steps_capacity,
@@ -28,11 +38,12 @@ static enum hg_status add_call(struct query_calls *calls, uint32_t parent, uint3
 }
 
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, enum query_frames frames,
-	const struct query_filter *filter, struct hg_error *error)
+	const struct memtrace_locations *locations, struct base_budget *budget,
+	enum query_frames frames, const struct query_filter *filter, struct hg_error *error)
 {
 	enum { FIRST_EDGES = 1 << 12 };
 	*calls = (struct query_calls){.locations = locations,
+		.budget = budget,
 		.frames = frames,
 		.filter = filter && filter->hides ? filter : NULL,
 		.secret = *base_process_secret()};
@@ -61,6 +72,8 @@ void query_calls_release(struct query_calls *calls)
 	trace_names_release(&calls->places);
 	free(calls->place_locations);
 	base_map_release(&calls->positions);
+	if (calls->budget)
+		base_budget_return(calls->budget, calls->charged);
 	*calls = (struct query_calls){0};
 }
 
@@ -97,6 +110,7 @@ static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *err
 	struct query_edge *old = calls->edges;
 	if (2 * calls->edge_count < count)
 		return HG_OK;
+	BASE_TRY(charge(calls, count * sizeof(*old), error));
 	struct query_edge *bigger = base_huge_alloc(2 * count, sizeof(*old));
 	if (!bigger)
 		return base_no_memory(error, 2 * count * sizeof(*old));

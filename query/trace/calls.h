@@ -9,6 +9,8 @@
 
 #include "query/trace/trace.h"
 
+#include "base/arena.h"
+
 enum { QUERY_STEPS = 3 };
 
 /* What a frame is told by. */
@@ -24,6 +26,8 @@ enum query_frames {
  */
 struct query_calls {
 	const struct memtrace_locations *locations;
+	struct base_budget *budget;
+	uint64_t charged; /* bytes of it */
 	enum query_frames frames;
 	struct trace_names places; /* of frames that are told by them */
 	uint32_t *place_locations; /* one of each place; UINT32_MAX: none is known */
@@ -84,9 +88,13 @@ struct query_calls {
 	uint64_t reached_capacity;
 };
 
+/*
+ * The budget is charged for nodes and edges: predicted frames are less than a bit each in the file,
+ * so that nothing else limits them.
+ */
 enum hg_status query_calls_init(struct query_calls *calls,
-	const struct memtrace_locations *locations, enum query_frames frames,
-	const struct query_filter *filter, struct hg_error *error);
+	const struct memtrace_locations *locations, struct base_budget *budget,
+	enum query_frames frames, const struct query_filter *filter, struct hg_error *error);
 
 void query_calls_release(struct query_calls *calls);
 

@@ -12,8 +12,8 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 	*counts = (struct query_counts){0};
 	BASE_TRY(query_pass_begin(&counts->pass, trace, &trace->filter));
 	BASE_TRY(query_alive_init(&counts->alive, trace, &trace->filter, true));
-	BASE_TRY(query_calls_init(
-		&counts->calls, memtrace_places(trace->reader), frames, &trace->filter, error));
+	BASE_TRY(query_calls_init(&counts->calls, memtrace_places(trace->reader),
+		&trace->session->budget, frames, &trace->filter, error));
 	while (query_pass_next_batch(&counts->pass, &batch)) {
 		BASE_TRY(query_calls_follow(&counts->calls, batch, &nodes, error));
 		BASE_TRY(query_alive_add_batch(&counts->alive, batch, nodes, error));

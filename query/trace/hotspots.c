@@ -225,7 +225,8 @@ static enum hg_status count_hotspots(struct hotspots *h)
 	struct query_pass pass;
 	struct memtrace_event event;
 	struct hg_trace_losses losses;
-	BASE_TRY(query_calls_init(&h->calls, h->locations, QUERY_FUNCTIONS, NULL, h->error));
+	BASE_TRY(query_calls_init(&h->calls, h->locations, &h->trace->session->budget,
+		QUERY_FUNCTIONS, NULL, h->error));
 	BASE_TRY(query_pass_begin(&pass, h->trace, NULL));
 	while (query_pass_next(&pass, &event))
 		if (event.kind == MEMTRACE_ALLOCATION)

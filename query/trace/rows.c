@@ -181,8 +181,8 @@ static enum hg_status fill_trace_table(
 	struct hg_trace *trace = table->trace;
 	BASE_TRY(query_pass_begin(&table->pass, trace, &trace->filter));
 	BASE_TRY(query_alive_init(&table->alive, trace, &trace->filter, true));
-	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader), QUERY_FUNCTIONS,
-		&trace->filter, &trace->session->error));
+	BASE_TRY(query_calls_init(&table->calls, memtrace_places(trace->reader),
+		&trace->session->budget, QUERY_FUNCTIONS, &trace->filter, &trace->session->error));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? count_by_function(table) : count_by_code(table));
 	BASE_TRY(query_pass_end(&table->pass, table->alive.unknown, &out->losses));
 	BASE_TRY(key == HG_TRACE_BY_FUNCTION ? add_rows_of_functions(table)

@@ -77,8 +77,8 @@ static enum hg_status count_stacks(struct stacks *s, struct hg_trace_stacks *out
 	BASE_TRY(base_arena_zalloc(&s->arena, memtrace_objects(trace->reader), sizeof(*s->objects),
 		&objects, s->error));
 	s->objects = objects;
-	BASE_TRY(query_calls_init(&s->calls, memtrace_places(trace->reader), QUERY_PLACES_ONCE,
-		&trace->filter, s->error));
+	BASE_TRY(query_calls_init(&s->calls, memtrace_places(trace->reader),
+		&trace->session->budget, QUERY_PLACES_ONCE, &trace->filter, s->error));
 	while (query_pass_next(&s->pass, &event)) {
 		if (event.kind == MEMTRACE_ALLOCATION)
 			BASE_TRY(add_stack(s, &event));

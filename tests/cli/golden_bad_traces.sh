@@ -32,3 +32,16 @@ done <"$golden/traces.tsv"
 
 # Every message of the readers is met, or cannot be.
 check 'every message of the readers has a file' python3 $golden/messages.py
+
+# What a trace makes of a few bytes is charged like all else.
+(cd $golden && python3 -c 'import sys, make_traces
+sys.stdout.buffer.write(make_traces.many_calls())') >"$work/many.ctf"
+for verb in functions tree callers hotspots hot-paths; do
+	refuses "$verb: too many calls" 5 trace "$verb" --max-memory 32M "$work/many.ctf"
+	check "$verb: it is said" grep -qE \
+		"phase 'calls of the trace' needs [0-9]+ bytes, more than the memory limit of 33554432" \
+		"$work/err"
+done
+run trace functions --max-memory 1G --format csv "$work/many.ctf"
+check_equal 'with room for them they are counted' \
+	"$(columns samples <"$work/out" | sort -n | tail -n 1)" 16257

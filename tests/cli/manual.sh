@@ -21,6 +21,14 @@ run --help
 mapfile -t verbs < <(sed -nE '/^Verbs:/,/^$/s/^  ([a-z]+( [a-z]+)?)  .*/\1/p' "$work/out")
 check 'help lists verbs' test "${#verbs[@]}" -ge 12
 check 'help lists verbs of two words' grep -q '^  trace info  ' "$work/out"
+grep '^  trace [a-z]' "$work/out" >"$work/two-words"
+for ask in 'help trace' 'trace --help' 'trace -h'; do
+	# shellcheck disable=SC2086 # words
+	run $ask
+	grep '^  ' "$work/out" >"$work/listed"
+	check_same "$ask: the same list" "$work/listed" "$work/two-words"
+done
+run --help
 for verb in "${verbs[@]}"; do
 	missing=''
 	for option in $(options_of "$verb"); do

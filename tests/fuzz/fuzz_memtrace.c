@@ -79,17 +79,21 @@ static uint64_t read_all(struct memtrace *trace, struct query_calls *calls)
 static void read_twice(struct memtrace *trace, enum query_frames frames)
 {
 	struct query_calls calls, again;
+	struct base_budget budget = {0};
 	struct hg_error error;
-	CHECK(query_calls_init(&calls, memtrace_places(trace), frames, NULL, &error) == HG_OK);
+	CHECK(query_calls_init(&calls, memtrace_places(trace), &budget, frames, NULL, &error) ==
+		HG_OK);
 	uint64_t sum = read_all(trace, &calls);
 	enum hg_status status = memtrace_status(trace, &error);
 	CHECK(memtrace_rewind(trace, &error) == HG_OK);
-	CHECK(query_calls_init(&again, memtrace_places(trace), frames, NULL, &error) == HG_OK);
+	CHECK(query_calls_init(&again, memtrace_places(trace), &budget, frames, NULL, &error) ==
+		HG_OK);
 	CHECK(read_batches(trace, &again) == sum);
 	CHECK(again.count == calls.count && again.edge_count == calls.edge_count);
 	CHECK(memtrace_status(trace, &error) == status);
 	query_calls_release(&calls);
 	query_calls_release(&again);
+	CHECK(budget.used == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

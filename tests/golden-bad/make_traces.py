@@ -289,6 +289,22 @@ def memtrace_limits():
     refused("deepest.ctf.zst", packed, "a backtrace of more than 67108864 frames", status=5)
 
 
+def many_calls():
+    """
+    No case, but a file of 0.2 MB with 4 million calls, all different: 254 known functions that one
+    codeword predicts are called each time by two others.
+    """
+    known, others = range(1, 255), range(255, 255 + 128)
+    places = packet(*(location(c, record(c, 1, 9, 31, 31, b"a.ml", b"f%d" % c))
+                      for c in (*known, *others)))
+    # Slot i has code i, and predicts the next one.
+    learnt = packet(*(long(count=len(some), code=b"".join(miss(c, c) for c in some))
+                      for some in (known, others)), ids=(0, 2))
+    events = [short(count=3, code=struct.pack("<HHHB", a << 2, b << 2, 1 << 2 | 2, 253))
+              for a in others for b in others if a != b]
+    return HEAD + places + learnt + packet(*events, ids=(2, 2 + len(events)))
+
+
 # Series of Spacetime: values of Marshal
 
 
