@@ -17,7 +17,9 @@ CFLAGS   ?= -O2 -g
 OBJCOPY  ?= objcopy
 PKG      ?= pkg-config
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wconversion
-PACKAGES := libzstd libelf libdw capstone jansson $(if $(filter jemalloc,$(ARENA)),jemalloc)
+PACKAGES := libzstd libelf libdw jansson $(if $(filter jemalloc,$(ARENA)),jemalloc)
+# Loaded when it is needed.
+LOADED   := capstone
 DRAWING  := libgvc libcgraph
 
 cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
@@ -25,8 +27,8 @@ cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread
 	$(if $(filter system,$(ARENA)),-DBASE_ARENA_SYSTEM) \
 	$(if $(filter 1,$(ASSERTS)),-DBASE_ASSERTS) \
 	$(if $(filter 1,$(WERROR)),-Werror) \
-	$(shell $(PKG) --cflags $(PACKAGES) 2>/dev/null)
-lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -pthread
+	$(shell $(PKG) --cflags $(PACKAGES) $(LOADED) 2>/dev/null)
+lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -ldl -pthread
 cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
 cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
 

@@ -15,7 +15,6 @@ struct disassembly {
 	uint64_t function, end;
 	struct snap_operand *out;
 	size_t capacity, count;
-	csh handle;
 };
 
 static void add_operand(struct disassembly *d, const cs_insn *insn, uint64_t address,
@@ -55,8 +54,7 @@ static void memory_operand(struct disassembly *d, const cs_insn *insn, const cs_
 static void immediate_operand(struct disassembly *d, const cs_insn *insn, const cs_x86_op *op)
 {
 	uint64_t value = (uint64_t)op->imm;
-	bool branches = cs_insn_group(d->handle, insn, CS_GRP_JUMP) ||
-			cs_insn_group(d->handle, insn, CS_GRP_CALL);
+	bool branches = snap_insn_is(insn, CS_GRP_JUMP) || snap_insn_is(insn, CS_GRP_CALL);
 	if (branches && (value < d->function || value >= d->end))
 		add_operand(d, insn, value, SNAP_USE_CALL, 0);
 	else if (!branches && (insn->id == X86_INS_MOV || insn->id == X86_INS_MOVABS) &&
@@ -64,13 +62,14 @@ static void immediate_operand(struct disassembly *d, const cs_insn *insn, const 
 		add_operand(d, insn, value, SNAP_USE_ADDRESS, 0);
 }
 
-static enum hg_status disassemble_function(
-	struct disassembly *d, const uint8_t *code, cs_insn *insn, struct hg_error *error)
+static enum hg_status disassemble_function(struct disassembly *d,
+	struct snap_disassembler *disassembler, const uint8_t *code, struct hg_error *error)
 {
+	const cs_insn *insn = disassembler->insn;
 	uint64_t address = d->function;
 	size_t left = (size_t)(d->end - d->function);
 	while (left) {
-		if (!cs_disasm_iter(d->handle, &code, &left, &address, insn))
+		if (!snap_disassembler_next(disassembler, &code, &left, &address))
 			return base_corrupt(error, HG_NO_OFFSET,
 				"bytes at 0x%llx are no instruction", (unsigned long long)address);
 		const cs_x86 *x86 = &insn->detail->x86;
@@ -102,8 +101,7 @@ static enum hg_status x86_64_operands(struct snap_image *image, uint64_t functio
 			(unsigned long long)function);
 	struct snap_disassembler disassembler;
 	BASE_TRY(snap_disassembler_open(&disassembler, CS_ARCH_X86, CS_MODE_64, error));
-	d.handle = disassembler.handle;
-	enum hg_status status = disassemble_function(&d, code, disassembler.insn, error);
+	enum hg_status status = disassemble_function(&d, &disassembler, code, error);
 	snap_disassembler_close(&disassembler);
 	*count = d.count;
 	return status;
@@ -141,11 +139,12 @@ static bool is_framing(const cs_insn *insn)
 	}
 }
 
-static bool read_constant(csh handle, const uint8_t *code, size_t size, uint64_t function,
-	cs_insn *insn, uint64_t *value)
+static bool read_constant(struct snap_disassembler *d, const uint8_t *code, size_t size,
+	uint64_t function, uint64_t *value)
 {
+	const cs_insn *insn = d->insn;
 	bool found = false;
-	while (cs_disasm_iter(handle, &code, &size, &function, insn)) {
+	while (snap_disassembler_next(d, &code, &size, &function)) {
 		if (insn->id == X86_INS_RET)
 			return found;
 		if (!found && sets_rax(insn, value))
@@ -168,7 +167,7 @@ static enum hg_status x86_64_constant_function(struct snap_image *image, uint64_
 		return HG_OK;
 	struct snap_disassembler d;
 	BASE_TRY(snap_disassembler_open(&d, CS_ARCH_X86, CS_MODE_64, error));
-	*found = read_constant(d.handle, code, size, function, d.insn, value);
+	*found = read_constant(&d, code, size, function, value);
 	snap_disassembler_close(&d);
 	return HG_OK;
 }

@@ -34,7 +34,6 @@ struct copies {
 	bool has_table;    /* the table of the jump to come was read */
 	bool goes_astray;  /* jumps lead to where nobody knows */
 	struct content registers[SNAP_RIP];
-	csh handle;
 };
 
 static enum snap_x86_64_register register_of(unsigned reg)
@@ -207,7 +206,7 @@ static bool follow_extension(
 
 static void follow_jump(struct copies *c, const cs_insn *insn, const cs_x86_op *to)
 {
-	bool is_call = cs_insn_group(c->handle, insn, CS_GRP_CALL);
+	bool is_call = snap_insn_is(insn, CS_GRP_CALL);
 	if (to->type == X86_OP_IMM)
 		mark_target(c, (uint64_t)to->imm);
 	else if (!is_call && !c->has_table)
@@ -246,8 +245,8 @@ static void follow_instruction(struct copies *c, const cs_insn *insn)
 		is_known = follow_lea(c, insn, first, second);
 	else if (x86->op_count == 2 && insn->id == X86_INS_MOVSXD)
 		is_known = follow_extension(c, insn, first, second);
-	else if (x86->op_count == 1 && (cs_insn_group(c->handle, insn, CS_GRP_JUMP) ||
-					       cs_insn_group(c->handle, insn, CS_GRP_CALL)))
+	else if (x86->op_count == 1 &&
+		 (snap_insn_is(insn, CS_GRP_JUMP) || snap_insn_is(insn, CS_GRP_CALL)))
 		follow_jump(c, insn, first);
 	if (is_known)
 		return;
@@ -284,8 +283,7 @@ static enum hg_status follow_code(struct copies *c, const uint8_t *code, struct 
 	size_t left = (size_t)(c->code.end - c->code.start);
 	struct snap_disassembler d;
 	BASE_TRY(snap_disassembler_open(&d, CS_ARCH_X86, CS_MODE_64, error));
-	c->handle = d.handle;
-	while (left && cs_disasm_iter(d.handle, &code, &left, &address, d.insn))
+	while (left && snap_disassembler_next(&d, &code, &left, &address))
 		follow_instruction(c, d.insn);
 	keep_certain_sources(c, left == 0);
 	snap_disassembler_close(&d);

@@ -66,3 +66,14 @@ check_handler() {
 for core in "$fixtures"/cores/tiny-*.core.zst; do
 	check_core "$core"
 done
+
+# Capstone is loaded for cores alone.
+mkdir "$work/libraries"
+for version in 3 4 5 6; do
+	: >"$work/libraries/libcapstone.so.$version"
+done
+export LD_LIBRARY_PATH=$work/libraries
+check_run 'without Capstone: a dump' 0 summary "$cache0"
+refuses 'without Capstone: a core' 5 summary "$core"
+check 'without Capstone: it is said' grep -q \
+	'the library that reads machine code, Capstone, cannot be loaded: .*libcapstone' "$work/err"
