@@ -13,26 +13,16 @@ core=$work/tiny-5.3.0.core
 typed=(--prof "$work/tiny-5.3.0.prof")
 address=$("$hg" objects "${typed[@]}" --format csv "$core" | columns address | sed -n 5p)
 
-# widest: columns of the widest line on stdin, without what colours it.
-widest() {
-	python3 -c '
-import re, sys, unicodedata
-text = re.sub(r"\x1b\[[0-9;]*m", "", sys.stdin.buffer.read().decode())
-wide = lambda c: 2 if unicodedata.east_asian_width(c) in "WF" else 1
-print(max((sum(map(wide, line)) for line in text.split("\n")), default=0))'
-}
-
 # fits COLUMNS ARGUMENT...: heapgraph on a terminal of that width.
 fits() {
 	local columns=$1 most
 	shift
 	# That of check says that something grows.
-	if ! timeout 120 python3 tests/cli/terminal.py "$columns" "$hg" "$@" >"$work/screen" 2>"$work/err" &&
+	if ! most=$(timeout 120 python3 tests/cli/terminal.py --widest "$columns" "$hg" "$@" 2>"$work/err") &&
 		[ "$1" != check ]; then
 		not_ok "$columns columns: $*" "$(gist "$work/err")"
 		return
 	fi
-	most=$(widest <"$work/screen")
 	if [ "$most" -gt 0 ] && [ "$most" -le "$columns" ]; then
 		ok "$columns columns: $1"
 	else
@@ -87,7 +77,7 @@ done
 
 # COLUMNS goes before what the terminal says, which may say nothing.
 run_on() {
-	timeout 120 python3 tests/cli/terminal.py "$1" "$hg" objects "${typed[@]}" --limit 50 "$core" | widest
+	timeout 120 python3 tests/cli/terminal.py --widest "$1" "$hg" objects "${typed[@]}" --limit 50 "$core"
 }
 check_equal 'a terminal of unknown width' "$(run_on 0)" "$(run_on 80)"
 check_equal 'COLUMNS says more than the terminal' "$(COLUMNS=60 run_on 132)" "$(run_on 60)"
