@@ -294,8 +294,8 @@ lint:
 asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
 asan_cflags += -fno-sanitize-recover=undefined
 
-# Scripts about what was tested just so and reads no input.
-ASAN_SKIPPED ?= install readme manual ocaml_library terminal
+# Scripts about what was tested just so and reads no input of its own.
+ASAN_SKIPPED ?= install readme manual ocaml_library terminal pictures
 
 asan:
 	$(Q)scripts/install-packages build test

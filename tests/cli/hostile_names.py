@@ -290,6 +290,8 @@ def make_dump(folder, words):
               dump[:1] + len(words[1]).to_bytes(8, "little") + words[1] + dump[9 + length:])
 
 
+# Of the names and command lines.
+EVERY = int(os.environ.get("EVERY", "3"))
 turn = 0
 
 
@@ -297,7 +299,7 @@ def compare(label, verb, arguments, folders, names, formats):
     """One command line over both; without THOROUGH each with some of the names only."""
     global turn
     turn += 1
-    if turn % 3 and not os.environ.get("THOROUGH") and label[:5] != "paths":
+    if turn % EVERY and not os.environ.get("THOROUGH") and label[:5] != "paths":
         return
 
     def both(extra):
