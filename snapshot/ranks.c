@@ -23,8 +23,8 @@ enum hg_status snap_granules_add(struct snap_granules *granules, uint64_t first_
 		from++;
 	for (; from <= to; from++) {
 		BASE_TRY(base_grow(&granules->numbers, granules->count, &granules->capacity,
-			sizeof(uint32_t), error));
-		granules->numbers[granules->count++] = (uint32_t)from;
+			sizeof(*granules->numbers), error));
+		granules->numbers[granules->count++] = from;
 	}
 	granules->last = to;
 	return HG_OK;
@@ -38,14 +38,14 @@ void snap_granules_release(struct snap_granules *granules)
 
 static int by_number(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 	return (x > y) - (x < y);
 }
 
 /* Ascending, each once; chunks mostly come in that order already. */
 static void sort_granules(struct snap_granules *granules)
 {
-	uint32_t *numbers = granules->numbers;
+	uint64_t *numbers = granules->numbers;
 	bool sorted = true;
 	for (uint64_t i = 1; i < granules->count; i++)
 		sorted &= numbers[i - 1] < numbers[i];
@@ -77,7 +77,7 @@ static void fill_table(
 {
 	uint32_t leaf = 0;
 	for (uint32_t i = 0; i < granules->count; i++) {
-		uint32_t number = granules->numbers[i];
+		uint64_t number = granules->numbers[i];
 		base_assert(number >> SNAP_LEAF_SHIFT < SNAP_TOP_ENTRIES);
 		uint32_t *top = &ranks->top[number >> SNAP_LEAF_SHIFT];
 		if (*top == 0)
@@ -105,12 +105,13 @@ enum hg_status snap_ranks_init(struct snap_ranks *ranks, struct snap_granules *g
 		(void **)&ranks->leaves, error));
 	BASE_TRY(base_arena_reserve(
 		arena, SNAP_TOP_ENTRIES, sizeof(uint32_t), (void **)&ranks->top, error));
-	BASE_TRY(base_arena_alloc(arena, count, sizeof(uint32_t), (void **)&ranks->numbers, error));
+	BASE_TRY(base_arena_alloc(
+		arena, count, sizeof(*ranks->numbers), (void **)&ranks->numbers, error));
 	ranks->granule_count = count;
 	if (granules->count) {
 		unsigned words = SNAP_GRANULE_SHIFT - 3;
-		ranks->first_word = (uint64_t)granules->numbers[0] << words;
-		uint64_t end = ((uint64_t)granules->numbers[granules->count - 1] + 1) << words;
+		ranks->first_word = granules->numbers[0] << words;
+		uint64_t end = (granules->numbers[granules->count - 1] + 1) << words;
 		ranks->word_span = end - ranks->first_word;
 	}
 	fill_table(ranks, granules, leaves);

@@ -45,9 +45,9 @@ struct snap_line {
 	uint32_t blocks_before;
 };
 
-/* Granule numbers (address >> 15) collected by a loader, in the order met. */
+/* Granule numbers (address >> 15, of 33 bits) collected by a loader, in the order met. */
 struct snap_granules {
-	uint32_t *numbers;
+	uint64_t *numbers;
 	uint64_t count, capacity;
 	uint64_t last; /* the one added last; 0 before: chunks begin after the first page */
 };
@@ -56,7 +56,7 @@ struct snap_ranks {
 	struct snap_line *lines; /* granule 0 is empty and stands for all absent ones */
 	uint32_t *top;           /* leaf number by the high bits of an address; 0: no granules */
 	uint32_t *leaves;        /* granule by the middle bits; 0: absent */
-	uint32_t *numbers;       /* address >> 15 of each granule; [0] unused */
+	uint64_t *numbers;       /* address >> 15 of each granule; [0] unused */
 	uint64_t granule_count;  /* absent one included */
 	uint64_t first_word, word_span; /* the granules lie within [first, first + span) */
 	uint64_t slot_count;

@@ -67,6 +67,9 @@ static const char *source_for(const char *format, const uint8_t *data, size_t si
 	return sources[0].path;
 }
 
+/* By the first bits of an input; none is to be recognised. */
+static const char *const formats[FORMAT_BITS + 1] = {NULL, "ocp2014", "memprof01", "memprof02"};
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
@@ -79,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.max_memory = (uint64_t)data[1] << MEMORY_SHIFT};
 	unsigned format = data[0] & FORMAT_BITS;
 	struct hg_input input = {.size = sizeof(input), .path = dump.path};
-	input.format = format ? hg_format_name(format - 1) : NULL;
+	input.format = formats[format];
 	input.partial = data[0] & PARTIAL_BIT;
 	input.profile = source_for(input.format, data + 2, size - 2);
 	ask_everything(&options, &input);

@@ -89,6 +89,12 @@ def snapshots():
     yield "below-32-KiB", MEMPROF01, 0, bytecode(low, 8)
     low += chunk() + block(BASE + 8, 0, 3, 8, BASE + 0x80008, 0x80008)
     yield "below-32-KiB-and-above", MEMPROF01, 0, bytecode(low, BASE + 8)
+    high, last = 187 << 40, (1 << 48) - 64
+    above = chunk(high, high + 64) + block(high + 8, 0, 2, 3, high + 32) + block(high + 32, 252, 1)
+    yield "above-2-47", MEMPROF01, 0, bytecode(above, high + 8)
+    above += chunk() + block(BASE + 8, 0, 2, high + 8, last + 8)
+    above += chunk(last, last + 64) + block(last + 8, 0, 1, BASE + 8)
+    yield "above-2-47-and-below", MEMPROF01, 0, bytecode(above, BASE + 8)
     yield "unreachable", MEMPROF01, 0, bytecode(chunk() + cells(10))
     yield "closures", MEMPROF01, 0, bytecode(closures(), BASE + 56, BASE + 88, BASE + 32)
     yield "diamond", MEMPROF01, 0, bytecode(diamond(), BASE + 8, BASE + 8 + 64)
