@@ -295,7 +295,7 @@ asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
 asan_cflags += -fno-sanitize-recover=undefined
 
 # Scripts about what was tested just so and reads no input of its own.
-ASAN_SKIPPED ?= install readme manual ocaml_library terminal pictures
+ASAN_SKIPPED ?= install readme manual ocaml_library terminal pictures schema capture_killed
 
 asan:
 	$(Q)scripts/install-packages build test

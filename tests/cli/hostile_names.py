@@ -291,7 +291,7 @@ def make_dump(folder, words):
 
 
 # Of the names and command lines.
-EVERY = int(os.environ.get("EVERY", "3"))
+EVERY = int(os.environ.get("EVERY", "5"))
 turn = 0
 
 

@@ -37,38 +37,37 @@ operands() {
 
 verbs=$("$hg" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 # Every verb that writes tables and prose: a typed core, and a dump with locations.
-for columns in 40 80 100 132; do
-	for locale in C C.UTF-8; do
-		export LC_ALL=$locale
-		for verb in $verbs; do
-			case $verb in
-			help | version | completion | man | capture | dot | hp) continue ;;
-			check)
-				fits "$columns" check --max-growth 100000% $cache0 "$work/cache5"
-				continue ;;
-			diff | trend)
-				for key in type root type,location; do
-					# shellcheck disable=SC2086 # words
-					fits "$columns" $verb --by $key $cache0 "$work/cache5"
-				done ;;
-			esac
-			case $(operands "$verb") in
-			PATTERN*)
-				fits "$columns" "$verb" "${typed[@]}" type:. "$core"
-				fits "$columns" "$verb" loc:. "$work/cache5" ;;
-			ADDRESS*) fits "$columns" "$verb" "${typed[@]}" "$address" "$core" ;;
-			BASE*) fits "$columns" "$verb" $cache0 $cache2 "$work/cache5" ;;
-			SNAPSHOT | FILE | '[RE] SNAPSHOT')
-				fits "$columns" "$verb" "${typed[@]}" "$core"
-				fits "$columns" "$verb" "$work/cache5" ;;
-			*) fits "$columns" "$verb" $cache0 "$work/cache5" ;;
-			esac
-		done
-		fits "$columns" summary --outside "$work/cache5"
-		fits "$columns" top "${typed[@]}" --by type,location "$core"
-		fits "$columns" types "${typed[@]}" --clashes "$core"
-		export LC_ALL=C
+for screen in 40:C 40:C.UTF-8 80:C.UTF-8 100:C 132:C.UTF-8; do
+	columns=${screen%:*}
+	export LC_ALL=${screen#*:}
+	for verb in $verbs; do
+		case $verb in
+		help | version | completion | man | capture | dot | hp) continue ;;
+		check)
+			fits "$columns" check --max-growth 100000% $cache0 "$work/cache5"
+			continue ;;
+		diff | trend)
+			for key in type root type,location; do
+				# shellcheck disable=SC2086 # words
+				fits "$columns" $verb --by $key $cache0 "$work/cache5"
+			done ;;
+		esac
+		case $(operands "$verb") in
+		PATTERN*)
+			fits "$columns" "$verb" "${typed[@]}" type:. "$core"
+			fits "$columns" "$verb" loc:. "$work/cache5" ;;
+		ADDRESS*) fits "$columns" "$verb" "${typed[@]}" "$address" "$core" ;;
+		BASE*) fits "$columns" "$verb" $cache0 $cache2 "$work/cache5" ;;
+		SNAPSHOT | FILE | '[RE] SNAPSHOT')
+			fits "$columns" "$verb" "${typed[@]}" "$core"
+			fits "$columns" "$verb" "$work/cache5" ;;
+		*) fits "$columns" "$verb" $cache0 "$work/cache5" ;;
+		esac
 	done
+	fits "$columns" summary --outside "$work/cache5"
+	fits "$columns" top "${typed[@]}" --by type,location "$core"
+	fits "$columns" types "${typed[@]}" --clashes "$core"
+	export LC_ALL=C
 done
 fits 80 help
 for verb in $verbs; do
