@@ -115,12 +115,6 @@ check 'cut: often there is something to see' test "${#statuses}" -gt 25
 
 # Bigarrays that lie.  The one of each core has one dimension of 4096 bytes (uint8, managed) at
 # 0x30000000, where there is nothing.
-words() {
-	local word
-	for word; do
-		printf '%b' "$(printf '%016x' "$word" | sed 's/\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)\(..\)/\\x\8\\x\7\\x\6\\x\5\\x\4\\x\3\\x\2\\x\1/')"
-	done
-}
 # lies VERSION NAME BYTES FILES DATA DIMENSIONS FLAGS PROXY DIMENSION: what heapgraph then makes of it.
 lies() {
 	local version=$1 name=$2 wanted="$3 $4" at

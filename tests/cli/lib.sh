@@ -23,7 +23,22 @@ more=${MORE_DUMPS:-../shared/data/legacy}
 # Cores of real programs that say what is true of them; too large for the repository.
 cores=${CORES:-../shared/data/cores}
 
+# is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.
+ldd "$hg" | grep -q libasan && sanitized=yes || sanitized=no
+is_sanitized() {
+	[ $sanitized = yes ]
+}
+
 export LSAN_OPTIONS=suppressions=$top/tests/cli/leaks.supp:print_suppressions=0
+
+# is_thorough: all is wanted, however long it takes ('make test-all'); otherwise samples are enough.
+is_thorough() {
+	[ -n "${THOROUGH-}" ]
+}
+
+# To look for leaks is half the time of a short run: done in every fourth of run().
+runs=0
+is_thorough || export ASAN_OPTIONS=detect_leaks=0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -85,8 +100,10 @@ check_equal() {
 
 # run ARGUMENT...: runs heapgraph; output in $work/out and $work/err, exit status in $status.
 run() {
+	local leaks=0
 	status=0
-	timeout 120 "$hg" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+	[ $((runs++ % 4)) -ne 0 ] && ! is_thorough || leaks=1
+	ASAN_OPTIONS=detect_leaks=$leaks timeout 120 "$hg" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
 # check_run NAME STATUS ARGUMENT...: heapgraph ends with this status, and is quiet on stderr if it
@@ -106,7 +123,9 @@ check_run() {
 
 # one_line: stderr of the last run is one line that begins 'heapgraph: '.
 one_line() {
-	[ "$(wc -l <"$work/err")" -eq 1 ] && grep -q '^heapgraph: ' "$work/err"
+	local lines
+	mapfile lines <"$work/err"
+	[ ${#lines[@]} -eq 1 ] && [[ ${lines[0]} == 'heapgraph: '*$'\n' ]]
 }
 
 # refuses NAME STATUS ARGUMENT...: heapgraph fails with this status, one line on stderr and nothing
@@ -139,13 +158,17 @@ columns() {
 
 # Pieces of a 0.1 dump, for files made by hand: a byte, a word, and records of words.
 byte() {
-	printf '%b' "\\0$(printf '%o' "$1")"
+	local octal
+	printf -v octal '\\0%o' "$1"
+	printf '%b' "$octal"
 }
 
+# Without a process for each byte: of some tests these were most of the time.
 word() {
-	local number=$1 text='' i
+	local number=$1 text='' octal i
 	for i in 0 8 16 24 32 40 48 56; do
-		text="$text\\0$(printf '%o' $((number >> i & 255)))"
+		printf -v octal '\\0%o' $((number >> i & 255))
+		text=$text$octal
 	done
 	printf '%b' "$text"
 }
@@ -179,11 +202,6 @@ dumps_in() {
 index_of() {
 	basename "$1" .zst | sed -nE 's/^heap\.dump\.[0-9]+\.([0-9]+)$/\1/p
 		s/^memprof\.[0-9]+\.([^.]*\.)?([0-9]+)(\.[^.]*)?\.dump$/\2/p'
-}
-
-# is_thorough: all is wanted, however long it takes ('make test-all'); otherwise samples are enough.
-is_thorough() {
-	[ -n "${THOROUGH-}" ]
 }
 
 # has_more: there are more dumps, and time for them.
@@ -222,9 +240,4 @@ unpack_cores() {
 		done
 		cp "$cores/$folder"/out.txt "$work/$folder" 2>/dev/null || true
 	done
-}
-
-# is_sanitized: the command was built with AddressSanitizer, which wants much memory and time.
-is_sanitized() {
-	ldd "$hg" | grep -q libasan
 }
