@@ -22,7 +22,7 @@ void *base_huge_alloc(uint64_t count, size_t size)
 	if (count > SIZE_MAX / 4 / size)
 		return NULL;
 	size_t bytes = count * size;
-	if (bytes < 2 * (size_t)HUGE_PAGE)
+	if (bytes < (size_t)HUGE_PAGE)
 		return malloc(bytes);
 	bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	void *data = aligned_alloc(HUGE_PAGE, bytes);
