@@ -3,6 +3,6 @@
 # sources, programs, files, patterns and reasons: every output is read back by a parser that is not ours.
 . tests/cli/lib.sh
 
-# With sanitizers each run takes five times as long: then only names of odd bytes and lengths.
+# With sanitizers, where runs take long, only names of odd bytes and lengths.
 ! is_sanitized || is_thorough || export EVERY=11 ONLY='no UTF-8|long ones'
 tests/cli/hostile_names.py "$hg" "$work"
