@@ -138,7 +138,7 @@ $(BUILD)/libheapgraph.so: $(shared_lib)
 
 $(BUILD)/heapgraph: $(cli_objects) $(parts_lib)
 	$(say) LD $@
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(cli_libs)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(COMMAND_LDFLAGS) -o $@ $^ $(cli_libs)
 
 $(BUILD)/gendump: $(BUILD)/bench/gendump.o
 	$(say) LD $@
@@ -294,8 +294,8 @@ lint:
 asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
 asan_cflags += -fno-sanitize-recover=undefined
 
-# Scripts about what was tested just so and reads no input of its own; and of inputs that 'make fuzz'
-# runs with sanitizers, too, those that take longest.
+# Scripts that read nothing that others do not, or what is not built with sanitizers; and of inputs that
+# 'make fuzz' runs with them, too, those that take longest.
 ASAN_SKIPPED ?= install readme manual ocaml_library terminal pictures schema extensions \
 	capture_killed fuzz_replay_core
 
@@ -304,9 +304,9 @@ asan:
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) $(parallel_build) test-programs
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan $(asan_make) check
 
-# With sanitizers gcc warns of what is well; and 228,000 relocations for what they say of places were
-# a third of the time of a short run.
-asan_make = WERROR=0 ARENA=system ASSERTS=1 CFLAGS='$(asan_cflags)' LDFLAGS=-no-pie \
+# With sanitizers gcc warns of what is well; and the command has 228,000 relocations for what they say
+# of places, which were a third of the time of a short run.
+asan_make = WERROR=0 ARENA=system ASSERTS=1 CFLAGS='$(asan_cflags)' COMMAND_LDFLAGS=-no-pie \
 	SKIPPED='$(ASAN_SKIPPED)'
 
 fuzz:

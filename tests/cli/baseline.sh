@@ -8,8 +8,7 @@
 # they say of the snapshots, by all 'keys'.  'options' are those of analysing.
 options=()
 keys=(path type type,location root function location tag)
-# With sanitizers each run takes seven times as long.
-! is_sanitized || keys=(path root)
+! is_brief || keys=(path root)
 stands_for() {
 	local name=$1 bases=() verb format formats by status_of
 	shift
@@ -19,7 +18,8 @@ stands_for() {
 	done
 	for by in "${keys[@]}"; do
 		# What is the same in JSON is the same in text and CSV, for which one key is enough.
-		[ $by = "${keys[0]}" ] || is_thorough && formats=(text csv json) || formats=(json)
+		formats=(json)
+		if [ $by = "${keys[0]}" ] || is_thorough; then formats=(text csv json); fi
 		"$hg" trend "${options[@]}" --by $by -o "$work/base.json" "${bases[@]}" 2>"$work/err" ||
 			test $? -eq 4
 		for verb in trend diff 'check --max-growth 1%' "check --max-path *=1000"; do
@@ -48,14 +48,14 @@ stands_for() {
 }
 
 stands_for 'two of cache' $cache0 $cache2 -- $cache5
-is_sanitized || keys=(path type)
+is_brief || keys=(path type)
 stands_for 'one of cache' $cache2 -- $cache5
 stands_for 'the later one first' $cache5 -- $cache0
 stands_for 'types of another format' $v01/busy-hup/heap.dump.26916.0 $v01/busy-hup/heap.dump.26916.4 -- \
 	$v01/busy-hup/heap.dump.26916.7
 options=(--roots all)
 stands_for 'all roots' $cache0 -- $cache2
-is_sanitized || keys=(path type root)
+is_brief || keys=(path type root)
 for name in tiny-4.13.1 tiny-5.3.0 sampled-5.3.0 fibers-5.3.0; do
 	zstd -dqf "$fixtures/cores/$name.core.zst" -o "$work/$name.core"
 	cp "$work/$name.core" "$work/again-$name.core"

@@ -290,7 +290,7 @@ def make_dump(folder, words):
               dump[:1] + len(words[1]).to_bytes(8, "little") + words[1] + dump[9 + length:])
 
 
-# Of the names and command lines.
+# Of the names and command lines one in so many; ONLY, below, is a pattern of sets.
 EVERY = int(os.environ.get("EVERY", "7"))
 turn = 0
 

@@ -4,5 +4,5 @@
 . tests/cli/lib.sh
 
 # With sanitizers, where runs take long, only names of odd bytes and lengths.
-! is_sanitized || is_thorough || export EVERY=11 ONLY='no UTF-8|long ones'
+! is_brief || export EVERY=11 ONLY='no UTF-8|long ones'
 tests/cli/hostile_names.py "$hg" "$work"

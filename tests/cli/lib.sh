@@ -29,6 +29,11 @@ is_sanitized() {
 	[ $sanitized = yes ]
 }
 
+# is_brief: sanitizers make runs long, and not all is wanted.
+is_brief() {
+	is_sanitized && ! is_thorough
+}
+
 export LSAN_OPTIONS=suppressions=$top/tests/cli/leaks.supp:print_suppressions=0
 
 # is_thorough: all is wanted, however long it takes ('make test-all'); otherwise samples are enough.
@@ -38,7 +43,8 @@ is_thorough() {
 
 # To look for leaks is half the time of a short run: done in every fourth of run().
 runs=0
-is_thorough || export ASAN_OPTIONS=detect_leaks=0
+asan_options=${ASAN_OPTIONS-}
+is_thorough || export ASAN_OPTIONS=$asan_options:detect_leaks=0
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -103,7 +109,7 @@ run() {
 	local leaks=0
 	status=0
 	[ $((runs++ % 4)) -ne 0 ] && ! is_thorough || leaks=1
-	ASAN_OPTIONS=detect_leaks=$leaks timeout 120 "$hg" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
+	ASAN_OPTIONS=$asan_options:detect_leaks=$leaks timeout 120 "$hg" "$@" >"$work/out" 2>"$work/err" </dev/null || status=$?
 }
 
 # check_run NAME STATUS ARGUMENT...: heapgraph ends with this status, and is quiet on stderr if it

@@ -37,7 +37,9 @@ operands() {
 
 verbs=$("$hg" help | sed -n 's/^  \([a-z]*\)  .*/\1/p')
 # Every verb that writes tables and prose: a typed core, and a dump with locations.
-for screen in 40:C 40:C.UTF-8 80:C.UTF-8 100:C 132:C.UTF-8; do
+screens='40:C 40:C.UTF-8 80:C.UTF-8 100:C 132:C.UTF-8'
+! is_thorough || screens="$screens 80:C 100:C.UTF-8 132:C"
+for screen in $screens; do
 	columns=${screen%:*}
 	export LC_ALL=${screen#*:}
 	for verb in $verbs; do
