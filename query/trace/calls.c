@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* More are not seen in programs. */
-enum { DOMAINS_WITH_ARRAYS = 16, MOST_CALLS = 1 << 30, CALLS_CHARGED = 1 << 12 };
+enum { DOMAINS_WITH_ARRAYS = 16, MOST_CALLS = 1 << 30, CALLS_CHARGED = 1 << 12, FIRST_EDGES = 4 };
 
 /* Of a label that is a run, with its number. */
 static const uint32_t run_bit = UINT32_C(1) << 31;
@@ -41,16 +41,11 @@ enum hg_status query_calls_init(struct query_calls *calls,
 	const struct memtrace_locations *locations, struct base_budget *budget,
 	enum query_frames frames, const struct query_filter *filter, struct hg_error *error)
 {
-	enum { FIRST_EDGES = 1 << 12 };
 	*calls = (struct query_calls){.locations = locations,
 		.budget = budget,
 		.frames = frames,
 		.filter = filter && filter->hides ? filter : NULL,
 		.secret = *base_process_secret()};
-	calls->edges = calloc(FIRST_EDGES, sizeof(*calls->edges));
-	if (!calls->edges)
-		return base_no_memory(error, FIRST_EDGES * sizeof(*calls->edges));
-	calls->edge_mask = FIRST_EDGES - 1;
 	return add_call(calls, 0, 0, 0, error);
 }
 
@@ -64,7 +59,7 @@ void query_calls_release(struct query_calls *calls)
 	free(calls->domains);
 	base_huge_release(calls->nodes, calls->capacity, sizeof(*calls->nodes));
 	base_huge_release(calls->steps, calls->steps_capacity, sizeof(*calls->steps));
-	free(calls->edges);
+	base_huge_release(calls->edges, calls->edge_capacity, sizeof(*calls->edges));
 	free(calls->labels);
 	free(calls->runs);
 	free(calls->parts);
@@ -77,15 +72,15 @@ void query_calls_release(struct query_calls *calls)
 	*calls = (struct query_calls){0};
 }
 
-/* Where an edge is, or the free place where it belongs. */
+/* In a block of edges, the one of a label, or the free one where it belongs. */
 static inline struct query_edge *find_edge(
-	const struct query_calls *calls, uint32_t from, uint32_t label)
+	const struct query_calls *calls, const struct query_steps *steps, uint32_t label)
 {
-	uint64_t at = base_hash(&calls->secret, (uint64_t)from << 32 | label);
-	struct query_edge *edge = &calls->edges[at & calls->edge_mask];
-	while (edge->to && (edge->from != from || edge->label != label))
-		edge = &calls->edges[++at & calls->edge_mask];
-	return edge;
+	struct query_edge *edges = &calls->edges[steps->edges];
+	uint32_t at = (uint32_t)(label * calls->secret.multiply >> 32);
+	while (edges[at &= steps->edge_mask].label && edges[at].label != label)
+		at++;
+	return &edges[at];
 }
 
 /* Where a label leads from a node, + 1; 0 if that is not known. */
@@ -98,28 +93,44 @@ static inline uint32_t find_step(const struct query_calls *calls, uint32_t from,
 	to |= -(uint32_t)(steps->labels[0] == label) & steps->to[0];
 	to |= -(uint32_t)(steps->labels[1] == label) & steps->to[1];
 	to |= -(uint32_t)(steps->labels[2] == label) & steps->to[2];
-	if (__builtin_expect(to != 0, 1) || !steps->labels[QUERY_STEPS - 1])
+	if (__builtin_expect(to != 0, 1) || !steps->edge_mask)
 		return to;
-	return find_edge(calls, from, label)->to;
+	return find_edge(calls, steps, label)->to;
 }
 
-/* At most half of the places are taken. */
-static enum hg_status grow_edges(struct query_calls *calls, struct hg_error *error)
+/* A block of so many edges, a power of 2, all free, behind one that counts those that are taken. */
+static enum hg_status add_block(
+	struct query_calls *calls, uint64_t size, uint32_t *first, struct hg_error *error)
 {
-	uint64_t count = calls->edge_mask + 1;
-	struct query_edge *old = calls->edges;
-	if (2 * calls->edge_count < count)
+	const uint64_t had = calls->edge_count;
+	if (had + size >= UINT32_MAX)
+		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "too many call stacks");
+	BASE_TRY(charge(calls, (size + 1) * sizeof(*calls->edges), error));
+	BASE_TRY(base_huge_grow(
+		&calls->edges, had, size + 1, &calls->edge_capacity, sizeof(*calls->edges), error));
+	memset(calls->edges + had, 0, (size + 1) * sizeof(*calls->edges));
+	*first = (uint32_t)had + 1;
+	calls->edge_count += size + 1;
+	return HG_OK;
+}
+
+/* At most three of four edges of a block are taken; then they go to one of twice the size. */
+static enum hg_status make_room_for_edge(
+	struct query_calls *calls, struct query_steps *steps, struct hg_error *error)
+{
+	const struct query_steps old = *steps;
+	const uint64_t size = old.edge_mask ? old.edge_mask + UINT64_C(1) : 0;
+	if (size && calls->edges[old.edges - 1].to < size / 4 * 3)
 		return HG_OK;
-	BASE_TRY(charge(calls, count * sizeof(*old), error));
-	struct query_edge *bigger = base_huge_alloc(2 * count, sizeof(*old));
-	if (!bigger)
-		return base_no_memory(error, 2 * count * sizeof(*old));
-	calls->edges = memset(bigger, 0, 2 * count * sizeof(*old));
-	calls->edge_mask = 2 * count - 1;
-	for (uint64_t i = 0; i < count; i++)
-		if (old[i].to)
-			*find_edge(calls, old[i].from, old[i].label) = old[i];
-	free(old);
+	BASE_TRY(add_block(calls, size ? 2 * size : FIRST_EDGES, &steps->edges, error));
+	steps->edge_mask = (uint32_t)(size ? 2 * size : FIRST_EDGES) - 1;
+	for (uint64_t i = 0; i < size; i++) {
+		const struct query_edge *edge = &calls->edges[old.edges + i];
+		if (edge->label)
+			*find_edge(calls, steps, edge->label) = *edge;
+	}
+	if (size)
+		calls->edges[steps->edges - 1].to = calls->edges[old.edges - 1].to;
 	return HG_OK;
 }
 
@@ -134,9 +145,9 @@ static enum hg_status add_step(struct query_calls *calls, uint32_t from, uint32_
 		steps->to[i] = to + 1;
 		return HG_OK;
 	}
-	BASE_TRY(grow_edges(calls, error));
-	*find_edge(calls, from, label) = (struct query_edge){from, label, to + 1};
-	calls->edge_count++;
+	BASE_TRY(make_room_for_edge(calls, steps, error));
+	*find_edge(calls, steps, label) = (struct query_edge){label, to + 1};
+	calls->edges[steps->edges - 1].to++;
 	return HG_OK;
 }
 

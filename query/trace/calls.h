@@ -48,13 +48,14 @@ struct query_calls {
 	struct query_steps {
 		uint32_t labels[QUERY_STEPS]; /* as in query_calls.labels; 0: free */
 		uint32_t to[QUERY_STEPS];     /* + 1 */
+		uint32_t edges, edge_mask;    /* the block of the others; 0: there are none */
 	} * steps;
 	uint64_t steps_capacity;
 	struct query_edge {
-		uint32_t from, label, to; /* to + 1; 0: free */
-	} * edges;                        /* the others */
-	uint64_t edge_count, edge_mask;
-	const struct query_filter *filter; /* what it hides is not in the tree; may be NULL */
+		uint32_t label, to; /* + 1; label 0: free */
+	} * edges;
+	uint64_t edge_count, edge_capacity; /* of all blocks */
+	const struct query_filter *filter;  /* what it hides is not in the tree; may be NULL */
 	struct base_secret secret;
 
 	/* What frames say: of one function its number, of none or several one of 'runs'. */
