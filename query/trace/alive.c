@@ -13,23 +13,24 @@
 #include <stdlib.h>
 
 /* Changes that are kept; beyond that they are summed by group. */
-enum { MOST_CHANGES = 1 << 17, OBJECTS_AHEAD = 16, MOST_GROUP = (1 << 30) - 1 };
+enum { MOST_CHANGES = 1 << 17, OBJECTS_AHEAD = 16 };
 
 enum hg_status query_alive_init(struct query_alive *alive, struct hg_trace *trace,
 	const struct query_filter *filter, bool by_group)
 {
-	void *objects, *samples;
+	void *groups, *states;
 	struct hg_error *error = &trace->session->error;
 	*alive = (struct query_alive){.object_count = memtrace_objects(trace->reader),
 		.by_group = by_group,
+		.plain = by_group && !(filter && query_filter_without(filter, HG_TRACE_MINOR_HEAP)),
 		.late = filter && query_filter_without(filter, HG_TRACE_MINOR_HEAP)};
 	BASE_TRY(base_arena_init(
 		&alive->arena, &trace->session->budget, "objects of the trace", error));
 	BASE_TRY(base_arena_zalloc(
-		&alive->arena, alive->object_count, sizeof(*alive->objects), &objects, error));
-	alive->objects = objects;
-	BASE_TRY(base_arena_zalloc(&alive->arena, alive->object_count, 1, &samples, error));
-	alive->samples = samples;
+		&alive->arena, alive->object_count, sizeof(*alive->groups_of), &groups, error));
+	alive->groups_of = groups;
+	BASE_TRY(base_arena_zalloc(&alive->arena, alive->object_count, 1, &states, error));
+	alive->states = states;
 	if (!by_group)
 		return HG_OK;
 	if (alive->object_count > UINT32_MAX / 2)
@@ -55,16 +56,16 @@ static enum hg_status sum_up_changes(struct query_alive *alive, struct hg_error 
 {
 	for (uint64_t i = 0; i < alive->change_count; i++) {
 		const uint64_t number = alive->changes[i] / 2;
-		const struct query_object *object = &alive->objects[number];
+		const uint32_t group = alive->groups_of[number];
 		const uint64_t samples = query_alive_samples(alive, number);
-		if (object->group >= alive->since_count) {
-			uint64_t had = alive->since_count, more = object->group + 1 - had;
+		if (group >= alive->since_count) {
+			uint64_t had = alive->since_count, more = group + UINT64_C(1) - had;
 			BASE_TRY(base_huge_grow(&alive->since, had, more, &alive->since_capacity,
 				sizeof(*alive->since), error));
 			memset(alive->since + had, 0, more * sizeof(*alive->since));
 			alive->since_count += more;
 		}
-		struct query_since *since = &alive->since[object->group];
+		struct query_since *since = &alive->since[group];
 		if (since->peak != alive->peaks)
 			*since = (struct query_since){.peak = alive->peaks};
 		since->samples += alive->changes[i] & 1 ? -samples : samples;
@@ -85,7 +86,7 @@ static inline enum hg_status note_change(
 static inline enum hg_status begin_life(struct query_alive *alive,
 	const struct memtrace_event *event, uint64_t samples, struct hg_error *error)
 {
-	alive->objects[event->object].is_alive = true;
+	alive->states[event->object] |= QUERY_IS_ALIVE;
 	alive->totals.live += samples;
 	if (alive->totals.live <= alive->totals.peak)
 		return note_change(alive, event->object, 0, error);
@@ -99,41 +100,41 @@ static inline enum hg_status begin_life(struct query_alive *alive,
 static enum hg_status promote(
 	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
 {
-	struct query_object *object = &alive->objects[event->object];
+	const uint8_t state = alive->states[event->object];
 	const uint64_t samples = query_alive_samples(alive, event->object);
-	bool begins = alive->late && samples && !object->is_alive;
-	if (object->is_promoted || !(object->is_alive || begins)) {
+	bool begins = alive->late && samples && !(state & QUERY_IS_ALIVE);
+	if (state & QUERY_IS_PROMOTED || !(state & QUERY_IS_ALIVE || begins)) {
 		alive->unknown++;
 		return HG_OK;
 	}
-	object->is_promoted = true;
+	alive->states[event->object] |= QUERY_IS_PROMOTED;
 	alive->totals.promoted += samples;
 	return begins ? begin_life(alive, event, samples, error) : HG_OK;
 }
 
 /* Nearly all are those that follow the last ones. */
-static inline enum hg_status note_id(
-	struct query_alive *alive, uint64_t object, struct hg_error *error)
+static enum hg_status note_id(struct query_alive *alive, uint64_t object, struct hg_error *error)
 {
-	if (alive->id_count && alive->ids[alive->id_count - 1].end == object) {
-		alive->ids[alive->id_count - 1].end++;
+	if (alive->last_ids.end == object) {
+		alive->last_ids.end++;
 		return HG_OK;
 	}
 	BASE_TRY(base_grow(
 		&alive->ids, alive->id_count, &alive->id_capacity, sizeof(*alive->ids), error));
-	alive->ids[alive->id_count++] = (struct query_ids){object, object + 1};
+	alive->ids[alive->id_count++] = alive->last_ids;
+	alive->last_ids = (struct query_ids){object, object + 1};
 	return HG_OK;
 }
 
-static inline enum hg_status add_allocation(struct query_alive *alive,
-	const struct memtrace_event *event, uint32_t group, struct hg_error *error)
+static enum hg_status add_allocation(struct query_alive *alive, const struct memtrace_event *event,
+	uint32_t group, struct hg_error *error)
 {
-	alive->objects[event->object] = (struct query_object){.group = group & MOST_GROUP};
+	alive->groups_of[event->object] = group;
 	alive->totals.samples += event->samples;
 	if (event->samples < QUERY_MANY_SAMPLES) {
-		alive->samples[event->object] = (uint8_t)event->samples;
+		alive->states[event->object] = (uint8_t)event->samples;
 	} else {
-		alive->samples[event->object] = QUERY_MANY_SAMPLES;
+		alive->states[event->object] = QUERY_MANY_SAMPLES;
 		BASE_TRY(base_map_set(&alive->many, event->object, event->samples, error));
 	}
 	BASE_TRY(note_id(alive, event->object, error));
@@ -142,19 +143,14 @@ static inline enum hg_status add_allocation(struct query_alive *alive,
 		       : begin_life(alive, event, event->samples, error);
 }
 
-static inline enum hg_status add_event(struct query_alive *alive,
-	const struct memtrace_event *event, uint32_t group, struct hg_error *error)
+static enum hg_status collect(
+	struct query_alive *alive, const struct memtrace_event *event, struct hg_error *error)
 {
-	struct query_object *object = &alive->objects[event->object];
-	if (event->kind == MEMTRACE_ALLOCATION)
-		return add_allocation(alive, event, group, error);
-	if (event->kind == MEMTRACE_PROMOTION)
-		return promote(alive, event, error);
-	if (!object->is_alive) {
+	if (!(alive->states[event->object] & QUERY_IS_ALIVE)) {
 		alive->unknown++;
 		return HG_OK;
 	}
-	object->is_alive = false;
+	alive->states[event->object] &= (uint8_t)~QUERY_IS_ALIVE;
 	alive->totals.live -= query_alive_samples(alive, event->object);
 	return note_change(alive, event->object, 1, error);
 }
@@ -162,31 +158,90 @@ static inline enum hg_status add_event(struct query_alive *alive,
 enum hg_status query_alive_add(struct query_alive *alive, const struct memtrace_event *event,
 	uint32_t group, struct hg_error *error)
 {
-	return add_event(alive, event, group, error);
+	if (event->kind == MEMTRACE_ALLOCATION)
+		return add_allocation(alive, event, group, error);
+	if (event->kind == MEMTRACE_PROMOTION)
+		return promote(alive, event, error);
+	return collect(alive, event, error);
+}
+
+/* What nearly all allocations change; false if this one is another, and nothing has changed. */
+static inline bool allocate_plain(
+	struct query_alive *alive, const struct memtrace_event *event, uint32_t group)
+{
+	const uint64_t object = event->object, samples = event->samples;
+	if (samples >= QUERY_MANY_SAMPLES || alive->last_ids.end != object)
+		return false;
+	alive->last_ids.end++;
+	alive->groups_of[object] = group;
+	alive->states[object] = (uint8_t)(samples | QUERY_IS_ALIVE);
+	alive->totals.samples += samples;
+	alive->totals.live += samples;
+	if (alive->totals.live <= alive->totals.peak) {
+		alive->changes[alive->change_count++] = (uint32_t)object * 2;
+		return true;
+	}
+	alive->totals.peak = alive->totals.live;
+	alive->peak_time = event->time;
+	alive->peaks++;
+	alive->change_count = 0;
+	return true;
+}
+
+/* The same of all events: query_alive_add() where nothing rare is met. */
+static inline bool add_plain(
+	struct query_alive *alive, const struct memtrace_event *event, uint32_t group)
+{
+	if (!alive->plain || alive->change_count + 1 == MOST_CHANGES)
+		return false;
+	if (event->kind == MEMTRACE_ALLOCATION)
+		return allocate_plain(alive, event, group);
+	uint8_t *state = &alive->states[event->object];
+	const uint8_t samples = *state & QUERY_MANY_SAMPLES;
+	if (!(*state & QUERY_IS_ALIVE) || samples == QUERY_MANY_SAMPLES)
+		return false;
+	if (event->kind == MEMTRACE_PROMOTION) {
+		if (*state & QUERY_IS_PROMOTED)
+			return false;
+		*state |= QUERY_IS_PROMOTED;
+		alive->totals.promoted += samples;
+		return true;
+	}
+	*state &= (uint8_t)~QUERY_IS_ALIVE;
+	alive->totals.live -= samples;
+	alive->changes[alive->change_count++] = (uint32_t)event->object * 2 + 1;
+	return true;
 }
 
 enum hg_status query_alive_add_batch(struct query_alive *alive, const struct memtrace_batch *batch,
 	const uint32_t *groups, struct hg_error *error)
 {
+	/* A copy that nobody else can see, so that it is in registers between rare events. */
+	struct query_alive hand = *alive;
 	for (uint32_t i = 0; i < batch->count; i++) {
 		const struct memtrace_event *event = &batch->events[i];
 		bool is_allocation = event->kind == MEMTRACE_ALLOCATION;
-		BASE_TRY(add_event(alive, event, is_allocation ? groups[event->frame] : 0, error));
+		uint32_t group = is_allocation ? groups[event->frame] : 0;
+		if (__builtin_expect(add_plain(&hand, event, group), 1))
+			continue;
+		*alive = hand;
+		BASE_TRY(query_alive_add(alive, event, group, error));
+		hand = *alive;
 	}
+	*alive = hand;
 	return HG_OK;
 }
 
 static void sum_up_objects(struct query_alive *alive, const struct query_ids *ids)
 {
 	for (uint64_t i = ids->begin; i < ids->end; i++) {
-		const struct query_object *object = &alive->objects[i];
 		const uint64_t samples = query_alive_samples(alive, i);
-		struct hg_trace_amounts *group = &alive->groups[object->group];
+		struct hg_trace_amounts *group = &alive->groups[alive->groups_of[i]];
 		if (ids->end - i > OBJECTS_AHEAD)
-			__builtin_prefetch(&alive->groups[object[OBJECTS_AHEAD].group], 1);
+			__builtin_prefetch(&alive->groups[alive->groups_of[i + OBJECTS_AHEAD]], 1);
 		group->samples += samples;
-		group->promoted += object->is_promoted ? samples : 0;
-		group->live += object->is_alive ? samples : 0;
+		group->promoted += alive->states[i] & QUERY_IS_PROMOTED ? samples : 0;
+		group->live += alive->states[i] & QUERY_IS_ALIVE ? samples : 0;
 	}
 }
 
@@ -198,6 +253,7 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 	alive->group_count = count;
 	for (uint64_t i = 0; i < alive->id_count; i++)
 		sum_up_objects(alive, &alive->ids[i]);
+	sum_up_objects(alive, &alive->last_ids);
 	for (uint64_t i = 0; i < count; i++)
 		alive->groups[i].peak = alive->groups[i].live;
 	for (uint64_t i = 0; i < alive->since_count; i++)
@@ -206,7 +262,7 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 	for (uint64_t i = 0; i < alive->change_count; i++) {
 		const uint64_t number = alive->changes[i] / 2;
 		const uint64_t samples = query_alive_samples(alive, number);
-		alive->groups[alive->objects[number].group].peak +=
+		alive->groups[alive->groups_of[number]].peak +=
 			alive->changes[i] & 1 ? samples : -samples;
 	}
 	return HG_OK;

@@ -8,23 +8,24 @@
 
 #include "query/trace/trace.h"
 
-enum { QUERY_MANY_SAMPLES = 255 };
+/* Of an object: how many samples it has, or that it has many, and what it is; 0: it was not met. */
+enum { QUERY_MANY_SAMPLES = 0x3F, QUERY_IS_PROMOTED = 0x40, QUERY_IS_ALIVE = 0x80 };
 
 /* 5 bytes an object, 16 a packet, 48 a group at the end, and 512 KiB. */
 struct query_alive {
 	struct base_arena arena;
-	struct query_object {
-		uint32_t group : 30, is_alive : 1, is_promoted : 1;
-	} * objects;
-	uint8_t *samples;     /* of objects; 0: not met, QUERY_MANY_SAMPLES: as 'many' says */
-	struct base_map many; /* samples of objects that have so many */
+	/* Of objects.  That a group is only written when it is met, and what changes takes a byte,
+	 * is why an event costs little. */
+	uint32_t *groups_of;
+	uint8_t *states;
+	struct base_map many; /* samples of objects that have many */
 	uint64_t object_count;
 
 	/* Ids that were given; others of a file that lies, or has lost packets, are not looked at.
 	 */
 	struct query_ids {
 		uint64_t begin, end;
-	} * ids;
+	} * ids, last_ids;
 	uint64_t id_count, id_capacity;
 
 	/* What began and ceased to be alive since the last peak: an object twice, + 1 if it ceased.
@@ -37,6 +38,7 @@ struct query_alive {
 	} * since;                /* of groups, of changes for which there was no room any more */
 	uint64_t since_count, since_capacity;
 	bool by_group; /* somebody asks what groups have */
+	bool plain;    /* nothing asks for more than add_plain() knows */
 
 	struct hg_trace_amounts
 		*groups; /* after the last event; those that are not met are zeros */
@@ -52,7 +54,7 @@ struct query_alive {
 /* Of an object, dead or alive. */
 static inline uint64_t query_alive_samples(const struct query_alive *alive, uint64_t object)
 {
-	uint64_t samples = alive->samples[object];
+	uint64_t samples = alive->states[object] & QUERY_MANY_SAMPLES;
 	if (samples == QUERY_MANY_SAMPLES)
 		base_map_get(&alive->many, object, &samples);
 	return samples;

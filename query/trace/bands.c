@@ -88,7 +88,7 @@ static enum hg_status add_band_change(
 
 static enum hg_status follow_band_event(struct bands *b, const struct memtrace_event *event)
 {
-	uint32_t band = b->alive.objects[event->object].group;
+	uint32_t band = b->alive.groups_of[event->object];
 	if (event->kind == MEMTRACE_ALLOCATION) {
 		uint32_t code =
 			event->depth && !event->truncated ? event->stack[event->depth - 1] : 0;

@@ -43,7 +43,7 @@ static enum hg_status describe_event(
 		d->in_major[event->object] = 1;
 	} else {
 		info->collections++;
-		if (d->in_major[event->object] && d->alive.objects[event->object].is_alive)
+		if (d->in_major[event->object] && d->alive.states[event->object] & QUERY_IS_ALIVE)
 			info->major_collected_samples +=
 				query_alive_samples(&d->alive, event->object);
 	}
