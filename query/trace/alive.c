@@ -245,16 +245,9 @@ static void sum_up_objects(struct query_alive *alive, const struct query_ids *id
 	}
 }
 
-enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error)
+static void sum_up_peaks(struct query_alive *alive)
 {
-	void *groups;
-	BASE_TRY(base_arena_zalloc(&alive->arena, count, sizeof(*alive->groups), &groups, error));
-	alive->groups = groups;
-	alive->group_count = count;
-	for (uint64_t i = 0; i < alive->id_count; i++)
-		sum_up_objects(alive, &alive->ids[i]);
-	sum_up_objects(alive, &alive->last_ids);
-	for (uint64_t i = 0; i < count; i++)
+	for (uint64_t i = 0; i < alive->group_count; i++)
 		alive->groups[i].peak = alive->groups[i].live;
 	for (uint64_t i = 0; i < alive->since_count; i++)
 		if (alive->since[i].peak == alive->peaks)
@@ -265,5 +258,21 @@ enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct
 		alive->groups[alive->groups_of[number]].peak +=
 			alive->changes[i] & 1 ? samples : -samples;
 	}
+}
+
+enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error)
+{
+	void *groups;
+	BASE_TRY(base_arena_zalloc(&alive->arena, count, sizeof(*alive->groups), &groups, error));
+	alive->groups = groups;
+	alive->group_count = count;
+	for (uint64_t i = 0; i < alive->id_count; i++)
+		sum_up_objects(alive, &alive->ids[i]);
+	sum_up_objects(alive, &alive->last_ids);
+	sum_up_peaks(alive);
+	base_arena_free(&alive->arena, alive->groups_of);
+	base_arena_free(&alive->arena, alive->states);
+	alive->groups_of = NULL;
+	alive->states = NULL;
 	return HG_OK;
 }

@@ -73,7 +73,7 @@ enum hg_status query_alive_add(struct query_alive *alive, const struct memtrace_
 enum hg_status query_alive_add_batch(struct query_alive *alive, const struct memtrace_batch *batch,
 	const uint32_t *groups, struct hg_error *error);
 
-/* After the last event: what 'count' groups have, all that were given. */
+/* After the last event: what 'count' groups have, all that were given.  Objects are given back. */
 enum hg_status query_alive_end(struct query_alive *alive, uint64_t count, struct hg_error *error);
 
 #endif

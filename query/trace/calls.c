@@ -49,7 +49,7 @@ enum hg_status query_calls_init(struct query_calls *calls,
 	return add_call(calls, 0, 0, 0, error);
 }
 
-void query_calls_release(struct query_calls *calls)
+static void release_domains(struct query_calls *calls)
 {
 	for (uint64_t i = 0; i < calls->domain_count; i++) {
 		free(calls->domains[i].nodes);
@@ -57,9 +57,24 @@ void query_calls_release(struct query_calls *calls)
 		free(calls->domains[i].positions);
 	}
 	free(calls->domains);
-	base_huge_release(calls->nodes, calls->capacity, sizeof(*calls->nodes));
+	calls->domains = NULL;
+	calls->domain_count = calls->domain_capacity = 0;
+}
+
+void query_calls_end(struct query_calls *calls)
+{
+	release_domains(calls);
 	base_huge_release(calls->steps, calls->steps_capacity, sizeof(*calls->steps));
 	base_huge_release(calls->edges, calls->edge_capacity, sizeof(*calls->edges));
+	calls->steps = NULL;
+	calls->edges = NULL;
+	calls->steps_capacity = calls->edge_count = calls->edge_capacity = 0;
+}
+
+void query_calls_release(struct query_calls *calls)
+{
+	query_calls_end(calls);
+	base_huge_release(calls->nodes, calls->capacity, sizeof(*calls->nodes));
 	free(calls->labels);
 	free(calls->runs);
 	free(calls->parts);

@@ -97,6 +97,8 @@ enum hg_status query_calls_init(struct query_calls *calls,
 	const struct memtrace_locations *locations, struct base_budget *budget,
 	enum query_frames frames, const struct query_filter *filter, struct hg_error *error);
 
+/* Gives back what only frames that follow would need: the nodes and their names stay. */
+void query_calls_end(struct query_calls *calls);
 void query_calls_release(struct query_calls *calls);
 
 /* The node after the first 'depth' frames of a domain's last backtrace. */

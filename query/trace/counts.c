@@ -19,6 +19,7 @@ enum hg_status query_counts_init(struct query_counts *counts, struct hg_trace *t
 		BASE_TRY(query_alive_add_batch(&counts->alive, batch, nodes, error));
 	}
 	BASE_TRY(query_pass_end(&counts->pass, counts->alive.unknown, losses));
+	query_calls_end(&counts->calls);
 	return query_alive_end(&counts->alive, counts->calls.count, error);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 16 bytes a node. */
+/* 16 bytes a node, and 8 that stay. */
 struct preorder {
 	struct hg_trace_node *nodes;
 	uint64_t count;
@@ -85,18 +85,12 @@ static void find_places(struct preorder *p)
 	}
 }
 
-static void move_to_places(struct preorder *p)
+/* Nodes stay where they are: to move them would cost more than to go where they are. */
+static void point_to_places(struct preorder *p, struct hg_trace_node **pointers)
 {
-	for (uint64_t i = 0; i < p->count; i++)
-		p->nodes[i].parent = p->places[p->nodes[i].parent];
 	for (uint64_t i = 0; i < p->count; i++) {
-		for (uint32_t place = p->places[i]; place != i; place = p->places[i]) {
-			struct hg_trace_node moved = p->nodes[place];
-			p->nodes[place] = p->nodes[i];
-			p->nodes[i] = moved;
-			p->places[i] = p->places[place];
-			p->places[place] = place;
-		}
+		p->nodes[i].parent = p->places[p->nodes[i].parent];
+		pointers[p->places[i]] = &p->nodes[i];
 	}
 }
 
@@ -110,16 +104,18 @@ enum hg_status query_make_trace_tree(struct hg_error *error, struct hg_trace_nod
 		.children = malloc(count * sizeof(*p.children)),
 		.sizes = malloc(count * sizeof(*p.sizes)),
 		.places = malloc(count * sizeof(*p.places))};
+	struct hg_trace_node **pointers = calloc(count + 1, sizeof(*pointers));
 	enum hg_status status = HG_OK;
-	if (!p.ends || !p.children || !p.sizes || !p.places) {
-		status = base_no_memory(error, count * 16);
-		free(nodes);
+	query_keep(out, nodes);
+	query_keep(out, pointers);
+	if (!p.ends || !p.children || !p.sizes || !p.places || !pointers) {
+		status = base_no_memory(error, count * 24);
 	} else {
 		sort_children(&p);
 		find_places(&p);
-		move_to_places(&p);
+		point_to_places(&p, pointers);
 		out->count = count;
-		status = query_keep_rows_of(error, out, nodes, count, sizeof(*nodes), &out->nodes);
+		memcpy(&out->nodes, &pointers, sizeof(pointers));
 	}
 	free(p.ends);
 	free(p.children);

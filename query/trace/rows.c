@@ -33,6 +33,7 @@ static enum hg_status count_by_function(struct trace_table *table)
 		BASE_TRY(query_calls_follow(&table->calls, batch, &nodes, error));
 		BASE_TRY(query_alive_add_batch(&table->alive, batch, nodes, error));
 	}
+	query_calls_end(&table->calls);
 	return query_alive_end(&table->alive, table->calls.count, error);
 }
 
