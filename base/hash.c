@@ -1,6 +1,8 @@
 /* The secret of the process, hashes of bytes, and maps that grow when they are half full. */
 #include "base/hash.h"
 
+#include "base/grow.h"
+
 #include <pthread.h>
 #include <string.h>
 #include <sys/random.h>
@@ -59,9 +61,10 @@ static enum hg_status grow_map(struct base_map *map, struct hg_error *error)
 	uint64_t size = map->slots ? 2 * (map->mask + 1) : FIRST_SLOTS;
 	larger.mask = size - 1;
 	larger.secret = *base_process_secret();
-	larger.slots = calloc(size, sizeof(*larger.slots));
+	larger.slots = base_huge_alloc(size, sizeof(*larger.slots));
 	if (!larger.slots)
 		return base_no_memory(error, size * sizeof(*larger.slots));
+	memset(larger.slots, 0, size * sizeof(*larger.slots));
 	for (uint64_t i = 0; map->slots && i <= map->mask; i++)
 		if (map->slots[i].value)
 			*slot_of_key(&larger, map->slots[i].key, &larger.probes) = map->slots[i];

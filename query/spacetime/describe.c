@@ -70,8 +70,8 @@ static enum hg_status describe_totals(
 			continue;
 		}
 		while (d->total_count <= total->annotation) {
-			BASE_TRY(base_grow(&d->last_totals, d->total_count, &d->total_capacity,
-				sizeof(*d->last_totals), d->error));
+			BASE_TRY(base_huge_grow(&d->last_totals, d->total_count, 1,
+				&d->total_capacity, sizeof(*d->last_totals), d->error));
 			d->last_totals[d->total_count++] = 0;
 		}
 		d->info->contradictions += total->words < d->last_totals[total->annotation];
@@ -93,7 +93,7 @@ static enum hg_status describe_entries(
 			continue;
 		}
 		while (d->met <= entry->annotation) {
-			BASE_TRY(base_grow(&d->unknown, d->met, &d->unknown_capacity,
+			BASE_TRY(base_huge_grow(&d->unknown, d->met, 1, &d->unknown_capacity,
 				sizeof(*d->unknown), d->error));
 			d->unknown[d->met++] = 0;
 		}
@@ -225,8 +225,8 @@ enum hg_status hg_describe_spacetime(struct hg_trace *trace, const struct hg_spa
 	}
 	struct spacetime_description d = {.trace = trace, .error = &trace->session->error};
 	enum hg_status status = describe_series(&d);
-	free(d.last_totals);
-	free(d.unknown);
+	base_huge_release(d.last_totals, d.total_capacity, sizeof(*d.last_totals));
+	base_huge_release(d.unknown, d.unknown_capacity, sizeof(*d.unknown));
 	if (status != HG_OK)
 		return query_trace_failed(trace, status);
 	*out = trace->series_info = d.info;

@@ -28,7 +28,7 @@ struct scan {
 
 static enum hg_status push_open_block(struct scan *s, struct open_block block)
 {
-	BASE_TRY(base_grow(&s->stack, s->depth, &s->capacity, sizeof(*s->stack), s->error));
+	BASE_TRY(base_huge_grow(&s->stack, s->depth, 1, &s->capacity, sizeof(*s->stack), s->error));
 	s->stack[s->depth++] = s->now;
 	s->now = block;
 	return HG_OK;
@@ -213,7 +213,7 @@ enum hg_status snap_sparse_read(struct base_cursor *cursor, const struct snap_sp
 		.marks = marks,
 		.error = error};
 	enum hg_status status = scan_value(&s, &h, offset);
-	free(s.stack);
+	base_huge_release(s.stack, s.capacity, sizeof(*s.stack));
 	BASE_TRY(status);
 	sparse->data = base_cursor_over(s.first, h.data);
 	sparse->ids = h.ids;
