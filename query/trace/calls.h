@@ -21,7 +21,7 @@ enum query_frames {
 };
 
 /*
- * 36 bytes a node, 24 to 48 for each edge beyond the third of a node, 4 a code, and for each domain
+ * 44 bytes a node, up to 43 for each edge beyond the third of a node, 4 a code, and for each domain
  * 8 a frame and 4 a function.
  */
 struct query_calls {
