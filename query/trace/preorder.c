@@ -4,17 +4,20 @@
  */
 #include "query/trace/preorder.h"
 
+#include "base/grow.h"
 #include "query/shared/result.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* 16 bytes a node, and 8 that stay. */
+/* 20 bytes a node, and 8 that stay. */
 struct preorder {
 	struct hg_trace_node *nodes;
 	uint64_t count;
 	enum hg_trace_order order;
-	uint32_t *ends;     /* of each node, in 'children' behind the last of its own */
+	uint32_t
+		*parents; /* of nodes, which are so large that they are not asked again and again */
+	uint32_t *ends;   /* of each node, in 'children' behind the last of its own */
 	uint32_t *children; /* nodes, by their parents, and then as they are to stand */
 	uint32_t *sizes;    /* of a node with all below */
 	uint32_t *places;
@@ -51,15 +54,17 @@ static int compare_siblings(const void *a, const void *b, void *data)
 static void sort_children(struct preorder *p)
 {
 	uint32_t begin = 0;
+	for (uint64_t i = 0; i < p->count; i++)
+		p->parents[i] = p->nodes[i].parent;
 	for (uint64_t i = 1; i < p->count; i++)
-		p->ends[p->nodes[i].parent]++;
+		p->ends[p->parents[i]]++;
 	for (uint64_t i = 0; i < p->count; i++) {
 		uint32_t own = p->ends[i];
 		p->ends[i] = begin;
 		begin += own;
 	}
 	for (uint64_t i = 1; i < p->count; i++)
-		p->children[p->ends[p->nodes[i].parent]++] = (uint32_t)i;
+		p->children[p->ends[p->parents[i]]++] = (uint32_t)i;
 	begin = 0;
 	for (uint64_t i = 0; i < p->count; begin = p->ends[i++])
 		if (p->ends[i] - begin > 1)
@@ -74,7 +79,7 @@ static void find_places(struct preorder *p)
 	for (uint64_t i = 0; i < p->count; i++)
 		p->sizes[i] = 1;
 	for (uint64_t i = p->count; i-- > 1;)
-		p->sizes[p->nodes[i].parent] += p->sizes[i];
+		p->sizes[p->parents[i]] += p->sizes[i];
 	p->places[0] = 0;
 	for (uint64_t i = 0; i < p->count; i++) {
 		uint32_t place = p->places[i] + 1;
@@ -89,7 +94,7 @@ static void find_places(struct preorder *p)
 static void point_to_places(struct preorder *p, struct hg_trace_node **pointers)
 {
 	for (uint64_t i = 0; i < p->count; i++) {
-		p->nodes[i].parent = p->places[p->nodes[i].parent];
+		p->nodes[i].parent = p->places[p->parents[i]];
 		pointers[p->places[i]] = &p->nodes[i];
 	}
 }
@@ -97,29 +102,26 @@ static void point_to_places(struct preorder *p, struct hg_trace_node **pointers)
 enum hg_status query_make_trace_tree(struct hg_error *error, struct hg_trace_node *nodes,
 	uint64_t count, enum hg_trace_order order, struct hg_trace_tree *out)
 {
-	struct preorder p = {.nodes = nodes,
-		.count = count,
-		.order = order,
-		.ends = calloc(count, sizeof(*p.ends)),
-		.children = malloc(count * sizeof(*p.children)),
-		.sizes = malloc(count * sizeof(*p.sizes)),
-		.places = malloc(count * sizeof(*p.places))};
-	struct hg_trace_node **pointers = calloc(count + 1, sizeof(*pointers));
-	enum hg_status status = HG_OK;
+	uint32_t *numbers = base_huge_alloc(5 * count, sizeof(*numbers));
+	struct hg_trace_node **pointers = base_huge_alloc(count + 1, sizeof(*pointers));
+	struct preorder p = {.nodes = nodes, .count = count, .order = order};
 	query_keep(out, nodes);
 	query_keep(out, pointers);
-	if (!p.ends || !p.children || !p.sizes || !p.places || !pointers) {
-		status = base_no_memory(error, count * 24);
-	} else {
-		sort_children(&p);
-		find_places(&p);
-		point_to_places(&p, pointers);
-		out->count = count;
-		memcpy(&out->nodes, &pointers, sizeof(pointers));
+	if (!numbers || !pointers) {
+		free(numbers);
+		return base_no_memory(error, count * 28);
 	}
-	free(p.ends);
-	free(p.children);
-	free(p.sizes);
-	free(p.places);
-	return status;
+	p.parents = numbers;
+	p.ends = memset(numbers + count, 0, count * sizeof(*numbers));
+	p.children = numbers + 2 * count;
+	p.sizes = numbers + 3 * count;
+	p.places = numbers + 4 * count;
+	sort_children(&p);
+	find_places(&p);
+	point_to_places(&p, pointers);
+	free(numbers);
+	pointers[count] = NULL;
+	out->count = count;
+	memcpy(&out->nodes, &pointers, sizeof(pointers));
+	return HG_OK;
 }
