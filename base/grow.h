@@ -50,7 +50,7 @@ static inline enum hg_status base_grow_by(void *array, uint64_t count, uint64_t 
 	return HG_OK;
 }
 
-/* From malloc, not zeroed; from 2 MB on in huge pages.  NULL if there is no memory. */
+/* From malloc, not zeroed; in huge pages if it is large.  NULL if there is no memory. */
 void *base_huge_alloc(uint64_t count, size_t size);
 
 /*

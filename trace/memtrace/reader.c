@@ -170,15 +170,13 @@ static void close_domains(struct memtrace *trace)
 	for (uint64_t i = 0; i < trace->domain_count; i++)
 		memtrace_domain_close(trace->domains[i]);
 	trace->domain_count = 0;
-	memset(trace->domain_indices, 0, MOST_DOMAINS * sizeof(*trace->domain_indices));
 }
 
 void memtrace_close(struct memtrace *trace)
 {
 	if (!trace)
 		return;
-	if (trace->domain_indices)
-		close_domains(trace);
+	close_domains(trace);
 	free(trace->domains);
 	free(trace->domain_indices);
 	free(trace->given);
@@ -189,16 +187,26 @@ void memtrace_close(struct memtrace *trace)
 	free(trace);
 }
 
+/* What packets have left behind; before the first one these arrays have not been touched. */
+static void forget_packets(struct memtrace *trace)
+{
+	if (!trace->begun)
+		return;
+	trace->begun = false;
+	close_domains(trace);
+	memset(trace->domain_indices, 0, MOST_DOMAINS * sizeof(*trace->domain_indices));
+	memset(trace->given, 0, base_bit_words(trace->objects) * sizeof(*trace->given));
+}
+
 enum hg_status memtrace_rewind(struct memtrace *trace, struct hg_error *error)
 {
 	struct memtrace_packet first;
-	close_domains(trace);
+	forget_packets(trace);
 	trace->losses = (struct memtrace_losses){0};
 	trace->status = HG_OK;
 	trace->expected_object = trace->next_object = 0;
 	trace->domain = NULL;
 	trace->batch.count = trace->next_event = 0;
-	memset(trace->given, 0, base_bit_words(trace->objects) * sizeof(*trace->given));
 	if (memtrace_packet_at(&trace->window, 0, &first, NULL) != MEMTRACE_PACKET)
 		return base_corrupt(error, 0, "the file was cut meanwhile");
 	trace->offset = first.size;
@@ -286,6 +294,7 @@ static bool next_packet(struct memtrace *trace)
 {
 	struct memtrace_packet *packet = &trace->packet;
 	struct memtrace_losses *losses = &trace->losses;
+	trace->begun = true;
 	while (trace->status == HG_OK) {
 		enum memtrace_found found =
 			memtrace_packet_at(&trace->window, trace->offset, packet, &trace->error);

@@ -26,6 +26,7 @@ struct memtrace {
 	uint64_t *given;
 
 	/* what is being read */
+	bool begun;      /* a packet was asked for */
 	uint64_t offset; /* of the next packet */
 	struct memtrace_packet packet;
 	struct base_cursor cursor; /* in the packet; at its end: the next one is to be read */
