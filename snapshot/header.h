@@ -64,6 +64,16 @@ static inline uint64_t snap_header_make(
 	return high | wosize << 10 | tag;
 }
 
+/*
+ * A free slot of a pool of OCaml 5.5: its wosize says how many free slots follow, which have no
+ * headers (runtime/shared_heap.c, POOL_FREE_HEADER).  Blocks in pools never have this colour.
+ */
+static inline bool snap_is_free_slots(uint64_t header)
+{
+	return snap_header_color(header) == SNAP_COLOR_BLACK &&
+	       snap_header_tag(header) == SNAP_TAG_ABSTRACT;
+}
+
 static inline bool snap_tag_has_fields(unsigned tag)
 {
 	return tag < SNAP_TAG_ABSTRACT;

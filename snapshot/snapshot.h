@@ -137,6 +137,8 @@ struct snap_accounts {
 	uint64_t minor;        /* address space of the minor heaps in use */
 	uint64_t damaged;      /* where blocks did not follow each other */
 	uint64_t large_blocks; /* of 5.x: Gc.stat counts two words more for each */
+	/* Of 5.x, live or dead: what the counters of the runtime are compared with. */
+	uint64_t pool_blocks, pool_words, all_large_blocks, all_large_words;
 };
 
 struct snap {

@@ -21,7 +21,8 @@ struct snap_run {
 	const snap_field *words;
 	size_t count;
 	uint32_t stride;      /* words from block to block; 0: as their sizes say */
-	unsigned dead_colors; /* a bit for each color of headers that begin no block */
+	unsigned dead_colors; /* a bit for each color of headers that begin no block; black in
+				 slots: see snap_is_free_slots() */
 	bool elided;          /* blocks with tags of opaque contents are headers only */
 
 	/* Instead of all this: block records, with others of one byte among them; or NULL. */
@@ -134,6 +135,18 @@ static inline bool snap_scan_record(struct snap_scan *s, struct snap_cell *cell)
 	return false;
 }
 
+/* Steps over the slots without headers after the free one just met. */
+static inline bool snap_scan_free_slots(struct snap_scan *s, uint64_t slots)
+{
+	if (slots > (uint64_t)(s->end - s->next) / s->stride) {
+		s->next = s->end;
+		return false;
+	}
+	s->next += slots * s->stride;
+	s->address.a += 8 * slots * s->stride;
+	return true;
+}
+
 /*
  * Free blocks, free slots and fragments of raw images are stepped over.  In a file that has changed
  * there may be more blocks than were counted: who numbers them stops at snap->block_count.
@@ -163,6 +176,8 @@ static inline bool snap_scan_next(struct snap_scan *s, struct snap_cell *cell)
 		s->address.a += 8 * (s->stride ? s->stride : 1 + wosize);
 		if (wosize != 0 && !(s->dead_colors >> snap_header_color(header) & 1))
 			return true;
+		if (s->stride && snap_is_free_slots(header) && !snap_scan_free_slots(s, wosize))
+			return false;
 	}
 	return false;
 }

@@ -5,6 +5,7 @@
 #include "snapshot/core/state.h"
 
 #include "base/search.h"
+#include "snapshot/core/counters.h"
 #include "snapshot/core/heap.h"
 #include "snapshot/core/memory.h"
 #include "snapshot/core/nodes.h"
@@ -205,6 +206,7 @@ static enum hg_status load_core_parts(
 	BASE_TRY(open_process(core, input, error));
 	BASE_TRY(describe_core(core, error));
 	BASE_TRY(elfcore_load_heap(core, error));
+	elfcore_compare_counters(core);
 	BASE_TRY(elfcore_load_nodes(core, error));
 	BASE_TRY(elfcore_load_static(core, error));
 	BASE_TRY(snap_end_blocks(snap, error));
@@ -279,9 +281,8 @@ static bool next_core_run(struct snap_walk *walk, struct snap_run *run)
 	const struct snap_area *area = snap_runtime_area(runtime, walk->address.a);
 	if (area && area->kind == SNAP_AREA_POOL)
 		run->stride = area->slot_words;
-	if (area && area->kind != SNAP_AREA_MINOR)
-		run->dead_colors =
-			runtime->is_5 ? 1u << runtime->garbage_colour : 1u << SNAP_COLOR_BLUE;
+	if (area)
+		run->dead_colors = snap_dead_colors(runtime, area->kind);
 	size_t got, bytes = walk->offset - walk->address.a;
 	const uint8_t *memory = snap_image_at(&core->image, walk->address.a, bytes, &got);
 	run->count = got / 8;

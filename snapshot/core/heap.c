@@ -253,24 +253,42 @@ static enum hg_status walk_chunk(struct heap_walk *w, const struct snap_area *ar
 	return HG_OK;
 }
 
+/* Of 'left' slots those that hold nothing, from one with this header on; 0: it does not say so. */
+static uint64_t free_slots(const struct heap_walk *w, uint64_t header, uint64_t left)
+{
+	uint64_t counted = snap_header_wosize(header, w->snap->reserved);
+	if (w->core->runtime.layout->counted_free_slots != 1)
+		return counted == 0;
+	return snap_is_free_slots(header) && counted < left ? 1 + counted : 0;
+}
+
 static enum hg_status walk_pool(struct heap_walk *w, const struct snap_area *area)
 {
 	struct snap_accounts *accounts = &w->snap->accounts;
-	uint64_t slot = 8 * (uint64_t)area->slot_words, used = 0;
+	uint64_t slot = 8 * (uint64_t)area->slot_words, used = 0, slots = 1;
 	w->stride = area->slot_words;
-	for (uint64_t address = area->start; address + slot <= area->end; address += slot) {
+	for (uint64_t address = area->start; address < area->end; address += slots * slot) {
 		uint64_t header = look_at_word(w, address) ? load_word(w, address) : 0;
 		uint64_t bytes = block_bytes(w, header);
+		slots = free_slots(w, header, (area->end - address) / slot);
+		if (slots) {
+			accounts->free += slots * slot;
+			used += slots * slot;
+			continue;
+		}
+		slots = 1;
 		/* Also a dead one: a walk would take it for the end of the pool. */
-		if (bytes > slot) {
+		if (bytes > slot || bytes == 8) {
 			end_entry(w);
 			accounts->damaged += slot;
 			used += slot;
 			continue;
 		}
-		if (header == 0 || is_dead_block(w, header) || bytes == 8) {
+		accounts->pool_blocks++;
+		accounts->pool_words += bytes / 8;
+		if (is_dead_block(w, header)) {
 			accounts->free += slot;
-			accounts->free_blocks += header != 0;
+			accounts->free_blocks++;
 			used += slot;
 			continue;
 		}
@@ -292,6 +310,8 @@ static enum hg_status walk_large(struct heap_walk *w, const struct snap_area *ar
 		accounts->damaged += area->end - area->start + 16;
 		return HG_OK;
 	}
+	accounts->all_large_blocks++;
+	accounts->all_large_words += bytes / 8 + 2;
 	if (is_dead_block(w, header)) {
 		accounts->free += bytes + 16;
 		accounts->free_blocks++;
@@ -410,8 +430,7 @@ static enum hg_status walk_area(struct heap_walk *w, const struct snap_area *are
 {
 	struct snap_accounts *accounts = &w->snap->accounts;
 	w->from = w->end = 0;
-	w->dead_colors = w->core->runtime.is_5 ? 1u << w->core->runtime.garbage_colour
-					       : 1u << SNAP_COLOR_BLUE;
+	w->dead_colors = snap_dead_colors(&w->core->runtime, area->kind);
 	enum hg_status status = HG_OK;
 	switch (area->kind) {
 	case SNAP_AREA_CHUNK:
@@ -428,7 +447,6 @@ static enum hg_status walk_area(struct heap_walk *w, const struct snap_area *are
 		break;
 	default:
 		accounts->minor += area->end - area->start;
-		w->dead_colors = 0;
 		status = walk_minor(w, area);
 	}
 	end_entry(w);

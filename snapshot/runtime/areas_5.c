@@ -9,14 +9,32 @@ enum { PAGE = 4096 };
 
 /* Pools */
 
+static uint32_t size_class_of(const struct snap_runtime *runtime, uint64_t pool)
+{
+	uint64_t at = pool + runtime->layout->pool_sz;
+	uint8_t byte;
+	if (runtime->layout->pool_sz_bytes != 1)
+		return snap_half(runtime, at);
+	return snap_image_read(runtime->image, at, &byte, 1) ? byte : SNAP_SIZE_CLASSES;
+}
+
+/* Whether all of a pool is there that was ever written: of free slots that are counted, the last
+   pages may never have been touched. */
+static bool is_pool_present(const struct snap_runtime *runtime, uint64_t pool, uint32_t size_class)
+{
+	uint64_t probe, at = SNAP_POOL_BYTES - 8;
+	if (runtime->layout->counted_free_slots == 1)
+		at = snap_layout_first_slot(runtime->layout, size_class);
+	return snap_image_u64(runtime->image, pool + at, &probe);
+}
+
 static enum hg_status add_pool(
 	struct snap_runtime *runtime, uint64_t pool, uint32_t domain, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	uint32_t size_class = snap_half(runtime, pool + l->pool_sz);
-	uint64_t probe;
+	uint32_t size_class = size_class_of(runtime, pool);
 	if (pool % PAGE || size_class >= SNAP_SIZE_CLASSES ||
-		!snap_image_u64(runtime->image, pool + SNAP_POOL_BYTES - 8, &probe)) {
+		!is_pool_present(runtime, pool, size_class)) {
 		snap_note_line(runtime, "the pool at 0x%llx is damaged or missing",
 			(unsigned long long)pool);
 		return HG_OK;
@@ -109,20 +127,36 @@ static enum hg_status add_global_heap(struct snap_runtime *runtime, struct hg_er
  * other.  It can be told by its header and by its slots.
  */
 
+static bool is_free(const struct snap_runtime *runtime, uint64_t header)
+{
+	bool counted = runtime->layout->counted_free_slots == 1;
+	return counted ? snap_is_free_slots(header) : header == 0;
+}
+
+/* Whether a block is of the size of a class. */
+static bool is_of_class(const struct snap_runtime *runtime, uint64_t header, uint32_t size_class)
+{
+	const uint8_t *classes = runtime->layout->size_classes;
+	uint64_t words = snap_runtime_wosize(runtime, header) + 1;
+	return words > (size_class ? classes[size_class - 1] : 0) && words <= classes[size_class];
+}
+
 static bool slots_fit(const struct snap_runtime *runtime, uint64_t pool, uint32_t size_class)
 {
 	const struct snap_layout *l = runtime->layout;
-	uint32_t words = l->size_classes[size_class];
-	uint32_t less = size_class ? l->size_classes[size_class - 1] : 0;
-	uint64_t header, blocks = 0;
-	for (uint64_t at = snap_layout_first_slot(l, size_class); at + 8 * words <= SNAP_POOL_BYTES;
-		at += 8 * words) {
+	uint64_t bytes = 8 * (uint64_t)l->size_classes[size_class];
+	uint64_t at = snap_layout_first_slot(l, size_class), header, slots, blocks = 0;
+	for (uint64_t left = (SNAP_POOL_BYTES - at) / bytes; left; left -= slots) {
 		if (!snap_image_u64(runtime->image, pool + at, &header))
 			return false;
-		uint64_t used = snap_runtime_wosize(runtime, header) + 1;
-		if (header && (used <= less || used > words))
+		bool free = is_free(runtime, header);
+		if (!free && !is_of_class(runtime, header, size_class))
 			return false;
-		blocks += header != 0;
+		slots = free ? snap_runtime_wosize(runtime, header) + 1 : 1;
+		if (slots > left)
+			return false;
+		at += slots * bytes;
+		blocks += !free;
 	}
 	return blocks > 0;
 }
@@ -140,7 +174,7 @@ static bool is_pool(const struct snap_runtime *runtime, uint64_t address, uint32
 	const struct snap_layout *l = runtime->layout;
 	uint64_t next_obj = snap_word(runtime, address + l->pool_next_obj);
 	uint64_t next = snap_word(runtime, address + l->pool_next);
-	uint32_t size_class = snap_half(runtime, address + l->pool_sz);
+	uint32_t size_class = size_class_of(runtime, address);
 	*domain = owner_of(runtime, snap_word(runtime, address + l->pool_owner));
 	if (*domain == SNAP_NO_INDEX || size_class >= SNAP_SIZE_CLASSES)
 		return false;

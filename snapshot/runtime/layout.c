@@ -8,12 +8,9 @@
 #include <string.h>
 
 #define NA SNAP_ABSENT
-#define FIELD(structure, member, v4_13, v4_14, v5_0, v5_1, v5_2, v5_3)                             \
-	.structure##_##member = COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3),
-#define SIZE(structure, v4_13, v4_14, v5_0, v5_1, v5_2, v5_3)                                      \
-	.sizeof_##structure = COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3),
-#define TRAIT(trait, v4_13, v4_14, v5_0, v5_1, v5_2, v5_3)                                         \
-	.trait = COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3),
+#define FIELD(structure, member, ...) .structure##_##member = COLUMN(__VA_ARGS__),
+#define SIZE(structure, ...) .sizeof_##structure = COLUMN(__VA_ARGS__),
+#define TRAIT(trait, ...) .trait = COLUMN(__VA_ARGS__),
 
 /* runtime/caml/sizeclasses.h of the versions */
 static const uint8_t classes_5_0[SNAP_SIZE_CLASSES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16,
@@ -22,37 +19,49 @@ static const uint8_t classes_5_2[SNAP_SIZE_CLASSES] = {1, 2, 3, 4, 5, 6, 7, 8, 1
 	19, 22, 25, 28, 32, 33, 37, 42, 47, 53, 59, 65, 73, 81, 89, 99, 108, 118, 128};
 
 static const struct snap_layout layouts[] = {
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v4_13
+#define COLUMN(v4_13, ...) v4_13
 	[SNAP_OCAML_4_13] = {.version = SNAP_OCAML_4_13,
 		.name = "4.13",
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v4_14
+#define COLUMN(v4_13, v4_14, ...) v4_14
 	[SNAP_OCAML_4_14] = {.version = SNAP_OCAML_4_14,
 		.name = "4.14",
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v5_0
+#define COLUMN(v4_13, v4_14, v5_0, ...) v5_0
 	[SNAP_OCAML_5_0] = {.version = SNAP_OCAML_5_0,
 		.name = "5.0",
 		.size_classes = classes_5_0,
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v5_1
+#define COLUMN(v4_13, v4_14, v5_0, v5_1, ...) v5_1
 	[SNAP_OCAML_5_1] = {.version = SNAP_OCAML_5_1,
 		.name = "5.1",
 		.size_classes = classes_5_0,
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v5_2
+#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, ...) v5_2
 	[SNAP_OCAML_5_2] = {.version = SNAP_OCAML_5_2,
 		.name = "5.2",
 		.size_classes = classes_5_2,
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
-#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3) v5_3
+#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3, ...) v5_3
 	[SNAP_OCAML_5_3] = {.version = SNAP_OCAML_5_3,
 		.name = "5.3",
+		.size_classes = classes_5_2,
+		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
+#undef COLUMN
+#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3, v5_4, ...) v5_4
+	[SNAP_OCAML_5_4] = {.version = SNAP_OCAML_5_4,
+		.name = "5.4",
+		.size_classes = classes_5_2,
+		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
+#undef COLUMN
+#define COLUMN(v4_13, v4_14, v5_0, v5_1, v5_2, v5_3, v5_4, v5_5, ...) v5_5
+	[SNAP_OCAML_5_5] = {.version = SNAP_OCAML_5_5,
+		.name = "5.5",
 		.size_classes = classes_5_2,
 		SNAP_LAYOUT(FIELD, SIZE, TRAIT)},
 #undef COLUMN
@@ -132,6 +141,16 @@ const struct snap_layout *snap_layout_of(const char *version)
 			return layout;
 	}
 	return NULL;
+}
+
+const char *snap_layout_remedy(const char *version)
+{
+	unsigned of[2], last[2];
+	const char *name = snap_layout_at(SNAP_OCAML_VERSIONS - 1)->name;
+	bool is_known = sscanf(version, "%u.%u", &of[0], &of[1]) == 2 &&
+			sscanf(name, "%u.%u", &last[0], &last[1]) == 2;
+	bool is_later = is_known && (of[0] > last[0] || (of[0] == last[0] && of[1] > last[1]));
+	return is_later ? ": a newer heapgraph may read it" : "";
 }
 
 /* Exported functions and variables that are new in a version, of the newest first. */

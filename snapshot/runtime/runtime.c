@@ -113,8 +113,8 @@ static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct 
 	runtime->layout = snap_layout_of(text);
 	if (!runtime->layout || (runtime->layout->version >= SNAP_OCAML_5_0) != runtime->is_5)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"'%s' is of OCaml %s; supported are " SNAP_OCAML_SUPPORTED,
-			runtime->image->program, text);
+			"'%s' is of OCaml %s; supported are " SNAP_OCAML_SUPPORTED "%s",
+			runtime->image->program, text, snap_layout_remedy(text));
 	return HG_OK;
 }
 

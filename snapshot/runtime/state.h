@@ -154,4 +154,16 @@ static inline uint64_t snap_runtime_wosize(const struct snap_runtime *runtime, u
 	return snap_header_wosize(header, runtime->reserved_bits);
 }
 
+/* A bit for each color of headers that begin no block of an area. */
+static inline unsigned snap_dead_colors(
+	const struct snap_runtime *runtime, enum snap_area_kind kind)
+{
+	if (kind == SNAP_AREA_MINOR)
+		return 0;
+	if (!runtime->is_5)
+		return 1u << SNAP_COLOR_BLUE;
+	bool counted = kind == SNAP_AREA_POOL && runtime->layout->counted_free_slots == 1;
+	return 1u << runtime->garbage_colour | (counted ? 1u << SNAP_COLOR_BLACK : 0);
+}
+
 #endif

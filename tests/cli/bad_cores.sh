@@ -5,7 +5,7 @@
 
 cores=tests/fuzz/cores # small ones, made by tests/fuzz/make_core.py
 bad=$work/bad.core
-supported='supported are 4.13, 4.14 and 5.0 to 5.3'
+supported='supported are 4.13, 4.14 and 5.0 to 5.5'
 
 # says NAME STATUS LINE ARGUMENT...: heapgraph fails so.
 says() {
@@ -55,8 +55,8 @@ $supported" summary --exe "$work/lower" "$bad"
 sed 's/camlStdlib__Sys/camlStdlib__Fun/' $four >"$work/unsaid"
 says 'before 4.13, without Stdlib.Sys' 3 "$bad: 'program' is of OCaml 4.10 to 4.12; $supported" \
 	summary --exe "$work/unsaid" "$bad"
-printf '5.4.0' | patched 5.3 "$(version_at 5.3 5.3.0)"
-says 'OCaml 5.4' 3 "$bad: 'program' is of OCaml 5.4.0; $supported" summary --exe $five "$bad"
+printf '5.6.0' | patched 5.3 "$(version_at 5.3 5.3.0)"
+says 'OCaml 5.6' 3 "$bad: 'program' is of OCaml 5.6.0; $supported: a newer heapgraph may read it" summary --exe $five "$bad"
 
 # The executable
 core=$work/heap.core
