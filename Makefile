@@ -9,6 +9,10 @@ V       ?= 0
 ARENA   ?= jemalloc
 # 1: invariants are checked at run time (base/assert.h).
 ASSERTS ?= 0
+# 0: without Graphviz, and no pictures.
+GRAPHVIZ ?= 1
+# 1: with all libraries in the executable; these are without Graphviz.
+STATIC  ?= 0
 # 1: a warning is an error.
 WERROR  ?= 0
 
@@ -20,21 +24,27 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wco
 PACKAGES := libzstd libelf libdw jansson $(if $(filter jemalloc,$(ARENA)),jemalloc)
 # Loaded when it is needed.
 LOADED   := capstone
-DRAWING  := libgvc libcgraph
+DRAWING  := $(if $(filter 1,$(GRAPHVIZ)),libgvc libcgraph)
 
 cflags = -std=c11 -D_GNU_SOURCE -I. -Iinclude -fPIC -fvisibility=hidden -pthread $(WARNINGS) \
 	$(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),-mpopcnt) \
 	$(if $(filter system,$(ARENA)),-DBASE_ARENA_SYSTEM) \
 	$(if $(filter 1,$(ASSERTS)),-DBASE_ASSERTS) \
+	$(if $(filter 1,$(STATIC)),-DSNAP_CAPSTONE_LINKED) \
 	$(if $(filter 1,$(WERROR)),-Werror) \
 	$(shell $(PKG) --cflags $(PACKAGES) $(LOADED) 2>/dev/null)
+ifeq ($(STATIC),1)
+lib_libs = -static $(shell $(PKG) --static --libs $(PACKAGES) $(LOADED)) -lm -pthread
+else
 lib_libs = $(shell $(PKG) --libs $(PACKAGES)) -lm -ldl -pthread
-cli_cflags = $(shell $(PKG) --cflags $(DRAWING) 2>/dev/null)
-cli_libs = $(shell $(PKG) --libs $(DRAWING)) $(lib_libs)
+endif
+cli_cflags = $(if $(DRAWING),$(shell $(PKG) --cflags $(DRAWING) 2>/dev/null))
+cli_libs = $(if $(DRAWING),$(shell $(PKG) --libs $(DRAWING))) $(lib_libs)
 
 # All folders of the library and of the command, however deep: a new one needs no line here.
 LIB_SOURCES := $(sort $(shell find base snapshot trace graph retype query -name '*.c'))
-CLI_SOURCES := $(sort $(shell find report cli -name '*.c'))
+CLI_SOURCES := $(filter-out %/drawing_$(if $(filter 1,$(GRAPHVIZ)),none,graphviz).c, \
+	$(sort $(shell find report cli -name '*.c')))
 KILLER_SOURCES := $(filter-out %/saboteur.c,$(wildcard tests/stress/*.c))
 FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_SECONDS ?= 60
@@ -74,9 +84,15 @@ run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
+.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
+
+# One file that runs on any Linux of the processor: copied into a container, or beside one.
+static:
+	$(Q)scripts/install-packages build
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/static STATIC=1 GRAPHVIZ=0 $(parallel_build) \
+		$(BUILD)/static/heapgraph
 
 unit-tests: $(unit_tests)
 
@@ -97,6 +113,7 @@ help:
 	@echo 'make bench-capture  the pause of a capture beside that of gcore (a minute, 3 GB)'
 	@echo 'make bench-hostile  cores made to be slow to read, 100 MB each (half an hour)'
 	@echo 'make bench-trace  reading of traces beside sha256sum (some minutes, 1 GB)'
+	@echo 'make static     build/static/heapgraph, which needs no library where it runs; no pictures'
 	@echo 'make lint       clang-format, clang-tidy, mandoc, both compilers without warnings'
 	@echo 'make asan       the tests under AddressSanitizer and UBSan'
 	@echo 'make fuzz       look for inputs that crash, FUZZ_SECONDS=60 for each target'
@@ -253,7 +270,7 @@ test-ocaml-all:
 
 # All that there is but stress, benches and new inputs for fuzzers: an hour.
 test-all: export THOROUGH := 1
-test-all: test
+test-all: static test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=

@@ -1,6 +1,8 @@
 /* The extensions of output files. */
 #include "cli/extension.h"
 
+#include "report/outputs/outputs.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -53,6 +55,15 @@ static void list_extensions(
 		rep_text_printf(text, "%s.%s", text->length ? ", " : "", verb->extensions[i]);
 }
 
+enum hg_status cli_check_drawing(struct cli_run *run)
+{
+	return rep_can_draw()
+		       ? HG_OK
+		       : base_fail(&run->error, HG_ERROR_USAGE, HG_NO_OFFSET,
+				 "this heapgraph was built without Graphviz: draw on another "
+				 "machine, of the same snapshot");
+}
+
 static enum hg_status refuse_extension(
 	struct cli_run *run, const struct cli_option *format, const char *given)
 {
@@ -75,6 +86,7 @@ enum hg_status cli_choose_format(struct cli_run *run)
 	for (unsigned i = 0; verb->extensions && verb->extensions[i]; i++) {
 		if (strcasecmp(verb->extensions[i], given) == 0) {
 			run->extension = verb->extensions[i];
+			BASE_TRY(cli_check_drawing(run));
 			return HG_OK;
 		}
 	}

@@ -12,4 +12,7 @@
  */
 enum hg_status cli_choose_format(struct cli_run *run);
 
+/* HG_ERROR_USAGE if this command was built without Graphviz; before the snapshot is opened. */
+enum hg_status cli_check_drawing(struct cli_run *run);
+
 #endif

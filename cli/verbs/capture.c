@@ -90,6 +90,19 @@ static enum hg_status capture_once(struct follow *follow, const char *trigger)
 	return HG_OK;
 }
 
+/* Before it is captured all the same: the file keeps what another heapgraph may read. */
+static void say_unreadable(const struct follow *follow)
+{
+	const char *why = hg_process_unreadable(follow->process);
+	struct rep_text line = {0};
+	if (!*why)
+		return;
+	rep_text_printf(
+		&line, "what is captured of process %d cannot be read: %s", follow->pid, why);
+	cli_print_note("", rep_text_string(&line));
+	rep_text_release(&line);
+}
+
 /* When to capture */
 
 /* The trigger that has come about, or NULL. */
@@ -203,8 +216,10 @@ static enum hg_status start_program(struct follow *follow)
 static enum hg_status open_child(struct follow *follow)
 {
 	while (!child_has_ended(follow)) {
-		if (hg_process_open(follow->run->session, follow->pid, &follow->process) == HG_OK)
+		if (hg_process_open(follow->run->session, follow->pid, &follow->process) == HG_OK) {
+			say_unreadable(follow);
 			return HG_OK;
+		}
 		wait_a_little();
 	}
 	return cli_library_failed(follow->run, HG_ERROR_INPUT);
@@ -247,6 +262,7 @@ static enum hg_status run_on_process(struct follow *follow, bool repeated)
 	enum hg_status status = hg_process_open(run->session, follow->pid, &follow->process);
 	if (status != HG_OK)
 		return cli_library_failed(run, status);
+	say_unreadable(follow);
 	status = repeated ? follow_process(follow) : capture_once(follow, "request");
 	hg_process_close(follow->process);
 	return status;

@@ -1,4 +1,5 @@
 /* The verb dot: the name of the output file says what kind of picture it is. */
+#include "cli/extension.h"
 #include "cli/verbs.h"
 
 /* Parts per million. */
@@ -25,6 +26,7 @@ static enum hg_status run_dot(struct cli_run *run)
 		.min_share = cli_number(values->min, BLOCKS_MIN),
 		.picture = request.picture,
 	};
+	BASE_TRY(cli_check_drawing(run));
 	BASE_TRY(cli_begin_with_snapshot(run));
 	if (values->blocks)
 		BASE_TRY(cli_from_node(run, &blocks.from));

@@ -6,7 +6,8 @@ static enum hg_status run_version(struct cli_run *run)
 	char version[256];
 	BASE_TRY(cli_sink_open(&run->sink, NULL, &run->error));
 	hg_version(version, sizeof(version));
-	fprintf(run->sink.stream, "heapgraph %s\n", version);
+	fprintf(run->sink.stream, "heapgraph %s%s\n", version,
+		rep_can_draw() ? "" : ", without Graphviz: draws no pictures");
 	return HG_OK;
 }
 

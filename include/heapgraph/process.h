@@ -13,6 +13,12 @@ struct hg_process;
 HG_API enum hg_status hg_process_open(struct hg_session *session, int pid, struct hg_process **out);
 HG_API void hg_process_close(struct hg_process *process);
 
+/*
+ * Why files of the process will not be read by this library, as a sentence: it is of an OCaml that
+ * is not known.  "" if they will.  Lives as long as the process is open.
+ */
+HG_API const char *hg_process_unreadable(const struct hg_process *process);
+
 /* What the program counts, read without stopping it; HG_UNKNOWN for what cannot be told. */
 struct hg_counters {
 	uint64_t major_collections; /* finished */

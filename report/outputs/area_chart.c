@@ -101,20 +101,20 @@ void rep_chart_measure(struct rep_area_chart *chart, unsigned lines, unsigned le
 bool rep_chart_begin(struct rep_area_chart *chart)
 {
 	const struct rep_drawing_default defaults[] = {
-		{AGRAPH, "_background", ""},
-		{AGRAPH, "bgcolor", "white"},
-		{AGRAPH, "pad", "0"},
-		{AGRAPH, "margin", "0"},
-		{AGNODE, "shape", "box"},
-		{AGNODE, "style", "invis"},
-		{AGNODE, "fixedsize", "true"},
-		{AGNODE, "label", ""},
-		{AGNODE, "width", ""},
-		{AGNODE, "height", ""},
-		{AGNODE, "pos", ""},
+		{REP_GRAPH, "_background", ""},
+		{REP_GRAPH, "bgcolor", "white"},
+		{REP_GRAPH, "pad", "0"},
+		{REP_GRAPH, "margin", "0"},
+		{REP_NODES, "shape", "box"},
+		{REP_NODES, "style", "invis"},
+		{REP_NODES, "fixedsize", "true"},
+		{REP_NODES, "label", ""},
+		{REP_NODES, "width", ""},
+		{REP_NODES, "height", ""},
+		{REP_NODES, "pos", ""},
 	};
 	rep_set_defaults(&chart->base, defaults, sizeof(defaults) / sizeof(defaults[0]));
-	Agnode_t *node = rep_new_node(&chart->base, "chart");
+	struct rep_node *node = rep_new_node(&chart->base, "chart");
 	if (!node)
 		return false;
 	/* Inches of 72 points. */

@@ -15,7 +15,7 @@ struct drawing {
 	const struct hg_totals *totals;
 	struct rep_context *context;
 	const struct rep_picture *picture;
-	Agnode_t **nodes;
+	struct rep_node **nodes;
 };
 
 /* A name for a label: the end of it if it is long, escaped. */
@@ -113,7 +113,7 @@ static void label_root(struct drawing *drawing, const struct hg_block *block)
 }
 
 /* Node names are addresses, so that a script finds a block in the DOT text. */
-static Agnode_t *draw_block(struct drawing *drawing, size_t position)
+static struct rep_node *draw_block(struct drawing *drawing, size_t position)
 {
 	const struct rep_drawn_node *node = &drawing->picture->nodes[position];
 	struct hg_block block = *hg_describe_block(drawing->context->snapshot, node->node);
@@ -122,7 +122,7 @@ static Agnode_t *draw_block(struct drawing *drawing, size_t position)
 		rep_text_printf(&drawing->base.text, "root%zu", position);
 	else
 		rep_text_address(&drawing->base.text, block.address);
-	Agnode_t *drawn = rep_new_node(&drawing->base, rep_text_string(&drawing->base.text));
+	struct rep_node *drawn = rep_new_node(&drawing->base, rep_text_string(&drawing->base.text));
 	if (!drawn)
 		return NULL;
 	rep_set_text(&drawing->base, drawn, "tooltip");
@@ -144,11 +144,11 @@ static Agnode_t *draw_block(struct drawing *drawing, size_t position)
 }
 
 /* What was folded: "1,234 more, 56.0 KB,\nmostly x.ml:3:4-5". */
-static Agnode_t *add_group(struct drawing *drawing, size_t position)
+static struct rep_node *add_group(struct drawing *drawing, size_t position)
 {
 	const struct rep_drawn_node *node = &drawing->picture->nodes[position];
 	rep_text_printf(&drawing->base.text, "more%zu", position);
-	Agnode_t *drawn = rep_new_node(&drawing->base, rep_text_string(&drawing->base.text));
+	struct rep_node *drawn = rep_new_node(&drawing->base, rep_text_string(&drawing->base.text));
 	if (!drawn)
 		return NULL;
 	rep_text_clear(&drawing->base.text);
@@ -185,7 +185,8 @@ static bool add_nodes(struct drawing *drawing)
 	return true;
 }
 
-static void style_edge(struct drawing *drawing, Agedge_t *drawn, const struct hg_picture_edge *edge)
+static void style_edge(
+	struct drawing *drawing, struct rep_edge *drawn, const struct hg_picture_edge *edge)
 {
 	const struct rep_drawn_node *to = &drawing->picture->nodes[edge->to];
 	if (edge->kind == HG_EDGE_REFERS) {
@@ -212,8 +213,8 @@ static bool add_edges(struct drawing *drawing)
 {
 	for (size_t i = 0; i < drawing->picture->edges_count; i++) {
 		const struct hg_picture_edge *edge = &drawing->picture->edges[i];
-		Agedge_t *drawn = agedge(drawing->base.graph, drawing->nodes[edge->from],
-			drawing->nodes[edge->to], NULL, 1);
+		struct rep_edge *drawn = rep_new_edge(
+			&drawing->base, drawing->nodes[edge->from], drawing->nodes[edge->to]);
 		if (!drawn)
 			return false;
 		style_edge(drawing, drawn, edge);
@@ -224,36 +225,36 @@ static bool add_edges(struct drawing *drawing)
 static void set_block_defaults(struct drawing *drawing)
 {
 	static const struct rep_drawing_default defaults[] = {
-		{AGRAPH, "rankdir", "LR"},
-		{AGRAPH, "nodesep", "0.18"},
-		{AGRAPH, "ranksep", "0.55"},
-		{AGRAPH, "fontname", "Helvetica"},
-		{AGRAPH, "fontsize", "12"},
-		{AGRAPH, "labelloc", "t"},
-		{AGRAPH, "labeljust", "l"},
-		{AGRAPH, "bgcolor", "white"},
-		{AGRAPH, "pad", "0.3"},
-		{AGNODE, "shape", "box"},
-		{AGNODE, "style", "filled,rounded"},
-		{AGNODE, "fillcolor", "white"},
-		{AGNODE, "color", "#5b6770"},
-		{AGNODE, "fontname", "Helvetica"},
-		{AGNODE, "fontsize", "10"},
-		{AGNODE, "fontcolor", "#1c1f22"},
-		{AGNODE, "margin", "0.12,0.06"},
-		{AGNODE, "height", "0.3"},
-		{AGNODE, "peripheries", "1"},
-		{AGNODE, "label", "\\N"},
-		{AGNODE, "tooltip", ""},
-		{AGEDGE, "color", "#5b6770"},
-		{AGEDGE, "fontname", "Helvetica"},
-		{AGEDGE, "fontsize", "8"},
-		{AGEDGE, "fontcolor", "#5b6770"},
-		{AGEDGE, "arrowsize", "0.6"},
-		{AGEDGE, "penwidth", "0.8"},
-		{AGEDGE, "style", "solid"},
-		{AGEDGE, "constraint", "true"},
-		{AGEDGE, "label", ""},
+		{REP_GRAPH, "rankdir", "LR"},
+		{REP_GRAPH, "nodesep", "0.18"},
+		{REP_GRAPH, "ranksep", "0.55"},
+		{REP_GRAPH, "fontname", "Helvetica"},
+		{REP_GRAPH, "fontsize", "12"},
+		{REP_GRAPH, "labelloc", "t"},
+		{REP_GRAPH, "labeljust", "l"},
+		{REP_GRAPH, "bgcolor", "white"},
+		{REP_GRAPH, "pad", "0.3"},
+		{REP_NODES, "shape", "box"},
+		{REP_NODES, "style", "filled,rounded"},
+		{REP_NODES, "fillcolor", "white"},
+		{REP_NODES, "color", "#5b6770"},
+		{REP_NODES, "fontname", "Helvetica"},
+		{REP_NODES, "fontsize", "10"},
+		{REP_NODES, "fontcolor", "#1c1f22"},
+		{REP_NODES, "margin", "0.12,0.06"},
+		{REP_NODES, "height", "0.3"},
+		{REP_NODES, "peripheries", "1"},
+		{REP_NODES, "label", "\\N"},
+		{REP_NODES, "tooltip", ""},
+		{REP_EDGES, "color", "#5b6770"},
+		{REP_EDGES, "fontname", "Helvetica"},
+		{REP_EDGES, "fontsize", "8"},
+		{REP_EDGES, "fontcolor", "#5b6770"},
+		{REP_EDGES, "arrowsize", "0.6"},
+		{REP_EDGES, "penwidth", "0.8"},
+		{REP_EDGES, "style", "solid"},
+		{REP_EDGES, "constraint", "true"},
+		{REP_EDGES, "label", ""},
 	};
 	rep_set_defaults(&drawing->base, defaults, sizeof(defaults) / sizeof(defaults[0]));
 }
@@ -303,7 +304,7 @@ static bool draw_block_graph(struct rep_drawing *base)
 	struct drawing *drawing = (struct drawing *)base;
 	struct hg_info info = *hg_snapshot_info(drawing->context->snapshot);
 	drawing->nodes = calloc(drawing->picture->nodes_count ? drawing->picture->nodes_count : 1,
-		sizeof(Agnode_t *));
+		sizeof(struct rep_node *));
 	if (!drawing->nodes)
 		return false;
 	set_block_defaults(drawing);

@@ -42,8 +42,8 @@ struct path_drawing {
 	struct path_label *labels;
 	uint32_t *levels; /* how deep each node stands */
 	size_t *widths;   /* points, while the direction is chosen */
-	Agnode_t **nodes;
-	Agnode_t *top; /* above all roots */
+	struct rep_node **nodes;
+	struct rep_node *top; /* above all roots */
 	bool downward;
 };
 
@@ -317,7 +317,7 @@ static bool label_all(struct path_drawing *drawing)
 	return true;
 }
 
-static void set_path_tooltip(struct path_drawing *drawing, Agnode_t *drawn, size_t row)
+static void set_path_tooltip(struct path_drawing *drawing, struct rep_node *drawn, size_t row)
 {
 	struct rep_text path = {0}, shown = {0};
 	rep_path_name(&path, drawing->picture->tree, row);
@@ -328,13 +328,13 @@ static void set_path_tooltip(struct path_drawing *drawing, Agnode_t *drawn, size
 	rep_text_release(&shown);
 }
 
-static Agnode_t *draw_path(struct path_drawing *drawing, size_t node)
+static struct rep_node *draw_path(struct path_drawing *drawing, size_t node)
 {
 	const struct hg_retention_row *row = row_of_node(drawing, node);
 	size_t number = drawing->picture->nodes[node].row;
 	struct rep_drawing *base = &drawing->base;
 	rep_text_printf(&base->text, "row%zu", number);
-	Agnode_t *drawn = rep_new_node(base, rep_text_string(&base->text));
+	struct rep_node *drawn = rep_new_node(base, rep_text_string(&base->text));
 	rep_text_clear(&base->text);
 	if (!drawn)
 		return NULL;
@@ -362,12 +362,12 @@ static bool draw_top(struct path_drawing *drawing)
 }
 
 /* "1,234 more, 56.0 KB" below a node, or alone for roots. */
-static bool draw_note(
-	struct path_drawing *drawing, Agnode_t *above, size_t row, uint64_t hidden, uint64_t bytes)
+static bool draw_note(struct path_drawing *drawing, struct rep_node *above, size_t row,
+	uint64_t hidden, uint64_t bytes)
 {
 	struct rep_drawing *base = &drawing->base;
 	rep_text_printf(&base->text, "more%zu", row);
-	Agnode_t *drawn = rep_new_node(base, rep_text_string(&base->text));
+	struct rep_node *drawn = rep_new_node(base, rep_text_string(&base->text));
 	if (!drawn)
 		return false;
 	rep_text_clear(&base->text);
@@ -376,7 +376,7 @@ static bool draw_note(
 	rep_text_size(&base->text, bytes);
 	rep_set_text(base, drawn, "label");
 	rep_set_note_style(drawn);
-	Agedge_t *edge = agedge(base->graph, above, drawn, NULL, 1);
+	struct rep_edge *edge = rep_new_edge(base, above, drawn);
 	if (!edge)
 		return false;
 	rep_set_attribute(edge, "color", "#999999");
@@ -415,10 +415,11 @@ static bool draw_notes(struct path_drawing *drawing)
 static bool draw_holding(struct path_drawing *drawing, size_t node)
 {
 	const struct rep_path_node *at = &drawing->picture->nodes[node];
-	Agnode_t *above = at->parent == REP_NOWHERE ? drawing->top : drawing->nodes[at->parent];
+	struct rep_node *above =
+		at->parent == REP_NOWHERE ? drawing->top : drawing->nodes[at->parent];
 	if (at->parent == REP_NOWHERE && at->stands != REP_NOWHERE)
 		return true;
-	Agedge_t *edge = agedge(drawing->base.graph, above, drawing->nodes[node], NULL, 1);
+	struct rep_edge *edge = rep_new_edge(&drawing->base, above, drawing->nodes[node]);
 	if (!edge)
 		return false;
 	if (at->parent == REP_NOWHERE) {
@@ -439,8 +440,8 @@ static bool draw_cross(struct path_drawing *drawing, const struct rep_path_cross
 {
 	const struct rep_path_node *to = &drawing->picture->nodes[cross->to];
 	bool places = to->parent == REP_NOWHERE && to->stands == cross->from;
-	Agedge_t *edge = agedge(drawing->base.graph, drawing->nodes[cross->from],
-		drawing->nodes[cross->to], NULL, 1);
+	struct rep_edge *edge = rep_new_edge(
+		&drawing->base, drawing->nodes[cross->from], drawing->nodes[cross->to]);
 	if (!edge)
 		return false;
 	rep_text_count(&drawing->base.text, cross->pointers);
@@ -467,37 +468,37 @@ static bool draw_arrows(struct path_drawing *drawing)
 static void set_path_defaults(struct path_drawing *drawing)
 {
 	const struct rep_drawing_default defaults[] = {
-		{AGRAPH, "rankdir", drawing->downward ? "TB" : "LR"},
-		{AGRAPH, "nodesep", "0.15"},
-		{AGRAPH, "ordering", "out"},
-		{AGRAPH, "ranksep", drawing->downward ? "0.3" : "0.15"},
-		{AGRAPH, "fontname", "Helvetica"},
-		{AGRAPH, "fontsize", "12"},
-		{AGRAPH, "labelloc", "t"},
-		{AGRAPH, "labeljust", "l"},
-		{AGRAPH, "bgcolor", "white"},
-		{AGRAPH, "pad", "0.15"},
-		{AGNODE, "shape", "box"},
-		{AGNODE, "style", "filled,rounded"},
-		{AGNODE, "fillcolor", "white"},
-		{AGNODE, "color", "#5b6770"},
-		{AGNODE, "fontname", "Helvetica"},
-		{AGNODE, "fontsize", "11"},
-		{AGNODE, "fontcolor", "#1c1f22"},
-		{AGNODE, "margin", "0.09,0.05"},
-		{AGNODE, "height", "0.3"},
-		{AGNODE, "width", "0.5"},
-		{AGNODE, "label", "\\N"},
-		{AGNODE, "tooltip", ""},
-		{AGEDGE, "color", "#5b6770"},
-		{AGEDGE, "fontname", "Helvetica"},
-		{AGEDGE, "fontsize", "9"},
-		{AGEDGE, "fontcolor", "#3d474f"},
-		{AGEDGE, "arrowsize", "0.6"},
-		{AGEDGE, "penwidth", "0.8"},
-		{AGEDGE, "style", "solid"},
-		{AGEDGE, "constraint", "true"},
-		{AGEDGE, "label", ""},
+		{REP_GRAPH, "rankdir", drawing->downward ? "TB" : "LR"},
+		{REP_GRAPH, "nodesep", "0.15"},
+		{REP_GRAPH, "ordering", "out"},
+		{REP_GRAPH, "ranksep", drawing->downward ? "0.3" : "0.15"},
+		{REP_GRAPH, "fontname", "Helvetica"},
+		{REP_GRAPH, "fontsize", "12"},
+		{REP_GRAPH, "labelloc", "t"},
+		{REP_GRAPH, "labeljust", "l"},
+		{REP_GRAPH, "bgcolor", "white"},
+		{REP_GRAPH, "pad", "0.15"},
+		{REP_NODES, "shape", "box"},
+		{REP_NODES, "style", "filled,rounded"},
+		{REP_NODES, "fillcolor", "white"},
+		{REP_NODES, "color", "#5b6770"},
+		{REP_NODES, "fontname", "Helvetica"},
+		{REP_NODES, "fontsize", "11"},
+		{REP_NODES, "fontcolor", "#1c1f22"},
+		{REP_NODES, "margin", "0.09,0.05"},
+		{REP_NODES, "height", "0.3"},
+		{REP_NODES, "width", "0.5"},
+		{REP_NODES, "label", "\\N"},
+		{REP_NODES, "tooltip", ""},
+		{REP_EDGES, "color", "#5b6770"},
+		{REP_EDGES, "fontname", "Helvetica"},
+		{REP_EDGES, "fontsize", "9"},
+		{REP_EDGES, "fontcolor", "#3d474f"},
+		{REP_EDGES, "arrowsize", "0.6"},
+		{REP_EDGES, "penwidth", "0.8"},
+		{REP_EDGES, "style", "solid"},
+		{REP_EDGES, "constraint", "true"},
+		{REP_EDGES, "label", ""},
 	};
 	rep_set_defaults(&drawing->base, defaults, sizeof(defaults) / sizeof(defaults[0]));
 }

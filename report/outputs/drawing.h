@@ -1,23 +1,32 @@
 /*
  * What pictures share that Graphviz draws: attributes, colours, and the process of their own in
- * which libcgraph writes DOT or libgvc draws (apart.h).
+ * which libcgraph writes DOT or libgvc draws (apart.h).  drawing_graphviz.c is all that knows it;
+ * a command without Graphviz has drawing_none.c in its place, where no picture is begun.
  */
 #ifndef REPORT_OUTPUTS_DRAWING_H
 #define REPORT_OUTPUTS_DRAWING_H
 
 #include "report/writers/spelling.h"
 
-#include <graphviz/gvc.h>
+#include <stdio.h>
+
+/* What Graphviz has of these. */
+struct rep_graph;
+struct rep_node;
+struct rep_edge;
 
 /* The first member of what a picture is made with. */
 struct rep_drawing {
-	Agraph_t *graph;
+	struct rep_graph *graph;
 	struct rep_text text; /* the value being built */
 	bool is_placed;       /* nodes have their places already: attribute pos */
 };
 
+/* Whose attribute a default is for. */
+enum rep_drawn { REP_GRAPH, REP_NODES, REP_EDGES };
+
 struct rep_drawing_default {
-	int kind; /* AGRAPH, AGNODE, AGEDGE */
+	enum rep_drawn kind;
 	const char *name, *value;
 };
 
@@ -27,8 +36,10 @@ void rep_set_attribute(void *object, const char *name, const char *value);
 void rep_set_text(struct rep_drawing *drawing, void *object, const char *name);
 void rep_set_defaults(
 	struct rep_drawing *drawing, const struct rep_drawing_default *defaults, size_t count);
-/* A node of this name; NULL: no memory. */
-Agnode_t *rep_new_node(struct rep_drawing *drawing, const char *name);
+/* A node of this name, and an arrow; NULL: no memory. */
+struct rep_node *rep_new_node(struct rep_drawing *drawing, const char *name);
+struct rep_edge *rep_new_edge(
+	struct rep_drawing *drawing, struct rep_node *from, struct rep_node *to);
 
 /* For a share in basis points: pale for little, sand for a fifth, red for everything. */
 void rep_set_share_colour(struct rep_drawing *drawing, void *object, uint64_t points);

@@ -17,6 +17,9 @@ enum hg_status rep_hp_add(struct rep_hp *hp, struct rep_context *context);
 enum hg_status rep_hp_write(struct rep_hp *hp, struct rep_context *context, FILE *stream);
 void rep_hp_release(struct rep_hp *hp);
 
+/* Whether this command was built with Graphviz: only then any picture below can be asked for. */
+bool rep_can_draw(void);
+
 /*
  * A series of snapshots as stacked areas over time ("svg", "png" or "pdf"): what grows, then what
  * is largest, and the rest.  Its rows are also those that never changed.

@@ -61,10 +61,12 @@ static void *resize_piece(void *bytes, size_t size)
 	return taken ? memcpy(taken, bytes, before < size ? before : size) : NULL;
 }
 
+#ifndef SNAP_CAPSTONE_LINKED
 /* Of the version whose header this was compiled with. */
 #define TEXT_OF(number) #number
 #define NAME_OF_MAJOR(number) "libcapstone.so." TEXT_OF(number)
 static const char library_name[] = NAME_OF_MAJOR(CS_API_MAJOR);
+#endif
 
 static struct {
 	__typeof__(cs_option) *option;
@@ -76,6 +78,19 @@ static struct {
 } capstone;
 static bool is_loaded;
 
+#ifdef SNAP_CAPSTONE_LINKED
+static enum hg_status find_functions(struct hg_error *error)
+{
+	(void)error;
+	capstone.option = cs_option;
+	capstone.open = cs_open;
+	capstone.close = cs_close;
+	capstone.malloc = cs_malloc;
+	capstone.free = cs_free;
+	capstone.disasm_iter = cs_disasm_iter;
+	return HG_OK;
+}
+#else
 /* POSIX lets pointers to functions be read as such to data. */
 static bool find_function(void *library, const char *name, void *function)
 {
@@ -84,12 +99,8 @@ static bool find_function(void *library, const char *name, void *function)
 	return found;
 }
 
-/* Once it is loaded it stays so; where memory ran out it may be tried again. */
-static enum hg_status load(struct hg_error *error)
+static enum hg_status find_functions(struct hg_error *error)
 {
-	cs_opt_mem functions = {take_piece, take_zeroed_piece, resize_piece, free_piece, vsnprintf};
-	if (is_loaded)
-		return HG_OK;
 	void *library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
 	if (!library || !find_function(library, "cs_option", &capstone.option) ||
 		!find_function(library, "cs_open", &capstone.open) ||
@@ -100,6 +111,17 @@ static enum hg_status load(struct hg_error *error)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"the library that reads machine code, Capstone, cannot be loaded: %s",
 			dlerror());
+	return HG_OK;
+}
+#endif
+
+/* Once it is loaded it stays so; where memory ran out it may be tried again. */
+static enum hg_status load(struct hg_error *error)
+{
+	cs_opt_mem functions = {take_piece, take_zeroed_piece, resize_piece, free_piece, vsnprintf};
+	if (is_loaded)
+		return HG_OK;
+	BASE_TRY(find_functions(error));
 	capstone.option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
 	is_loaded = true;
 	return HG_OK;

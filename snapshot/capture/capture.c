@@ -45,6 +45,11 @@ void hg_process_close(struct hg_process *process)
 	free(process);
 }
 
+const char *hg_process_unreadable(const struct hg_process *process)
+{
+	return process ? process->live.unreadable : "";
+}
+
 const struct hg_counters *hg_process_counters(struct hg_process *process)
 {
 	if (!process)

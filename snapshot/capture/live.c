@@ -82,6 +82,24 @@ static enum hg_status find_bias(struct snap_live *live, struct hg_error *error)
 	return HG_OK;
 }
 
+/* Where the kernel's rights would do, but a filter of system calls forbids what they are for. */
+static enum hg_status check_reading(struct snap_live *live, struct hg_error *error)
+{
+	uint64_t word, entry = live->executable.view.header.e_entry + live->bias;
+	errno = 0;
+	if (read_live_words(live, entry & ~(uint64_t)7, &word, 1) ||
+		(errno != EPERM && errno != ENOSYS))
+		return HG_OK;
+	FILE *memory = base_proc_open(live->process, 0, "mem");
+	if (!memory)
+		return HG_OK;
+	fclose(memory);
+	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+		"the memory of process %d cannot be read: a filter of system calls (seccomp) keeps "
+		"heapgraph from process_vm_readv",
+		(int)live->process);
+}
+
 static bool live_has_symbol(void *live, const char *name)
 {
 	return live_address_of(live, name) != 0;
@@ -143,13 +161,25 @@ static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
 	return is_ahead ? SNAP_MOMENT_NONE : moment;
 }
 
+static const char *live_version(struct snap_live *live)
+{
+	return *live->ocaml_version
+		       ? live->ocaml_version
+		       : snap_version_of_symbols(live->domain_state == 0, live_has_symbol, live);
+}
+
 /* NULL for a version that is not known. */
 static const struct snap_layout *live_layout(struct snap_live *live)
 {
-	const char *version = live->ocaml_version;
-	if (!*version)
-		version = snap_version_of_symbols(live->domain_state == 0, live_has_symbol, live);
-	return snap_layout_of(version);
+	return snap_layout_of(live_version(live));
+}
+
+static void refuse_version(struct snap_live *live)
+{
+	const char *version = live_version(live);
+	snprintf(live->unreadable, sizeof(live->unreadable),
+		"it is of OCaml %s; this heapgraph reads " SNAP_OCAML_SUPPORTED "%s", version,
+		snap_layout_remedy(version));
 }
 
 /* Caml_state of 5.x is a variable of each thread. */
@@ -183,12 +213,15 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 		return refuse_process(live, error, "is this very program");
 	BASE_TRY(open_executable(live, error));
 	BASE_TRY(find_bias(live, error));
+	BASE_TRY(check_reading(live, error));
 	BASE_TRY(find_live_runtime(live, error));
 	find_live_version(live);
 	find_fibers(live);
 	/* 4.10 to 4.12 have the state, but other fields in it. */
-	if (!live_layout(live))
+	if (!live_layout(live)) {
+		refuse_version(live);
 		live->domain_state = 0;
+	}
 	/* The index of symbols by address is made when it is first asked for: not in the pause. */
 	amid_address(live, live->executable.view.header.e_entry + live->bias);
 	return HG_OK;

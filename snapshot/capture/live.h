@@ -19,6 +19,7 @@ struct snap_live {
 	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
+	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
 };
 
 /*

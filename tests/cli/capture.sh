@@ -270,6 +270,16 @@ busy_soon() {
 	done
 }
 
+# Of an OCaml that is not known: that is said before all else, and the file is written.
+start later
+run capture -p "$target_pid" -o "$work/core"
+check_equal 'a later OCaml: exit status' "$status" 0
+check_equal 'a later OCaml: what is said first' "$(head -n 1 "$work/err")" \
+	"heapgraph: what is captured of process $target_pid cannot be read: it is of OCaml 5.6.0; \
+this heapgraph reads 4.13, 4.14 and 5.0 to 5.5: a newer heapgraph may read it"
+check 'a later OCaml: the file is written' grep -qa '^ocaml=5\.6\.0$' "$work/core"
+undisturbed 'a later OCaml' ''
+
 # Programs of OCaml: their heap is busy when they are stopped.
 if command -v ocamlopt >/dev/null; then
 	cp tests/targets/churn.ml "$work"

@@ -10,6 +10,7 @@
  *     target unforkable       memory that a fork does not inherit
  *     target traced           a child that it traces; says its id
  *     target zombies COUNT    children like copies whose capturers were killed
+ *     target later            passes for one of OCaml 5.6.0
  *     target exit STATUS [FOLDER N]   ends after 0.5 s, or when FOLDER has its heap.dump.PID.N
  *     target die SIGNAL [FOLDER N]    the same, by a signal
  */
@@ -32,6 +33,9 @@
 
 /* Looked for in the table of symbols only. */
 __attribute__((visibility("default"))) uint64_t caml_frametable[2];
+
+/* As in a block of Stdlib.Sys: its version, once a mode puts it there. */
+__attribute__((visibility("default"))) const char *volatile camlStdlib__Sys[64];
 
 enum { MOST_THREADS = 16, MEGABYTE = 1 << 20 };
 
@@ -249,6 +253,14 @@ static void wait_for_capture(const char *folder, const char *number)
 		usleep(10000);
 }
 
+static void pass_for_later(void)
+{
+	static const char version[16] __attribute__((aligned(8))) = "5.6.0";
+	camlStdlib__Sys[1] = version;
+	ready();
+	wait_for_end();
+}
+
 int main(int count, char **arguments)
 {
 	const char *mode = count > 1 ? arguments[1] : "";
@@ -267,6 +279,8 @@ int main(int count, char **arguments)
 		trace_child();
 	else if (strcmp(mode, "zombies") == 0)
 		leave_zombies(number);
+	else if (strcmp(mode, "later") == 0)
+		pass_for_later();
 	else if (strcmp(mode, "exit") != 0 && strcmp(mode, "die") != 0)
 		return 2;
 	else if (count == 5)

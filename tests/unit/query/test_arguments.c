@@ -477,6 +477,7 @@ static void handles_that_are_missing(void **state)
 	}
 	hg_process_close(NULL);
 	assert_null(hg_process_counters(NULL));
+	assert_string_equal(hg_process_unreadable(NULL), "");
 	hg_snapshot_close(none);
 	assert_null(hg_snapshot_info(none));
 	assert_null(hg_snapshot_chunk(none, 0));
