@@ -18,9 +18,29 @@ enum {
 #define PAGE_PRESENT ((uint64_t)1 << 63)
 #define PAGE_SWAPPED ((uint64_t)1 << 62)
 #define PAGE_OF_FILE ((uint64_t)1 << 61) /* or shared memory: not a private copy */
+/*
+ * madvise(MADV_GUARD_INSTALL): whoever touches the page gets a SIGSEGV, as with the stacks of
+ * threads of glibc 2.42.  There is nothing in it.  Told since Linux 6.15; 6.13 and 6.14 have such
+ * pages, and tell of them only that they are swapped, which they are not.
+ */
+#define PAGE_GUARDED ((uint64_t)1 << 58)
 
-/* Copies [start, end) to an offset of the core.  Pages that cannot be read are counted. */
-static int copy_memory(struct snap_core *core, uint64_t start, uint64_t end, uint64_t offset)
+/* Of one page, when its mapping is not read in batches. */
+static bool is_guarded(int page_map, uint64_t page)
+{
+	uint64_t entry;
+	return page_map >= 0 &&
+	       snap_core_pread(page_map, &entry, sizeof(entry), page * sizeof(entry)) ==
+		       sizeof(entry) &&
+	       entry & PAGE_GUARDED;
+}
+
+/*
+ * Copies [start, end) to an offset of the core.  Pages that cannot be read are counted, but for
+ * those that nobody can read.
+ */
+static int copy_memory(
+	struct snap_core *core, int page_map, uint64_t start, uint64_t end, uint64_t offset)
 {
 	while (start < end) {
 		size_t wanted =
@@ -32,7 +52,8 @@ static int copy_memory(struct snap_core *core, uint64_t start, uint64_t end, uin
 		if (got < wanted) {
 			/* Up to the next page. */
 			size_t next = (got / SNAP_CORE_PAGE + 1) * SNAP_CORE_PAGE;
-			core->unreadable_bytes += next - got;
+			if (!is_guarded(page_map, (start + got) / SNAP_CORE_PAGE))
+				core->unreadable_bytes += next - got;
 			got = next < wanted ? next : wanted;
 		}
 		start += got;
@@ -148,7 +169,8 @@ static bool is_wanted(struct pages *pages, uint64_t page)
 	if (page - pages->first >= pages->count && !load_entries(pages, page))
 		return !of_file || (map->flags & PF_W);
 	uint64_t entry = pages->core->page_entries[page - pages->first];
-	return entry & (PAGE_PRESENT | PAGE_SWAPPED) && !(of_file && entry & PAGE_OF_FILE);
+	return entry & (PAGE_PRESENT | PAGE_SWAPPED) && !(entry & PAGE_GUARDED) &&
+	       !(of_file && entry & PAGE_OF_FILE);
 }
 
 enum { MOST_RUNS = 1 << 18 };
@@ -238,7 +260,7 @@ static int write_mapping(struct snap_core *core, const struct snap_core_map *map
 			open = open_end = start;
 		}
 		uint64_t from = of_file ? open_end : start;
-		SNAP_CORE_TRY(copy_memory(core, from, end, core->end + (from - open)));
+		SNAP_CORE_TRY(copy_memory(core, pages.fd, from, end, core->end + (from - open)));
 		if (shared && core->process->id != core->process->origin)
 			core->later_bytes += end - from;
 		open_end = end;

@@ -233,6 +233,25 @@ captures 'not inherited, vmread' -p "$target_pid" -o "$work/core" --method vmrea
 check 'not inherited, vmread: is there' test -z "$(grep 'could not' "$work/err")"
 undisturbed 'not inherited' 'done'
 
+# Pages that the kernel guards are no memory that is lacking; next to them, what is lacking is told of.
+for method in fork vmread; do
+	for gone in 0 2; do
+		name="guarded pages, $gone gone, $method"
+		start guards $gone
+		if grep -q 'NO GUARDS' "$work/said"; then
+			skip "$name" 'Linux before 6.15'
+			finish
+			continue
+		fi
+		captures "$name" -p "$target_pid" --method $method -o "$work/core"
+		case $gone in
+		0) check "$name: says nothing" test -z "$(grep 'could not' "$work/err")" ;;
+		*) check "$name: says how much" grep -q '; 8.0 KB of memory could not be read' "$work/err" ;;
+		esac
+		undisturbed "$name" 'done'
+	done
+done
+
 # Growth: at once, and again when it has grown.
 start memory 32
 "$hg" capture -p "$target_pid" -o "$work/files" --when-grown 20% --count 2 2>"$work/err" &

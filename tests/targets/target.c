@@ -8,6 +8,8 @@
  *     target signals          sends itself signals: does each arrive, and no other?
  *     target memory MEGABYTES much of it; each byte on standard input adds 16 MB more
  *     target unforkable       memory that a fork does not inherit
+ *     target guards GONE      pages that the kernel guards, and GONE that are of a file cut since;
+ *                             says NO GUARDS first where they cannot be told
  *     target traced           a child that it traces; says its id
  *     target zombies COUNT    children like copies whose capturers were killed
  *     target later            passes for one of OCaml 5.6.0
@@ -15,6 +17,7 @@
  *     target die SIGNAL [FOLDER N]    the same, by a signal
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -37,7 +40,7 @@ __attribute__((visibility("default"))) uint64_t caml_frametable[2];
 /* As in a block of Stdlib.Sys: its version, once a mode puts it there. */
 __attribute__((visibility("default"))) const char *volatile camlStdlib__Sys[64];
 
-enum { MOST_THREADS = 16, MEGABYTE = 1 << 20 };
+enum { MOST_THREADS = 16, PAGE = 4096, MEGABYTE = 1 << 20 };
 
 static atomic_bool ending;
 static atomic_ulong rounds, wrong;
@@ -211,6 +214,54 @@ static void keep_from_forks(void)
 	puts("done");
 }
 
+/* Of a file without a name that is cut to nothing when all is set up. */
+static char *map_file(size_t pages, FILE **file)
+{
+	*file = tmpfile();
+	if (!*file || ftruncate(fileno(*file), (off_t)pages * PAGE) != 0)
+		exit(1);
+	void *memory =
+		mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(*file), 0);
+	if (memory == MAP_FAILED)
+		exit(1);
+	return memory;
+}
+
+/* Whether it does what MADV_GUARD_INSTALL of Linux 6.13 is to do, and the kernel says so (6.15). */
+static bool guard(char *page)
+{
+	enum { INSTALL = 102 };
+	uint64_t entry = 0;
+	if (madvise(page, PAGE, INSTALL) != 0)
+		return false;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	ssize_t got = pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)page / PAGE * 8));
+	close(fd);
+	return got == sizeof(entry) && entry >> 58 & 1;
+}
+
+/* Of three pages of memory and of a file, that in between: next to pages that are written to. */
+static void keep_guards(int gone)
+{
+	FILE *file, *cut;
+	char *memory[] = {fill(1), map_file(3, &file)};
+	bool guarded = true;
+	for (int i = 0; i < 2; i++) {
+		memory[i][0] = memory[i][2 * PAGE] = 7;
+		guarded &= guard(memory[i] + PAGE);
+	}
+	for (int i = 0; i < gone; i++) {
+		map_file(1, &cut);
+		if (ftruncate(fileno(cut), 0) != 0)
+			exit(1);
+	}
+	if (!guarded)
+		puts("NO GUARDS");
+	ready();
+	wait_for_end();
+	puts("done");
+}
+
 static void trace_child(void)
 {
 	pid_t child = fork();
@@ -275,6 +326,8 @@ int main(int count, char **arguments)
 		grow((size_t)number);
 	else if (strcmp(mode, "unforkable") == 0)
 		keep_from_forks();
+	else if (strcmp(mode, "guards") == 0)
+		keep_guards(number);
 	else if (strcmp(mode, "traced") == 0)
 		trace_child();
 	else if (strcmp(mode, "zombies") == 0)

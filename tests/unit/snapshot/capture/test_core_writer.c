@@ -188,6 +188,78 @@ static void test_memory(void **state)
 	drop_memory(&m);
 }
 
+/* A number of our own note; 0 if it is not there. */
+static unsigned long long noted_number(const char *key)
+{
+	struct snap_image image;
+	struct snap_note note;
+	open_image(&image);
+	assert_true(snap_image_note(&image, SNAP_CORE_OWNER, SNAP_CORE_NOTE, &note));
+	const char *line = memmem(note.desc, note.desc_size, key, strlen(key));
+	unsigned long long number = line ? strtoull(line + strlen(key), NULL, 10) : 0;
+	snap_image_close(&image);
+	return number;
+}
+
+/* A private mapping of a file without a name, of which 'left' pages are left. */
+static uint64_t *map_file(size_t pages, size_t left)
+{
+	FILE *file = tmpfile();
+	assert_non_null(file);
+	assert_int_equal(ftruncate(fileno(file), (off_t)(pages * PAGE)), 0);
+	void *memory =
+		mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(file), 0);
+	assert_true(memory != MAP_FAILED);
+	assert_int_equal(ftruncate(fileno(file), (off_t)(left * PAGE)), 0);
+	fclose(file);
+	return memory;
+}
+
+/* MADV_GUARD_INSTALL; whether there is one now, and the kernel says so in the pagemap. */
+static bool guard_page(void *page)
+{
+	enum { INSTALL = 102 };
+	uint64_t entry = 0;
+	if (madvise(page, PAGE, INSTALL) != 0)
+		return false;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	ssize_t got = pread(fd, &entry, sizeof(entry), (off_t)((uintptr_t)page / PAGE * 8));
+	close(fd);
+	return got == sizeof(entry) && entry >> 58 & 1;
+}
+
+/* Pages that nobody can read are not missing; of a file that was cut since, they are. */
+static void test_guarded_pages(void **state)
+{
+	enum { WORDS = PAGE / 8 };
+	uint64_t *memory[] = {map(4, PROT_READ | PROT_WRITE, MAP_PRIVATE), map_file(4, 4),
+		map(4, PROT_READ | PROT_WRITE, MAP_SHARED)};
+	struct snap_image image;
+	bool guarded = true;
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		for (uint64_t page = 0; page < 3; page++)
+			memory[i][page * WORDS] = page + 1;
+		guarded &= guard_page(memory[i] + WORDS);
+	}
+	if (!guarded)
+		skip();
+	assert_int_equal(fork_and_write(1, true), 0);
+	assert_int_equal(noted_number("\nunreadable_bytes="), 0);
+	open_image(&image);
+	for (int i = 0; i < 3; i++)
+		for (uint64_t page = 0; page < 3; page++)
+			assert_int_equal(word_of(&image, memory[i] + page * WORDS),
+				page == 1 ? 0 : page + 1);
+	snap_image_close(&image);
+	uint64_t *cut = map_file(1, 0);
+	assert_int_equal(fork_and_write(1, true), 0);
+	assert_int_equal(noted_number("\nunreadable_bytes="), PAGE);
+	munmap(cut, PAGE);
+	for (int i = 0; i < 3; i++)
+		munmap(memory[i], (size_t)4 * PAGE);
+}
+
 /* A terabyte of address space with two pages in it must not make a file of a terabyte. */
 static void test_size(void **state)
 {
@@ -542,6 +614,7 @@ int main(int count, char **arguments)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_guarded_pages),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_copy),
