@@ -46,12 +46,17 @@ static int ignore_message(char *message)
 	return 0;
 }
 
+/* gvRenderData() of Graphviz 14; before, it counted bytes in an unsigned. */
+typedef int render_data_fn(GVC_t *, graph_t *, const char *, char **, size_t *);
+typedef __typeof__(
+	_Generic(&gvRenderData, render_data_fn * : (size_t)0, default : 0u)) rendered_size;
+
 static enum hg_status render(
 	struct rep_drawing *drawing, const char *format, FILE *stream, struct hg_error *error)
 {
 	enum hg_status status = HG_OK;
 	char *data = NULL;
-	unsigned length = 0;
+	rendered_size length = 0;
 	GVC_t *graphviz = gvContext();
 	if (!graphviz)
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET, "out of memory");
