@@ -84,7 +84,7 @@ run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
+.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all test-debian stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -106,6 +106,7 @@ help:
 	@echo 'make test-all       also every OCaml version, all of lint, sanitizers: an hour'
 	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
+	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root: an hour'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
@@ -274,6 +275,11 @@ test-all: static test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
+
+# On bare systems of their own: DEBIANS='bookworm trixie testing'.
+test-debian:
+	$(Q)scripts/install-packages debian
+	$(Q)scripts/test-debian $(DEBIANS)
 
 stress-ocaml:
 	$(Q)scripts/install-packages build test ocaml
