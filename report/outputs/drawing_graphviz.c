@@ -65,7 +65,8 @@ static enum hg_status render(
 	if (gvLayout(graphviz, graph_of(drawing), drawing->is_placed ? "nop2" : "dot")) {
 		gvFreeContext(graphviz);
 		return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
-			"Graphviz cannot lay out the picture");
+			"Graphviz cannot lay out the picture: does it know its plugins (Debian: "
+			"package graphviz)?");
 	}
 	if (gvRenderData(graphviz, graph_of(drawing), format, &data, &length) || length == 0)
 		status = base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,

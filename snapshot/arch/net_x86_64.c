@@ -128,7 +128,7 @@ static bool number_in_code(const uint8_t code[BEFORE], uint64_t *number)
 }
 
 /* A load from the stack, mov OFFSET(%rsp), by its bytes before the offset: the last one. */
-static bool number_on_stack(pid_t process, const uint8_t code[BEFORE], const char load[4],
+static bool number_on_stack(pid_t process, const uint8_t code[BEFORE], const uint8_t load[4],
 	uint64_t stack, uint64_t *number)
 {
 	enum { LOAD_BYTES = 4 };
@@ -150,7 +150,8 @@ static bool number_on_stack(pid_t process, const uint8_t code[BEFORE], const cha
  */
 static bool first_number(pid_t process, const uint64_t *registers, uint64_t *number)
 {
-	static const char to_rax[4] = "\x48\x8b\x44\x24", to_rsi[4] = "\x48\x8b\x74\x24";
+	static const uint8_t to_rax[4] = {0x48, 0x8b, 0x44, 0x24};
+	static const uint8_t to_rsi[4] = {0x48, 0x8b, 0x74, 0x24};
 	uint64_t call = registers[SNAP_USER_RIP] - SYSCALL_BYTES, stack = registers[SNAP_USER_RSP];
 	uint64_t caller;
 	uint8_t code[BEFORE];
