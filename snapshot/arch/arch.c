@@ -2,9 +2,10 @@
 #include "snapshot/arch/arch.h"
 
 #include "base/assert.h"
+#include "snapshot/arch/aarch64.h"
 #include "snapshot/arch/x86_64.h"
 
-static const struct snap_arch *const rows[] = {&snap_x86_64};
+static const struct snap_arch *const rows[] = {&snap_x86_64, &snap_aarch64};
 
 static const struct snap_arch *arch_of_machine(uint16_t machine)
 {
@@ -57,14 +58,19 @@ bool snap_thread_local_offset(const struct snap_elf_view *view, uint64_t inside,
 	return true;
 }
 
+uint64_t snap_thread_pointer(const struct snap_image *image, const struct snap_thread *thread)
+{
+	return thread->registers[snap_arch_of(image)->thread_pointer];
+}
+
 bool snap_thread_variable(const struct snap_image *image, const struct snap_thread *thread,
 	const struct snap_symbol *symbol, uint64_t *address)
 {
 	int64_t offset;
-	if (!symbol->is_tls || symbol->file != image->main ||
+	uint64_t own = snap_thread_pointer(image, thread);
+	if (own == 0 || !symbol->is_tls || symbol->file != image->main ||
 		!snap_thread_local_offset(&image->main->elf.view, symbol->address, &offset))
 		return false;
-	uint64_t own = thread->registers[snap_arch_of(image)->thread_pointer];
 	*address = own + (uint64_t)offset;
 	return true;
 }

@@ -1,11 +1,12 @@
 /*
  * What depends on the processor: registers, walking up a machine stack by call frame information,
  * reading addresses out of compiled code, where OCaml code keeps what the runtime needs.  Each
- * processor is a row, struct snap_arch, that is found by the machine of the process's ELF files;
- * x86-64 (x86_64.c, x86_64_copies.c, over disassembler.c) is the only one so far.
+ * processor is a row, struct snap_arch, that is found by the machine of the process's ELF files:
+ * x86-64 (x86_64.c, x86_64_copies.c) and arm64 (aarch64.c, aarch64_operands.c, aarch64_copies.c),
+ * over disassembler.c.
  *
- * Another one is a list in registers.h and a row in arch.c with its file.  What captures need of
- * the processor that they run on is apart: native.h, and net.h over it.
+ * Another one is a list in registers.h, and rows in machines.c and arch.c with its file.  What
+ * captures need of the processor that they run on is apart: native.h, and net.h over it.
  */
 #ifndef SNAPSHOT_ARCH_ARCH_H
 #define SNAPSHOT_ARCH_ARCH_H
@@ -38,12 +39,19 @@ struct snap_arch {
 	uint8_t general_count;
 	uint8_t pc, sp;
 	uint8_t domain_state, young_pointer; /* which OCaml code never moves elsewhere */
-	uint8_t gc_saved_words; /* of a block of registers that 5.x saves, floats aside */
+	/* While 5.x saves registers, one leads to the block that it saves them in, of so many words
+	   (floats aside). */
+	uint8_t saving_block, gc_saved_words;
+	uint8_t call_pushes; /* bytes: of the return address that a call puts on the stack */
+	/* From the stack pointer that 5.x saves to the first frame; the return address is the word
+	   below that (First_frame() of runtime/caml/stack.h). */
+	uint8_t first_frame;
+	uint8_t mutex_bytes; /* sizeof(pthread_mutex_t) with glibc */
 	/* During a C call that does not allocate, 5.x keeps the stack pointer of a fiber in one of
 	   them: layout.h says which. */
 	uint8_t noalloc_keepers[2];
 	const uint8_t *places;  /* by number: in what the kernel gives */
-	uint8_t thread_pointer; /* its place */
+	uint8_t thread_pointer; /* its place; the register may be 0: not known */
 
 	/*
 	 * Whether a register that the tables of a frame do not mention keeps its value through a
@@ -62,6 +70,12 @@ struct snap_arch {
 	enum hg_status (*constant_function)(struct snap_image *image, uint64_t function,
 		uint64_t *value, bool *found, struct hg_error *error);
 	uint64_t (*taken_by_code)(const struct snap_image *image, uint64_t pc);
+	/*
+	 * Where OCaml code has pushed noalloc_push_bytes for a C call that does not allocate, if
+	 * 'pc' is between that and their removal; 0 if not.  NULL: it never does.
+	 */
+	uint64_t (*noalloc_push)(const struct snap_image *image, uint64_t pc);
+	uint8_t noalloc_push_bytes;
 };
 
 /* That of an image; every file that is read as an ELF file is of one. */
@@ -151,7 +165,17 @@ enum hg_status snap_constant_function(struct snap_image *image, uint64_t functio
  */
 uint64_t snap_taken_by_code(const struct snap_image *image, uint64_t pc);
 
+/*
+ * Bytes that OCaml code stopped in 'frame' has pushed for a C call that does not allocate, and that
+ * the tables of the frame do not reckon with.  During the call 'keeper' has the stack pointer.
+ */
+uint64_t snap_noalloc_pushed(
+	struct snap_image *image, const struct snap_frame *frame, unsigned keeper);
+
 /* Data of threads */
+
+/* The thread pointer; 0 when the core does not have it. */
+uint64_t snap_thread_pointer(const struct snap_image *image, const struct snap_thread *thread);
 
 /*
  * How far from the thread pointer the instance of a TLS symbol of an executable is, whose value is

@@ -359,6 +359,7 @@ static enum snap_unwinding apply_rules(const struct snap_image *image, struct sn
 	enum recovery found = recover_register(image, frame, rules, (unsigned)column, pc);
 	if (found == IMPOSSIBLE)
 		return SNAP_BAD_TABLE;
+	*pc = snap_image_code(image, *pc);
 	if (found == UNDEFINED || *pc == 0)
 		return SNAP_OUTERMOST;
 	bool stays = *pc == snap_frame_pc(frame) && snap_frame_sp(caller) == snap_frame_sp(frame);
@@ -375,4 +376,38 @@ enum snap_unwinding snap_frame_caller(
 	enum snap_unwinding result = apply_rules(image, frame, rules, caller);
 	free(rules);
 	return result;
+}
+
+/* C calls that do not allocate */
+
+/* The CFA of a frame, if it were at 'pc' with the stack pointer 'sp', in the keeper, too. */
+static bool cfa_at(struct snap_image *image, const struct snap_frame *frame, uint64_t pc,
+	uint64_t sp, unsigned keeper, uint64_t *cfa)
+{
+	struct snap_frame moved = *frame;
+	moved.registers[frame->arch->pc] = pc;
+	moved.registers[frame->arch->sp] = sp;
+	moved.registers[keeper] = sp;
+	moved.known |= (uint64_t)1 << keeper;
+	Dwarf_Frame *rules = frame_rules(image, &moved);
+	if (!rules)
+		return false;
+	bool found = find_cfa(image, &moved, rules, cfa);
+	free(rules);
+	return found;
+}
+
+uint64_t snap_noalloc_pushed(
+	struct snap_image *image, const struct snap_frame *frame, unsigned keeper)
+{
+	const struct snap_arch *arch = frame->arch;
+	uint64_t pc = snap_frame_pc(frame), sp = snap_frame_sp(frame), before, after;
+	uint64_t push = arch->noalloc_push ? arch->noalloc_push(image, pc) : 0;
+	if (!push)
+		return 0;
+	/* That of a call that returns is looked up in the call, that of the push before it. */
+	bool knows =
+		cfa_at(image, frame, frame->interrupted ? push : push + 1, sp, keeper, &before) &&
+		cfa_at(image, frame, pc, sp, keeper, &after) && before != after;
+	return knows ? 0 : arch->noalloc_push_bytes;
 }

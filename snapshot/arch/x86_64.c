@@ -239,7 +239,12 @@ const struct snap_arch snap_x86_64 = {
 	/* asmcomp/amd64/proc.ml */
 	.domain_state = SNAP_R14,
 	.young_pointer = SNAP_R15,
-	.gc_saved_words = 13,                    /* SAVE_ALL_REGS of runtime/amd64.S */
+	/* SAVE_ALL_REGS of runtime/amd64.S */
+	.saving_block = SNAP_R15,
+	.gc_saved_words = 13,
+	.call_pushes = 8,
+	.first_frame = 8,
+	.mutex_bytes = 40,
 	.noalloc_keepers = {SNAP_RBP, SNAP_RBX}, /* 5.0, and from 5.1 on */
 	.places = places,
 	.thread_pointer = SNAP_USER_FS_BASE,

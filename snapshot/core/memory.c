@@ -101,7 +101,7 @@ static enum hg_status add_thread_stacks(const struct elfcore *core, struct range
 		BASE_TRY(add_load_of(core, ranges, random));
 	for (uint64_t i = 0; i < image->thread_count; i++) {
 		const struct snap_thread *thread = &image->threads[i];
-		uint64_t own = thread->registers[snap_arch_of(image)->thread_pointer];
+		uint64_t own = snap_thread_pointer(image, thread);
 		if (thread->id != image->pid)
 			BASE_TRY(add_load_of(core, ranges, own));
 	}

@@ -4,8 +4,9 @@
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/search.h"
-#include "snapshot/arch/registers.h"
+#include "snapshot/arch/machines.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -36,12 +37,23 @@ static enum hg_status check_ident(const uint8_t *bytes, uint64_t size, struct hg
 		return base_corrupt(error, 0, "is not an ELF file");
 	if (size < sizeof(Elf64_Ehdr))
 		return base_corrupt(error, size, "is cut short within its ELF header");
+	uint16_t machine;
+	bool is_big = bytes[EI_DATA] == ELFDATA2MSB;
+	memcpy(&machine, bytes + offsetof(Elf64_Ehdr, e_machine), sizeof(machine));
+	machine = is_big ? be16toh(machine) : le16toh(machine);
+	const char *name = snap_machine_name(machine);
+	if (name && !snap_machine_of(machine))
+		return base_corrupt(error, offsetof(Elf64_Ehdr, e_machine),
+			"is for %s; " SNAP_KNOWN_MACHINES " can be read", name);
 	if (bytes[EI_CLASS] != ELFCLASS64)
 		return base_corrupt(error, EI_CLASS, "is an ELF file for %s, not for 64 bits",
 			bytes[EI_CLASS] == ELFCLASS32 ? "32 bits" : "an unknown word size");
 	if (bytes[EI_DATA] != ELFDATA2LSB)
 		return base_corrupt(error, EI_DATA, "is %s ELF file, not a little-endian one",
-			bytes[EI_DATA] == ELFDATA2MSB ? "a big-endian" : "an odd-endian");
+			is_big ? "a big-endian" : "an odd-endian");
+	if (!name)
+		return base_corrupt(error, offsetof(Elf64_Ehdr, e_machine),
+			"is for machine %u; " SNAP_KNOWN_MACHINES " can be read", machine);
 	return HG_OK;
 }
 
@@ -65,10 +77,6 @@ enum hg_status snap_elf_open_view(
 	*view = (struct snap_elf_view){.bytes = bytes, .size = size};
 	BASE_TRY(check_ident(bytes, size, error));
 	memcpy(&view->header, bytes, sizeof(view->header));
-	if (snap_places_of_machine(view->header.e_machine) == 0)
-		return base_corrupt(error, offsetof(Elf64_Ehdr, e_machine),
-			"is an ELF file for machine %u, not for " SNAP_KNOWN_MACHINES,
-			view->header.e_machine);
 	view->phdr_count = view->header.e_phnum;
 	if (view->phdr_count == PN_XNUM)
 		BASE_TRY(extended_count(view, error));

@@ -107,7 +107,9 @@ struct snap_image {
 	struct snap_thread
 		*threads; /* in the order of the core: kernels put the one that died first */
 	uint64_t thread_count, thread_capacity;
-	const uint8_t *auxv; /* pairs of words, of which the last need not be AT_NULL */
+	uint64_t
+		no_address_bits; /* that return addresses may have besides; see snap_image_code() */
+	const uint8_t *auxv;     /* pairs of words, of which the last need not be AT_NULL */
 	uint64_t auxv_pairs;
 	uint64_t pid;          /* HG_UNKNOWN if neither process nor threads are recorded */
 	const char *program;   /* name without folder */
@@ -152,6 +154,12 @@ bool snap_image_u32(const struct snap_image *image, uint64_t address, uint32_t *
  * buffer.
  */
 bool snap_image_string(const struct snap_image *image, uint64_t address, char *buffer, size_t size);
+
+/* Where code is that a word of a stack returns to: without signatures and marks. */
+static inline uint64_t snap_image_code(const struct snap_image *image, uint64_t word)
+{
+	return word & ~image->no_address_bits;
+}
 
 /* The piece, or the mapping of the core, that holds an address; NULL if none does. */
 const struct snap_piece *snap_image_piece(const struct snap_image *image, uint64_t address);

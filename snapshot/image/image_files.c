@@ -5,6 +5,7 @@
 #include "snapshot/image/image.h"
 
 #include "base/folder.h"
+#include "snapshot/arch/machines.h"
 #include "snapshot/image/capture_note.h"
 
 #include <limits.h>
@@ -133,6 +134,17 @@ static enum hg_status compare_build_ids(
 		theirs);
 }
 
+static enum hg_status compare_machines(
+	const struct snap_image *image, const struct snap_elf *elf, struct hg_error *error)
+{
+	uint16_t ours = elf->view.header.e_machine, theirs = image->view.header.e_machine;
+	if (ours == theirs)
+		return HG_OK;
+	return base_fail(error, HG_ERROR_INPUT, offsetof(Elf64_Ehdr, e_machine),
+		"is not the file of the process: it is for %s, the core is of %s",
+		snap_machine_name(ours), snap_machine_name(theirs));
+}
+
 static enum hg_status use_file(struct search *search, const char *path, struct hg_error *error)
 {
 	struct snap_image_file *file = search->file;
@@ -141,7 +153,9 @@ static enum hg_status use_file(struct search *search, const char *path, struct h
 		&bytes, path, search->options->unpack, snap_elf_judge, NULL, error));
 	enum hg_status status = snap_elf_open(&file->elf, &bytes, error);
 	if (status == HG_OK) {
-		status = compare_build_ids(file, &file->elf, error);
+		status = compare_machines(search->image, &file->elf, error);
+		if (status == HG_OK)
+			status = compare_build_ids(file, &file->elf, error);
 		if (status == HG_OK)
 			status = base_pool_string(
 				&search->image->pool, path, strlen(path), &file->found, error);

@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/grow.h"
+#include "snapshot/arch/machines.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_note.h"
 
@@ -102,10 +103,15 @@ static uint32_t load_u32(const uint8_t *bytes)
 	return value;
 }
 
+static const struct snap_machine *machine_of(const struct snap_image *image)
+{
+	return snap_machine_of(image->view.header.e_machine);
+}
+
 static enum hg_status read_thread(struct snap_image *image, const struct snap_note *note,
 	uint64_t offset, struct hg_error *error)
 {
-	const unsigned count = snap_places_of_machine(image->view.header.e_machine);
+	const unsigned count = machine_of(image)->register_count;
 	if (note->desc_size < SNAP_STATUS_SIZE(count))
 		return base_corrupt(error, offset, "note on a thread has %u bytes, not %u",
 			note->desc_size, SNAP_STATUS_SIZE(count));
@@ -118,6 +124,20 @@ static enum hg_status read_thread(struct snap_image *image, const struct snap_no
 	memcpy(thread->registers, note->desc + SNAP_STATUS_REGISTERS,
 		count * sizeof(*thread->registers));
 	return HG_OK;
+}
+
+/* What some processors have in notes of their own, each behind the note on its thread. */
+static void read_processor_note(struct snap_image *image, const struct snap_note *note)
+{
+	const struct snap_machine *machine = machine_of(image);
+	if (note->type == 0)
+		return;
+	if (note->type == machine->thread_note && image->thread_count && note->desc_size >= 8)
+		image->threads[image->thread_count - 1].registers[machine->thread_pointer] =
+			base_load_u64le(note->desc);
+	/* struct user_pac_mask: of data, of code */
+	if (note->type == machine->signatures_note && note->desc_size >= 16)
+		image->no_address_bits |= base_load_u64le(note->desc + 8);
 }
 
 static enum hg_status read_process_note(struct snap_image *image, const struct snap_note *note,
@@ -202,6 +222,8 @@ static enum hg_status read_note(struct snap_image *image, const struct snap_note
 		return read_process_note(image, note, offset, error);
 	if (snap_note_is(note, "CORE", NT_FILE) && !image->maps)
 		return read_maps(image, note, offset, error);
+	if (snap_note_is(note, "LINUX", note->type))
+		read_processor_note(image, note);
 	if (snap_note_is(note, "CORE", NT_AUXV)) {
 		image->auxv = note->desc;
 		image->auxv_pairs = note->desc_size / 16;
@@ -314,6 +336,7 @@ static enum hg_status read_core(
 	void *loads;
 	BASE_TRY(snap_elf_open_view(&image->view, image->core.bytes, image->core.size, error));
 	BASE_TRY(check_type(&image->view, error));
+	image->no_address_bits = machine_of(image)->no_address_bits;
 	BASE_TRY(base_pool_alloc(
 		&image->pool, image->view.phdr_count, sizeof(*image->loads), &loads, error));
 	image->loads = loads;

@@ -79,6 +79,36 @@ const struct snap_layout *snap_layout_at(enum snap_ocaml_version version)
 	return &layouts[version];
 }
 
+/*
+ * How many mutexes stand before a member in its structure, or are in it; of all others none does
+ * (runtime/shared_heap.c, domain.c, otherlibs/systhreads/st_stubs.c).
+ */
+static const struct {
+	size_t offset;
+	uint8_t mutexes;
+} behind_mutexes[] = {
+	{offsetof(struct snap_layout, pool_freelist_free), 1},
+	{offsetof(struct snap_layout, pool_freelist_stats), 1},
+	{offsetof(struct snap_layout, pool_freelist_global_avail_pools), 1},
+	{offsetof(struct snap_layout, pool_freelist_global_full_pools), 1},
+	{offsetof(struct snap_layout, pool_freelist_global_large), 1},
+	{offsetof(struct snap_layout, sizeof_dom_internal), 2},
+	{offsetof(struct snap_layout, sizeof_caml_thread_table), 1},
+};
+
+struct snap_layout snap_layout_with_mutex(const struct snap_layout *layout, unsigned mutex_bytes)
+{
+	enum { HERE = 40 };
+	struct snap_layout moved = *layout;
+	base_assert(mutex_bytes >= HERE);
+	for (size_t i = 0; i < sizeof(behind_mutexes) / sizeof(*behind_mutexes); i++) {
+		uint16_t *value = (uint16_t *)((char *)&moved + behind_mutexes[i].offset);
+		if (*value != SNAP_ABSENT)
+			*value += (uint16_t)(behind_mutexes[i].mutexes * (mutex_bytes - HERE));
+	}
+	return moved;
+}
+
 uint32_t snap_layout_first_slot(const struct snap_layout *layout, uint32_t size_class)
 {
 	base_assert(layout->size_classes && size_class < SNAP_SIZE_CLASSES);

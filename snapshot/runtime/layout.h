@@ -3,8 +3,9 @@
  * row per field, one column per version.  To support another version is to add a column, and to
  * look at what the traits say.
  *
- * Offsets and sizes are bytes on x86-64 Linux with glibc, where pthread_mutex_t has 40 bytes.  They
- * were taken from the debug information of each version's own objects.
+ * Offsets and sizes are bytes on x86-64 Linux with glibc, where pthread_mutex_t has 40 bytes;
+ * snap_layout_with_mutex() makes those of others of them.  They were taken from the debug
+ * information of each version's own objects.
  */
 #ifndef SNAPSHOT_RUNTIME_LAYOUT_H
 #define SNAPSHOT_RUNTIME_LAYOUT_H
@@ -227,6 +228,12 @@ struct snap_layout {
 };
 
 const struct snap_layout *snap_layout_at(enum snap_ocaml_version version);
+
+/*
+ * The layout where pthread_mutex_t has another size than on x86-64: members that come after one in
+ * their structure move by the difference.
+ */
+struct snap_layout snap_layout_with_mutex(const struct snap_layout *layout, unsigned mutex_bytes);
 
 /* Byte offset in a pool of the first slot of a size class < SNAP_SIZE_CLASSES of 5.x. */
 uint32_t snap_layout_first_slot(const struct snap_layout *layout, uint32_t size_class);

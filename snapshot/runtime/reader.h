@@ -35,6 +35,12 @@ static inline uint32_t snap_half(const struct snap_runtime *runtime, uint64_t ad
 	return snap_image_u32(runtime->image, address, &half) ? half : 0;
 }
 
+/* The code that a frame returns to: a word of a stack, which may be signed or marked. */
+static inline uint64_t snap_return_address(const struct snap_runtime *runtime, uint64_t address)
+{
+	return snap_image_code(runtime->image, snap_word(runtime, address));
+}
+
 /*
  * Finds cycles in lists by Brent's method: call for every node; false when it was there before.
  * Nodes that overlap are more than memory has room for: each is charged for its 'words' (0: 1).

@@ -100,6 +100,18 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 	return false;
 }
 
+/* By its dynamic linker, which a program that is linked statically has within. */
+static bool uses_musl(struct snap_image *image)
+{
+	const struct snap_elf_view *view = &image->main->elf.view;
+	static const char name[] = "/ld-musl-";
+	Elf64_Phdr path;
+	if (!snap_elf_segment(view, PT_INTERP, &path))
+		return image_has_symbol(image, "__init_libc");
+	return path.p_offset <= view->size && path.p_filesz <= view->size - path.p_offset &&
+	       memmem(view->bytes + path.p_offset, path.p_filesz, name, strlen(name));
+}
+
 static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct hg_error *error)
 {
 	char text[64];
@@ -115,6 +127,11 @@ static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct 
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' is of OCaml %s; supported are " SNAP_OCAML_SUPPORTED "%s",
 			runtime->image->program, text, snap_layout_remedy(text));
+	const unsigned musl_mutex_bytes = 40; /* on every processor of 64 bits */
+	runtime->own_layout = snap_layout_with_mutex(runtime->layout,
+		uses_musl(runtime->image) ? musl_mutex_bytes
+					  : snap_arch_of(runtime->image)->mutex_bytes);
+	runtime->layout = &runtime->own_layout;
 	return HG_OK;
 }
 

@@ -85,7 +85,7 @@ static enum hg_status walk_frames(struct snap_runtime *runtime, struct snap_stac
 			return HG_OK;
 		BASE_TRY(add_frame(runtime, walk, frame, &descriptor, error));
 		frame->sp += size;
-		frame->return_address = snap_word(runtime, frame->sp - 8);
+		frame->return_address = snap_return_address(runtime, frame->sp - 8);
 	}
 }
 
@@ -133,8 +133,8 @@ static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack
 			before = 0;
 			inner = NULL;
 		} else {
-			frame.sp += 8;
-			frame.return_address = snap_word(runtime, frame.sp - 8);
+			frame.sp += snap_arch_of(runtime->image)->first_frame;
+			frame.return_address = snap_return_address(runtime, frame.sp - 8);
 		}
 		BASE_TRY(walk_frames(runtime, walk, &frame, &found, error));
 		if (!found)

@@ -99,16 +99,18 @@ static bool left_by_call(struct snap_runtime *runtime, const struct snap_innermo
 /*
  * The thread is on the way out or back, in caml_c_call or caml_call_gc: frames begin where OCaml
  * code was left, whatever is saved.  Values that are live in registers are there, or just where
- * they were pushed to: below the frame (4.x), or in a block of words that the register of the young
- * pointer leads to (5.x, SAVE_ALL_REGS of runtime/amd64.S).
+ * they were pushed to: below the frame (4.x), or in a block of words that a register leads to (5.x,
+ * SAVE_ALL_REGS of runtime/amd64.S and arm64.S).
  */
 static void start_at_call(struct snap_runtime *runtime, const struct snap_domain *domain,
 	struct snap_innermost *inner)
 {
 	uint64_t sp = snap_frame_sp(&inner->frame);
 	const struct snap_arch *arch = inner->frame.arch;
-	uint64_t pushed = inner->stopped.registers[runtime->is_5 ? arch->young_pointer : arch->sp];
-	uint64_t end = runtime->is_5 ? pushed + 8 * (uint64_t)arch->gc_saved_words : sp - 8;
+	uint64_t pushed = inner->stopped.registers[runtime->is_5 ? arch->saving_block : arch->sp];
+	uint64_t end = pushed + 8 * (uint64_t)arch->gc_saved_words;
+	if (!runtime->is_5)
+		end = sp - arch->call_pushes;
 	bool is_young = pushed >= domain->minor.start && pushed < domain->minor.end;
 	inner->is_repaired = true;
 	inner->is_leaving = inner->c_frames == 1;
@@ -174,17 +176,21 @@ static bool switch_back(struct snap_runtime *runtime, const struct snap_domain *
 {
 	const struct snap_layout *l = runtime->layout;
 	const unsigned keeper = inner->frame.arch->noalloc_keepers[l->noalloc_keeper];
-	uint64_t sp = snap_frame_sp(&inner->frame);
-	if (sp > stack && sp <= handler)
-		return true;
-	if (inner->c_frames == 0 ||
-		sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
-		!snap_frame_knows(&inner->frame, keeper))
-		return false;
-	sp = inner->frame.registers[keeper];
+	uint64_t *registers = inner->frame.registers, sp = snap_frame_sp(&inner->frame);
+	if (sp <= stack || sp > handler) {
+		if (sp != snap_word(runtime, domain->state + l->caml_domain_state_c_stack) ||
+			!snap_frame_knows(&inner->frame, keeper))
+			return false;
+		sp = registers[keeper];
+	}
 	if (sp <= stack || sp > handler)
 		return false;
-	inner->frame.registers[inner->frame.arch->sp] = sp;
+	registers[inner->frame.arch->sp] = sp;
+	/* As if it had not been pushed: the tables do not know of it. */
+	uint64_t pushed = snap_noalloc_pushed(runtime->image, &inner->frame, keeper);
+	if (registers[keeper] == sp)
+		registers[keeper] += pushed;
+	registers[inner->frame.arch->sp] += pushed;
 	return true;
 }
 
@@ -198,10 +204,11 @@ static bool is_current5(struct snap_runtime *runtime, const struct snap_domain *
 	struct snap_descriptor descriptor;
 	if (!switch_back(runtime, domain, inner, stack, handler))
 		return false;
-	/* The saved frame begins after the return address. */
+	/* The saved frame begins after the return address, and what is beside that. */
 	if (!left_by_call(runtime, inner, &descriptor))
 		repair(runtime, inner);
-	else if (inner->c_frames == 1 || snap_frame_sp(&inner->frame) != saved_sp + 8)
+	else if (inner->c_frames == 1 ||
+		 snap_frame_sp(&inner->frame) != saved_sp + inner->frame.arch->first_frame)
 		start_at_call(runtime, domain, inner);
 	return true;
 }

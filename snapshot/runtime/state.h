@@ -97,7 +97,8 @@ struct snap_runtime_statistics {
 struct snap_runtime {
 	struct snap_image *image;
 	struct base_pool pool;
-	const struct snap_layout *layout;
+	const struct snap_layout *layout; /* 'own_layout' once the version is known */
+	struct snap_layout own_layout;
 	const char *version; /* "4.13.1", or "4.13" when only the symbols tell */
 	bool is_5;
 	bool sought_sampling_rate;

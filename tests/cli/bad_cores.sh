@@ -164,9 +164,29 @@ says '32 bits' 3 "$bad: is an ELF file for 32 bits, not for 64 bits, at offset 4
 printf '\2' | patched 4.13 5
 says 'big endian' 3 "$bad: is a big-endian ELF file, not a little-endian one, at offset 5" summary \
 	--as elfcore --exe $four "$bad"
+# foreign CLASS ORDER MACHINE NAME: a core of another machine, two bytes of it in the order of the file.
+foreign() {
+	printf '%b' "$1$2" | patched 4.13 4
+	printf '%b' "$3" | dd of="$bad" bs=1 seek=18 conv=notrunc status=none
+	says "a core of $4" 3 "$bad: is for $4; x86-64 and arm64 can be read, at offset 18" summary \
+		--as elfcore --exe $four "$bad"
+}
+foreign '\02' '\01' '\0363\0' RISC-V
+foreign '\02' '\01' '\025\0' POWER
+foreign '\02' '\02' '\0\025' POWER
+foreign '\02' '\02' '\0\026' 'IBM Z'
+foreign '\01' '\01' '\03\0' i386
+foreign '\01' '\01' '\050\0' '32-bit ARM'
+printf '\377\177' | patched 4.13 18
+says 'a machine without a name' 3 "$bad: is for machine 32767; x86-64 and arm64 can be read, at \
+offset 18" summary --exe $four "$bad"
 printf '\267' | patched 4.13 18
-says 'another machine' 3 "$bad: is an ELF file for machine 183, not for x86-64 (62), at offset 18" \
+says 'notes of another machine' 3 "$bad: note on a thread has 336 bytes, not 392, at offset 456" \
 	summary --exe $four "$bad"
+cp $four "$work/arm64.exe"
+printf '\267' | dd of="$work/arm64.exe" bs=1 seek=18 conv=notrunc status=none
+says 'an executable of another machine' 3 "$work/arm64.exe: is not the file of the process: it is for \
+arm64, the core is of x86-64, at offset 18" summary --exe "$work/arm64.exe" $cores/4.13.core
 printf '\377' | patched 4.13 57
 refuses 'program headers past the end' 3 offset summary --exe $four "$bad"
 word 0x7fff00000000 | patched 4.13 $((64 + 2 * 56 + 40))

@@ -324,7 +324,13 @@ static void wrong_executables(void **state)
 	refuse(&p, "has no symbols");
 	exe_start(&p.exe, 0xab);
 	put_u16(&p.exe, offsetof(Elf64_Ehdr, e_machine), EM_AARCH64);
-	refuse(&p, "machine 183");
+	refuse(&p, "it is for arm64, the core is of x86-64");
+	exe_start(&p.exe, 0xab);
+	put_u16(&p.exe, offsetof(Elf64_Ehdr, e_machine), EM_RISCV);
+	refuse(&p, "is for RISC-V; x86-64 and arm64 can be read");
+	exe_start(&p.exe, 0xab);
+	put_u16(&p.exe, offsetof(Elf64_Ehdr, e_machine), 4711);
+	refuse(&p, "is for machine 4711; x86-64 and arm64 can be read");
 	exe_start(&p.exe, 0xab);
 	put_u16(&p.exe, offsetof(Elf64_Ehdr, e_type), ET_REL);
 	refuse(&p, "neither an executable");
@@ -383,7 +389,7 @@ static void not_cores(void **state)
 	put(&p.core, EI_DATA, "\2", 1);
 	refuse(&p, "big-endian");
 	put_u16(&p.core, offsetof(Elf64_Ehdr, e_machine), EM_386);
-	refuse(&p, "machine 3");
+	refuse(&p, "is for i386; x86-64 and arm64 can be read");
 	put_u16(&p.core, offsetof(Elf64_Ehdr, e_type), ET_REL);
 	refuse(&p, "object file");
 	put_u16(&p.core, offsetof(Elf64_Ehdr, e_type), 0xff00);
