@@ -40,7 +40,7 @@ static const char head[] =
 	".Pq Pa heap.dump.PID.N ,\n"
 	"the kernel and\n"
 	".Xr gcore 1\n"
-	"write them; and heap dumps of OCamlmemprof 0.1\n"
+	"write them, those of the last two on arm64, too; and heap dumps of OCamlmemprof 0.1\n"
 	".Pq Pa heap.dump.PID.N\n"
 	"and 0.2\n"
 	".Pq Pa memprof.PID.N.dump ,\n"

@@ -149,11 +149,27 @@ static void size_classes(void **state)
 	assert_null(snap_layout_at(SNAP_OCAML_4_14)->size_classes);
 }
 
+/* As the debug information of 5.3.0 for arm64 has it. */
+static void larger_mutexes(void **state)
+{
+	(void)state;
+	struct snap_layout four = snap_layout_with_mutex(snap_layout_at(SNAP_OCAML_4_13), 48);
+	struct snap_layout five = snap_layout_with_mutex(snap_layout_at(SNAP_OCAML_5_3), 48);
+	assert_memory_equal(&four, snap_layout_at(SNAP_OCAML_4_13), sizeof(four));
+	assert_int_equal(five.sizeof_dom_internal, 280);
+	assert_int_equal(five.dom_internal_state, 8);
+	assert_int_equal(five.sizeof_caml_thread_table, 152);
+	assert_int_equal(five.pool_freelist_free, 48);
+	assert_int_equal(five.pool_freelist_global_large, 632);
+	assert_int_equal(five.caml_frame_descrs_frametables, 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equals_debug_information),
 		cmocka_unit_test(size_classes),
+		cmocka_unit_test(larger_mutexes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
