@@ -1,11 +1,12 @@
 (* What the rest needs of compiler-libs, alike for all versions.  What differs between versions is in
-   Compat_types, Compat_modules and Compat_trees: each comes in several files, of which the build
+   Compat_types, Compat_modules, Compat_trees and Compat_nodes: each comes in several files, of which the build
    chooses one (choose-compat); a file's suffix is the first version that it is for. *)
 
 open Types
 include Compat_types
 include Compat_modules
 include Compat_trees
+include Compat_nodes
 
 (* Types. *)
 
@@ -33,18 +34,24 @@ let rec methods acc ty =
       methods (if field_kind_repr kind = Fabsent then acc else (name, t) :: acc) rest
   | _ -> List.rev acc
 
+(* Since 5.5 the type of an argument says that it has no variables of its own. *)
+let monotype ty = match get_desc ty with Tpoly (t, []) -> t | _ -> ty
+
 let desc ty =
   match get_desc ty with
   | Tvar _ | Tunivar _ -> Variable
-  | Tarrow (l, a, b, _) -> Arrow (label l, a, b)
-  | Ttuple l -> Tuple l
+  | Tarrow (l, a, b, _) -> Arrow (label l, monotype a, b)
+  | Ttuple l -> Tuple (tuple l)
   | Tconstr (p, l, _) -> Constructed (p, l)
   | Tobject (fields, { contents = Some (p, _ :: l) }) -> Object (methods [] fields, Some (p, l))
   | Tobject (fields, _) -> Object (methods [] fields, None)
   | Tvariant row -> Variant (row_tags row)
   | Tpoly (t, _) -> Poly t
-  | Tpackage (p, _) -> Package p
-  | Tfield _ | Tnil | Tlink _ | Tsubst _ -> Other
+  | other -> (
+      match (package other, dependent other) with
+      | Some p, _ -> Package p
+      | None, Some (l, a, b) -> Arrow (label l, a, b)
+      | None, None -> Other)
 
 let is_unboxed = function Record_unboxed _ -> true | _ -> false
 

@@ -1,11 +1,4 @@
-(* Patterns and functions in the compiler-libs of OCaml 4.13 to 5.1: a function has one parameter. *)
-
-let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
- fun p ->
-  match p.pat_desc with
-  | Tpat_var (id, _) -> Some id
-  | Tpat_alias (_, id, _) -> Some id
-  | _ -> None
+(* Functions in the compiler-libs of OCaml 4.13 to 5.1: a function has one parameter. *)
 
 let has_attribute name = List.exists (fun (a : Parsetree.attribute) -> a.attr_name.txt = name)
 

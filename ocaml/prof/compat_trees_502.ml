@@ -1,12 +1,5 @@
-(* Patterns and functions in the compiler-libs of OCaml 5.2 and later: a function has all its
+(* Functions in the compiler-libs of OCaml 5.2 and later: a function has all its
    parameters. *)
-
-let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
- fun p ->
-  match p.pat_desc with
-  | Tpat_var (id, _, _) -> Some id
-  | Tpat_alias (_, id, _, _) -> Some id
-  | _ -> None
 
 (* Its number of parameters.  A function that it returns is another one. *)
 let arity _inner (e : Typedtree.expression) =

@@ -378,12 +378,13 @@ and signature_block ~depth env name signature =
   in
   Terms.module_block name fields
 
-(* What Translclass makes of a class, and CamlinternalOO of it: seen with 4.13, 4.14, 5.1 and 5.3. *)
+(* What Translclass makes of a class, and CamlinternalOO of it: seen with 4.13, 4.14, 5.1 and
+   5.3; Translclass of 5.4 and 5.5 is that of 5.3. *)
 and class_block () =
   let any = Terms.make Exist in
   match String.split_on_char '.' Sys.ocaml_version with
   | "5" :: "2" :: _ -> any
-  | "5" :: ("3" | "4") :: _ ->
+  | "5" :: ("3" | "4" | "5") :: _ ->
       Terms.module_block "class" [ ("object", any); ("init", any); ("env", any) ]
   | _ -> Terms.module_block "class" [ ("object", any); ("init", any); ("class", any); ("env", any) ]
 

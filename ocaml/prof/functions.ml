@@ -68,10 +68,11 @@ let used_and_bound expressions =
         List.iter (fun id -> use (Path.Pident id)) (Compat.overridden l)
     | Texp_new (p, _, _) -> use p
     | Texp_for (id, _, _, _, _, _) -> bind id
-    | Texp_letmodule (Some id, _, _, _, _) -> bind id
-    | Texp_letexception (x, _) -> bind x.ext_id
     | Texp_letop { param; _ } -> bind param
     | _ -> List.iter bind (Compat.function_idents e));
+    Option.iter (fun (id, _) -> bind id) (Compat.local_module e);
+    List.iter (fun x -> bind x.ext_id) (Compat.local_extensions e);
+    List.iter bind (Globals.defined_idents (Compat.local_items e));
     super.expr self e
   in
   let module_expr self m =

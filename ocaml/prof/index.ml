@@ -189,16 +189,16 @@ let module_declaration s (super : Tast_iterator.iterator) self (md : module_decl
   super.module_declaration self md
 
 let expr s (super : Tast_iterator.iterator) self e =
-  (match e.exp_desc with
-  | Texp_letmodule (Some id, _, _, m, _) ->
+  (match Compat.local_module e with
+  | Some (id, m) ->
       within s (Ident.name id) (fun () -> bind_module s id m);
       if not (is_structure m) then bring_type s m m.mod_type
-  | _ -> ());
+  | None -> ());
   super.expr self e
 
 (* [(module M)] in patterns. *)
 let pat s (super : Tast_iterator.iterator) (type k) self (p : k general_pattern) =
-  let unpacks (extra, _, _) = match extra with Tpat_unpack -> true | _ -> false in
+  let unpacks (extra, _, _) = Compat.is_unpack extra in
   (match (Compat.pattern_ident p, Compat.desc p.pat_type) with
   | Some id, Package path when List.exists unpacks p.pat_extra ->
       set s.u.modules (ident_key id)

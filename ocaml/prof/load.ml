@@ -199,7 +199,7 @@ let check_source u (c : Cmt_format.cmt_infos) =
   match (c.cmt_sourcefile, c.cmt_source_digest) with
   | Some source, Some digest -> (
       match find_file c.cmt_builddir source with
-      | Some path when (try Digest.file path <> digest with Sys_error _ -> false) ->
+      | Some path when (try Compat.file_digest path <> digest with Sys_error _ -> false) ->
           Messages.detail "%s: %s has changed since" u.cmt path;
           note changed u.name
       | _ -> ())

@@ -37,6 +37,7 @@ type state = {
   inner : (Location.t, unit) Hashtbl.t;  (** functions that are part of the one around them *)
   inlined : (Location.t, unit) Hashtbl.t;  (** records that are arguments of constructors *)
   applied : (Location.t, unit) Hashtbl.t;  (** primitives that are applied *)
+  local_extensions : (Location.t, unit) Hashtbl.t;  (** [let exception] *)
 }
 
 let add s (loc : Location.t) kind term =
@@ -53,7 +54,7 @@ let type_of s (e : expression) = Convert.value s.env e.exp_type
 let module_block s mt = Convert.module_value s.env (Modules.name_at s.env s.at) mt
 let closure () = Convert.functor_term ()
 
-let construct s (e : expression) (c : Types.constructor_description) (args : expression list) =
+let construct s (e : expression) (c : Compat.constructor) (args : expression list) =
   let kind = "con." ^ c.cstr_name in
   match (args, c.cstr_tag) with
   | [], _ | _, Cstr_unboxed -> ()
@@ -65,7 +66,7 @@ let construct s (e : expression) (c : Types.constructor_description) (args : exp
 
 let application s (e : expression) (f : expression) args =
   let is_arrow ty = match Compat.desc ty with Arrow _ -> true | _ -> false in
-  let is_partial = List.exists (fun (_, a) -> a = None) args || is_arrow e.exp_type in
+  let is_partial = List.exists (fun (_, a) -> Compat.is_omitted a) args || is_arrow e.exp_type in
   let kind =
     match f.exp_desc with
     | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
@@ -119,7 +120,6 @@ let expression s (e : expression) =
   | Texp_pack _ -> made "pack"
   | Texp_override _ -> made "override"
   | Texp_send _ -> made "call"
-  | Texp_letmodule (_, _, _, m, _) -> add s m.mod_loc "module" (module_block s m.mod_type)
   | Texp_apply (f, args) -> application s e f args
   | Texp_letop { body; _ } ->
       let loc = { body.c_lhs.pat_loc with loc_end = body.c_rhs.exp_loc.loc_end } in
@@ -128,8 +128,11 @@ let expression s (e : expression) =
       made "call"
   | Texp_ident (_, _, { val_kind = Val_prim p; _ }) ->
       if not (Hashtbl.mem s.applied e.exp_loc) then primitive s e.exp_loc e.exp_type p
-  | Texp_array (_ :: _) -> made "array"
-  | _ -> ()
+  | _ when Compat.array_elements e <> [] -> made "array"
+  | _ -> (
+      match Compat.local_module e with
+      | Some (_, m) -> add s m.mod_loc "module" (module_block s m.mod_type)
+      | None -> ())
 
 (* A functor's argument is made to fit the type of the parameter. *)
 let argument s (f : module_expr) a =
@@ -189,13 +192,11 @@ let iterator s =
     let inside = function_of s e in
     let around = s.current in
     Option.iter (fun f -> s.current <- f) inside;
-    (match e.exp_desc with
-    | Texp_letexception (x, body) ->
-        extension s ~local:true x;
-        self.Tast_iterator.expr self body
-    | Texp_letmodule (Some id, _, _, _, _) ->
-        within s (Ident.name id) (fun () -> super.expr self e)
-    | _ -> super.expr self e);
+    let set_local (x : extension_constructor) = Hashtbl.replace s.local_extensions x.ext_loc () in
+    List.iter set_local (Compat.local_extensions e);
+    (match Compat.local_module e with
+    | Some (id, _) -> within s (Ident.name id) (fun () -> super.expr self e)
+    | None -> super.expr self e);
     s.current <- around
   in
   let value_bindings self (is_recursive, l) =
@@ -218,7 +219,7 @@ let iterator s =
         super.module_binding self mb)
   in
   let extension_constructor self x =
-    extension s ~local:false x;
+    extension s ~local:(Hashtbl.mem s.local_extensions x.ext_loc) x;
     super.extension_constructor self x
   in
   let class_expr self c =
@@ -268,7 +269,7 @@ let of_unit (u : Units.t) (str : structure) ~add_function ~add_extension =
     { env; add_function; add_extension; found = Hashtbl.create 1000; current = -1; at = u.root;
       functions = Functions.start env (Globals.defined_idents str.str_items);
       inner = Hashtbl.create 100; inlined = Hashtbl.create 100;
-      applied = Hashtbl.create 100 }
+      applied = Hashtbl.create 100; local_extensions = Hashtbl.create 16 }
   in
   let it = iterator s in
   it.structure it str;
