@@ -92,7 +92,7 @@ static void own_memory(void **state)
 	uint64_t at = (uintptr_t)pages + PAGE - 48;
 	assert_int_equal(base_proc_read_memory(getpid(), at, read, 48), 48);
 	assert_int_equal(read[0] + read[47] + read[48], 14);
-	assert_in_range(base_proc_read_memory(getpid(), at, read, 64), 0, 48);
+	assert_true(base_proc_read_memory(getpid(), at, read, 64) <= 48);
 	assert_int_equal(base_proc_read_memory(getpid(), at + 48, read, 1), 0);
 	assert_int_equal(base_proc_read_memory(999999999, at, read, 1), 0);
 	munmap(pages, PAGE);

@@ -228,7 +228,7 @@ static void check_tree(struct hg_trace *trace)
 	assert_int_equal(hg_list_trace_calls(trace, HG_TRACE_BY_NAME, &tree), HG_OK);
 	for (size_t i = 1; i < tree->count; i++) {
 		const struct hg_trace_node *node = tree->nodes[i];
-		assert_in_range(node->depth, 1, MOST_NODES_DEEP);
+		assert_true(node->depth >= 1 && node->depth <= MOST_NODES_DEEP);
 		const struct hg_trace_node *before = last[node->depth];
 		if (before && before->parent == node->parent)
 			assert_true(strcmp(before->name, node->name) < 0);

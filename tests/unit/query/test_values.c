@@ -221,7 +221,7 @@ static void every_line_is_listed_once(void **state)
 	uint32_t type = type_named(s->snapshot, "Tiny.item Map.Make(String).t");
 	bool library = false;
 	assert_int_equal(hg_list_places(s->snapshot, type, &places), HG_OK);
-	assert_in_range(places->count, 5, 100);
+	assert_true(places->count >= 5 && places->count <= 100);
 	assert_int_equal(places->type, type);
 	const struct hg_place *first = places->rows[0];
 	assert_true(first->own && first->exact && !first->direct);
@@ -275,7 +275,7 @@ static void root_slots_point_to_matching_types(void **state)
 	hg_root_slots_release(&slots);
 	assert_int_equal(hg_list_root_slots(s->snapshot, NULL, &all), HG_OK);
 	assert_int_equal(hg_list_root_slots(s->snapshot, "Tiny[.]item", &slots), HG_OK);
-	assert_in_range(slots->count, 1, all->count - 1);
+	assert_true(slots->count >= 1 && slots->count < all->count);
 	assert_int_equal(slots->with_target, slots->count);
 	for (size_t i = 0; i < slots->count; i++) {
 		struct hg_block block;

@@ -88,7 +88,7 @@ static int start(void **state)
 	return 0;
 }
 
-static int stop(void **state)
+static int release(void **state)
 {
 	struct copy_test *t = *state;
 	process_release(&t->p);
@@ -326,14 +326,14 @@ static void flipped_bits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(by_the_runtime, start, stop),
-		cmocka_unit_test_setup_teardown(by_stores, start, stop),
-		cmocka_unit_test_setup_teardown(other_values, start, stop),
-		cmocka_unit_test_setup_teardown(other_writes, start, stop),
-		cmocka_unit_test_setup_teardown(jumps_between, start, stop),
-		cmocka_unit_test_setup_teardown(tables_of_jumps, start, stop),
-		cmocka_unit_test_setup_teardown(code_that_is_not_whole, start, stop),
-		cmocka_unit_test_setup_teardown(flipped_bits, start, stop),
+		cmocka_unit_test_setup_teardown(by_the_runtime, start, release),
+		cmocka_unit_test_setup_teardown(by_stores, start, release),
+		cmocka_unit_test_setup_teardown(other_values, start, release),
+		cmocka_unit_test_setup_teardown(other_writes, start, release),
+		cmocka_unit_test_setup_teardown(jumps_between, start, release),
+		cmocka_unit_test_setup_teardown(tables_of_jumps, start, release),
+		cmocka_unit_test_setup_teardown(code_that_is_not_whole, start, release),
+		cmocka_unit_test_setup_teardown(flipped_bits, start, release),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
