@@ -6,7 +6,7 @@
     the program itself stands still for the fork only: some 20 to 40 milliseconds for each gigabyte
     of memory. While the child writes, the first write of the program to each page copies the page.
 
-    OCaml 4.13, 4.14 and 5.0 to 5.3 on Linux, x86-64, native code. The library starts no thread and
+    OCaml 4.13, 4.14 and 5.0 to 5.5 on Linux, x86-64, native code. The library starts no thread and
     handles no signal unless it is asked to; children of its own are invisible to [Unix.wait] and
     [SIGCHLD].
 

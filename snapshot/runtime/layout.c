@@ -187,6 +187,7 @@ const char *snap_layout_remedy(const char *version)
 static const struct {
 	const char *symbol, *version;
 } fingerprints[] = {
+	{"caml_memprof_is_sampling", "5.5"},
 	{"caml_free_domains", "5.4"},
 	{"caml_memprof_scan_roots", "5.3"},
 	{"caml_compactions_count", "5.2"},

@@ -1,7 +1,7 @@
 /*
  * What the runtime of a native OCaml program knows, read out of the image of its process: where
  * its heap is, what its roots are, which blocks are ephemerons or profiled.  OCaml 4.13, 4.14 and
- * 5.0 to 5.3 of x86-64 Linux, stripped or not.
+ * 5.0 to 5.5 of x86-64 Linux, stripped or not.
  *
  * Nothing here is trusted: every pointer is followed through snap_image_*, lists that do not end
  * and counts beyond what the image can hold are cut.  What is damaged or missing is left out and

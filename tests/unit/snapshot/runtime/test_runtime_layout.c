@@ -16,6 +16,23 @@
 #define OFFSETS "../shared/prototypes/runtime/offsets"
 #endif
 
+/* Some files have a line for each bracket and number: only those that begin a structure are kept.
+ */
+static void join_lines(char *text)
+{
+	char *to = text;
+	for (const char *line = text; *line;) {
+		size_t length = strcspn(line, "\n");
+		bool begins = memmem(line, length, "\": {", 4);
+		if (begins && to > text)
+			*to++ = '\n';
+		memmove(to, line, length);
+		to += length;
+		line += length + (line[length] == '\n');
+	}
+	*to = '\0';
+}
+
 static char *text_of(const char *version)
 {
 	char path[256];
@@ -27,6 +44,7 @@ static char *text_of(const char *version)
 	assert_non_null(text);
 	assert_true(fread(text, 1, (1 << 20) - 1, file) > 0);
 	fclose(file);
+	join_lines(text);
 	return text;
 }
 
@@ -94,14 +112,14 @@ static bool has_no_record(const struct snap_layout *layout, const char *structur
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(structure, names[i]) == 0)
 			return true;
-	return layout->version == SNAP_OCAML_5_3 && strcmp(structure, "tracked") == 0;
+	return layout->version >= SNAP_OCAML_5_3 && strcmp(structure, "tracked") == 0;
 }
 
 static void equals_debug_information(void **state)
 {
 	(void)state;
 	static const char *const files[SNAP_OCAML_VERSIONS] = {
-		"4.13.1", "4.14.2", "5.0.0", "5.1.1", "5.2.0", "5.3.0"};
+		"4.13.1", "4.14.2", "5.0.0", "5.1.1", "5.2.0", "5.3.0", "5.4.1", "5.5.2"};
 	if (access(OFFSETS "/5.3.0.json", R_OK) != 0) {
 		print_message("no offsets in %s\n", OFFSETS);
 		skip();
@@ -149,6 +167,30 @@ static void size_classes(void **state)
 	assert_null(snap_layout_at(SNAP_OCAML_4_14)->size_classes);
 }
 
+static bool is_named(void *program, const char *name)
+{
+	return strcmp(program, name) == 0;
+}
+
+/* Of programs without Stdlib.Sys; the functions are new in these versions (nm of their runtimes).
+ */
+static void versions_by_symbols(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		snap_version_of_symbols(true, is_named, (char[]){"caml_memprof_is_sampling"}),
+		"5.5");
+	assert_string_equal(
+		snap_version_of_symbols(true, is_named, (char[]){"caml_free_domains"}), "5.4");
+	assert_string_equal(snap_version_of_symbols(true, is_named, (char[]){"main"}), "5.0");
+	assert_string_equal(
+		snap_version_of_symbols(false, is_named, (char[]){"main"}), "4.10 to 4.12");
+	assert_string_equal(snap_layout_remedy("5.6.0+dev0"), ": a newer heapgraph may read it");
+	assert_string_equal(snap_layout_remedy("6.0"), ": a newer heapgraph may read it");
+	assert_string_equal(snap_layout_remedy("4.12.1"), "");
+	assert_string_equal(snap_layout_remedy("?"), "");
+}
+
 /* As the debug information of 5.3.0 for arm64 has it. */
 static void larger_mutexes(void **state)
 {
@@ -169,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equals_debug_information),
 		cmocka_unit_test(size_classes),
+		cmocka_unit_test(versions_by_symbols),
 		cmocka_unit_test(larger_mutexes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
