@@ -15,9 +15,12 @@ enum hg_status snap_aarch64_operands(struct snap_image *image, uint64_t function
 enum hg_status snap_aarch64_copied_from(const struct snap_image *image, struct snap_range code,
 	struct snap_range to, uint64_t initialize, uint64_t *sources, struct hg_error *error);
 
-/* The number in DWARF of a general register of Capstone's, of whichever width; SNAP_A64_SP and
-   above: of none. */
+/* Of instructions (aarch64_code.c): the number in DWARF of a general register of Capstone's, of
+   whichever width; SNAP_A64_SP and above: of none. */
 unsigned snap_aarch64_register_of(unsigned reg);
+
+/* Bytes of a register of Capstone's: w 4, s 4, q 16, h 2, b 1, others 8. */
+uint8_t snap_aarch64_register_bytes(unsigned reg);
 
 /* Bytes that a load or a store moves for each of its registers; 0 if it is neither. */
 uint8_t snap_aarch64_access_bytes(const cs_insn *insn);

@@ -46,7 +46,7 @@ done
 
 # Every kind of snapshot that README.md lists stands in its description.
 sed -n '/^DESCRIPTION/,/^[A-Z]/p' "$work/page" | tr -s ' \n' '  ' >"$work/description"
-for word in 'ELF core files' 4.13 5.3 'OCamlmemprof 0.1' 0.2 OCP gcore; do
+for word in 'ELF core files' 4.13 5.5 'OCamlmemprof 0.1' 0.2 OCP gcore; do
 	check "the description knows $word" grep -qF "$word" "$work/description"
 done
 
