@@ -1,5 +1,5 @@
 #!/bin/bash
-# Small cores of arm64 (tests/fixtures/cores/make-arm64): what the program said of itself, its
+# Small cores of arm64 (tests/fixtures/arm64/make): what the program said of itself, its
 # stacks, and the same without the symbols that stripping takes.
 . tests/cli/lib.sh
 
@@ -35,7 +35,7 @@ check_arm64() {
 		"$(awk '$1 == "heap" && $2 == 0' "$work/blocks")" ''
 }
 
-for core in "$fixtures"/cores/arm64-*.core.zst; do
+for core in "$fixtures"/arm64/arm64-*.core.zst; do
 	check_arm64 "$core"
 done
 
