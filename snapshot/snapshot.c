@@ -354,8 +354,13 @@ enum hg_status snap_open(struct snap *snap, struct hg_session *session,
 		.tracked_stacks = HG_UNKNOWN,
 		.live_words = HG_UNKNOWN,
 		.live_blocks = HG_UNKNOWN,
-		.accounts = {HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN, HG_UNKNOWN,
-			HG_UNKNOWN},
+		.accounts = {.free = HG_UNKNOWN,
+			.free_blocks = HG_UNKNOWN,
+			.fragments = HG_UNKNOWN,
+			.heap = HG_UNKNOWN,
+			.minor = HG_UNKNOWN,
+			.damaged = HG_UNKNOWN,
+			.large_blocks = HG_UNKNOWN},
 	};
 	enum hg_status status =
 		base_pool_string(&snap->pool, input->path, strlen(input->path), &snap->path, error);

@@ -10,20 +10,19 @@
 static bool sets_x0(const cs_insn *insn, uint64_t *value)
 {
 	const cs_arm64 *arm = &insn->detail->arm64;
-	const cs_arm64_op *last = &arm->operands[arm->op_count - 1];
 	if (arm->op_count < 2 || arm->operands[0].type != ARM64_OP_REG ||
-		snap_aarch64_register_of((unsigned)arm->operands[0].reg) != SNAP_A64_X0 ||
-		last->type != ARM64_OP_IMM)
+		snap_aarch64_register_of((unsigned)arm->operands[0].reg) != SNAP_A64_X0)
+		return false;
+	const cs_arm64_op *last = &arm->operands[arm->op_count - 1];
+	bool is_or = insn->id == ARM64_INS_ORR && (arm->operands[1].reg == ARM64_REG_XZR ||
+							  arm->operands[1].reg == ARM64_REG_WZR);
+	bool is_move = insn->id == ARM64_INS_MOVN || insn->id == ARM64_INS_MOVZ ||
+		       insn->id == ARM64_INS_MOV;
+	if (last->type != ARM64_OP_IMM || !(is_or || is_move))
 		return false;
 	*value = (uint64_t)last->imm << last->shift.value;
 	if (insn->id == ARM64_INS_MOVN)
 		*value = ~*value;
-	else if (insn->id == ARM64_INS_ORR && arm->operands[1].reg != ARM64_REG_XZR &&
-		 arm->operands[1].reg != ARM64_REG_WZR)
-		return false;
-	else if (insn->id != ARM64_INS_ORR && insn->id != ARM64_INS_MOVZ &&
-		 insn->id != ARM64_INS_MOV)
-		return false;
 	if (snap_aarch64_register_bytes((unsigned)arm->operands[0].reg) == 4)
 		*value &= UINT32_MAX;
 	return true;

@@ -26,6 +26,12 @@ static struct snap_content *content_of(struct snap_copies *c, const cs_x86_op *o
 	return r < SNAP_RIP ? &c->registers[r] : NULL;
 }
 
+static struct snap_content register_content(const struct snap_copies *c, const cs_x86_op *op)
+{
+	enum snap_x86_64_register r = register_of((unsigned)op->reg);
+	return r < SNAP_RIP ? c->registers[r] : (struct snap_content){.kind = SNAP_CONTENT_UNKNOWN};
+}
+
 /* Where an operand in memory is, if that is known. */
 static struct snap_content operand_address(
 	const struct snap_copies *c, const cs_insn *insn, const cs_x86_op *op)
@@ -68,9 +74,7 @@ static bool follow_move(
 {
 	struct snap_content what = {.kind = SNAP_CONTENT_UNKNOWN}, *place = content_of(c, to);
 	if (from->type == X86_OP_REG && from->size == 8) {
-		const struct snap_content *other = content_of(c, from);
-		if (other)
-			what = *other;
+		what = register_content(c, from);
 	} else if (from->type == X86_OP_MEM && from->size == 8) {
 		what = operand_address(c, insn, from);
 		if (what.kind == SNAP_CONTENT_ADDRESS)
