@@ -106,7 +106,7 @@ help:
 	@echo 'make test-all       also every OCaml version, all of lint, sanitizers: an hour'
 	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
-	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root: an hour'
+	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'

@@ -46,6 +46,13 @@ done
 check_equal 'control: blocks of 4.13' "$(wc -l <"$work/objects-4.13")" 12
 check_equal 'control: blocks of 5.3' "$(wc -l <"$work/objects-5.3")" 12
 
+# Its runtime has counted nothing, which a reader of a wrong layout could meet.
+run info --exe $five $cores/5.3.core
+check 'what was found beside what the runtime counts: words of pools' grep -qF \
+	'the runtime counts 0 words of pools, but 8192 were found: 8192 too many' "$work/out"
+check 'what was found beside what the runtime counts: blocks' grep -qF \
+	'the runtime counts 0 blocks in pools, but 7 were found: 7 too many' "$work/out"
+
 # Versions
 printf '4.12.1' | patched 4.13 "$(version_at 4.13 4.13.1)"
 says 'OCaml 4.12' 3 "$bad: 'program' is of OCaml 4.12.1; $supported" summary --exe $four "$bad"
