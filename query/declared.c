@@ -353,6 +353,12 @@ static void put_layout(struct text *text, const struct hg_snapshot *snapshot, ui
 	case RETYPE_ALIAS:
 		put_type(text, snapshot, d->inner);
 		break;
+	case RETYPE_EITHER:
+		for (uint32_t i = 0; i < d->field_count; i++) {
+			put_declared(text, i ? " | " : "");
+			put_type(text, snapshot, d->fields[i].type);
+		}
+		break;
 	default:
 		break;
 	}

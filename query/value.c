@@ -258,22 +258,27 @@ static void print_field(
 		as_argument);
 }
 
+/* How the names of fields are written: "a = 1", or as labels of a tuple, "~a:1". */
+enum naming { NAMED_FIELDS, NAMED_LABELS };
+
 /* Fields from 'first' on, separated by 'between', named if they have names. */
 static void print_fields(struct printer *p, const struct query_shape *shape, uint64_t first,
-	uint64_t end, const char *between)
+	uint64_t end, const char *between, enum naming naming)
 {
 	for (uint64_t i = first; i < end; i++) {
 		const char *name = query_field(shape, i).name;
+		bool is_label = *name && naming == NAMED_LABELS;
 		put_string(p, i > first ? between : "");
 		if (i - first >= p->options.most_parts || p->values_left == 0) {
 			put_string(p, "...");
 			return;
 		}
 		if (*name) {
+			put_string(p, is_label ? "~" : "");
 			put_string(p, name);
-			put_string(p, " = ");
+			put_string(p, is_label ? ":" : " = ");
 		}
-		print_field(p, shape, i, false);
+		print_field(p, shape, i, is_label);
 	}
 }
 
@@ -320,7 +325,7 @@ static void print_arguments(
 		return;
 	}
 	put_string(p, record ? "{" : "(");
-	print_fields(p, shape, first, end, record ? "; " : ", ");
+	print_fields(p, shape, first, end, record ? "; " : ", ", NAMED_FIELDS);
 	put_string(p, record ? "}" : ")");
 }
 
@@ -362,14 +367,25 @@ static bool is_atomic(const struct query_shape *shape)
 	       !*shape->fit.fields[0].name;
 }
 
+static void print_tuple(struct printer *p, const struct query_shape *shape, uint64_t end)
+{
+	put_string(p, "(");
+	print_fields(p, shape, 0, end, ", ", NAMED_LABELS);
+	put_string(p, ")");
+}
+
 static void print_typed_fields(struct printer *p, const struct query_shape *shape, bool as_argument)
 {
 	const struct retype_fit *fit = &shape->fit;
 	uint64_t end =
 		fit->field_count < shape->field_count ? fit->field_count : shape->field_count;
-	struct retype_view view = retype_view_of(&p->snapshot->retype.types, shape->type);
+	struct retype_types *types = &p->snapshot->retype.types;
+	struct retype_term type = retype_expand(types, shape->type, RETYPE_DEEPEST);
+	struct retype_view view = retype_view_of(types, type);
 	if (view.kind == RETYPE_MODULE) {
 		print_module(p, shape);
+	} else if (view.kind == RETYPE_TUPLE) {
+		print_tuple(p, shape, end);
 	} else if (query_is_lazy(shape)) {
 		print_lazy(p, shape, as_argument);
 	} else if (is_atomic(shape)) {
@@ -381,7 +397,7 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 	} else {
 		bool record = end && *fit->fields[0].name;
 		put_string(p, record ? "{" : "(");
-		print_fields(p, shape, 0, end, record ? "; " : ", ");
+		print_fields(p, shape, 0, end, record ? "; " : ", ", NAMED_FIELDS);
 		put_string(p, record ? "}" : ")");
 	}
 }
@@ -389,7 +405,7 @@ static void print_typed_fields(struct printer *p, const struct query_shape *shap
 static void print_elements(struct printer *p, const struct query_shape *shape)
 {
 	put_string(p, "[|");
-	print_fields(p, shape, 0, shape->field_count, "; ");
+	print_fields(p, shape, 0, shape->field_count, "; ", NAMED_FIELDS);
 	put_string(p, "|]");
 }
 

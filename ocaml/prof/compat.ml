@@ -1,19 +1,21 @@
 (* What the rest needs of compiler-libs, alike for all versions.  What differs between versions is in
-   Compat_types, Compat_modules, Compat_trees and Compat_nodes: each comes in several files, of which the build
-   chooses one (choose-compat); a file's suffix is the first version that it is for. *)
+   Compat_types and others: each comes in several files, of which the build chooses one (choose-compat); a
+   file's suffix is the first version that it is for. *)
 
 open Types
 include Compat_types
 include Compat_modules
 include Compat_trees
+include Compat_patterns
 include Compat_nodes
+include Compat_items
 
 (* Types. *)
 
 type desc =
   | Variable
   | Arrow of string * type_expr * type_expr
-  | Tuple of type_expr list
+  | Tuple of (string * type_expr) list  (** with labels, "" none *)
   | Constructed of Path.t * type_expr list
   | Object of (string * type_expr) list * (Path.t * type_expr list) option
   | Variant of (string * type_expr option) list

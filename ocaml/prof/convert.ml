@@ -3,11 +3,16 @@
 open Types
 open Modules
 
-(* Types that are C's: no .cmt tells how their values look. *)
+(* Types of which no .cmt tells how their values look: they are C's, or made by Obj.magic. *)
 let foreign =
   let table = Hashtbl.create 50 in
+  let add kind = List.iter (fun name -> Hashtbl.replace table name kind) in
+  (* Since 5.4 the slots that a Dynarray has to spare hold an object. *)
+  add
+    (Terms.Either [ Terms.make (Var 0); Terms.make (Object []) ])
+    [ "Stdlib__Dynarray.Dummy.with_dummy" ];
   List.iter
-    (fun (base, names) -> List.iter (fun name -> Hashtbl.replace table name base) names)
+    (fun (base, names) -> add (Terms.Base base) names)
     [ ("custom",
        [ "Stdlib.in_channel"; "Stdlib.out_channel"; "Stdlib__Mutex.t"; "Stdlib__Condition.t";
          "Mutex.t"; "Condition.t"; "Stdlib__Bigarray.Genarray.t"; "Stdlib__Bigarray.Array0.t";
@@ -113,7 +118,7 @@ let rec convert c ty =
         in_loop c ty (fun c ->
             let a = convert c a in
             Terms.make (Arrow (l, a, convert c b)))
-    | Tuple l -> in_loop c ty (fun c -> Terms.make (Tuple (List.map (convert c) l)))
+    | Tuple l -> in_loop c ty (fun c -> Terms.make (Tuple (List.map (fun (label, t) -> (label, convert c t)) l)))
     | Object (_, Some (p, args)) when is_class_type c p -> constructed c p (List.map (convert c) args)
     | Object (methods, _) -> in_loop c ty (fun c -> object_type c methods)
     | Variant tags ->
@@ -156,10 +161,10 @@ and constructed c p args =
 
 (* A type constructor applied: abbreviations of anything that has a name are expanded. *)
 and applied c d args =
-  let base = Hashtbl.find_opt foreign d.at.raw in
-  match (base, d.decl.type_manifest) with
+  let known = Hashtbl.find_opt foreign d.at.raw in
+  match (known, d.decl.type_manifest) with
   | None, None when d.at.formal && is_abstract d.decl -> Terms.make Exist
-  | Some base, _ -> reference ~kind:(Terms.Base base) d args
+  | Some kind, _ -> reference ~kind d args
   | None, Some ty when (not (Hashtbl.mem expanding d.key)) && c.depth < deepest - 20 -> (
       match Compat.desc ty with
       | Constructed _ | Variable | Tuple _ | Arrow _ | Package _ -> (
@@ -316,7 +321,8 @@ and gadt_result ty =
           let id = Compat.type_id ty in
           if not (List.mem_assoc id !variables) then
             variables := (id, Terms.make (Var (List.length !variables))) :: !variables
-      | Constructed (_, l) | Tuple l -> List.iter (scan (depth + 1)) l
+      | Constructed (_, l) -> List.iter (scan (depth + 1)) l
+      | Tuple l -> List.iter (fun (_, t) -> scan (depth + 1) t) l
       | Arrow (_, a, b) ->
           scan (depth + 1) a;
           scan (depth + 1) b
@@ -437,7 +443,8 @@ let variables ty =
       | Arrow (_, a, b) ->
           scan a;
           scan b
-      | Tuple l | Constructed (_, l) -> List.iter scan l
+      | Constructed (_, l) -> List.iter scan l
+      | Tuple l -> List.iter (fun (_, t) -> scan t) l
       | Object (methods, name) ->
           List.iter (fun (_, ty) -> scan ty) methods;
           Option.iter (fun (_, l) -> List.iter scan l) name

@@ -50,7 +50,10 @@ let term t i (term : Terms.term) =
   | Exist -> line t "t %d e" i
   | Var n -> line t "t %d v %d" i n
   | App (d, l) -> line t "t %d c %d%s" i d (numbers l)
-  | Tuple l -> line t "t %d T%s" i (numbers l)
+  | Tuple l ->
+      line t "t %d T%s" i (numbers (List.map snd l));
+      if List.exists (fun (label, _) -> label <> "") l then
+        line t "l%s" (String.concat "" (List.map (fun (label, _) -> " " ^ esc label) l))
   | Arrow (l, a, b) -> line t "t %d F %s %d %d" i (esc l) a b
   | Variant l -> line t "t %d P%s" i (String.concat "" (List.map optional l))
   | Object l -> line t "t %d O%s" i (named l)
@@ -71,6 +74,7 @@ let declaration t (d : Terms.decl) =
     | Record l -> "R" ^ fields l
     | Float_record l -> "FR" ^ fields l
     | Unboxed (name, t, r) -> Printf.sprintf "U %s %d%s" (esc name) t (result r)
+    | Either l -> "E" ^ numbers l
     | Extensible -> "X"
     | Abstract reason -> "O " ^ esc reason
     | Sum l -> Printf.sprintf "V %d" (List.length l)

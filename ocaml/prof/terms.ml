@@ -7,7 +7,7 @@ type term =
   | Exist
   | Var of int
   | App of int * id list
-  | Tuple of id list
+  | Tuple of (string * id) list  (** with labels, "" none *)
   | Arrow of string * id * id
   | Variant of (string * id option) list
   | Object of (string * id) list
@@ -29,6 +29,7 @@ type kind =
   | Record of field list
   | Float_record of field list
   | Unboxed of string * id * id list option
+  | Either of id list
   | Sum of constructor list
   | Extensible
   | Abstract of string
@@ -143,7 +144,9 @@ let rec outline depth t =
   | App (d, []) -> (Table.get decls d).decl_name
   | App (d, [ a ]) -> sub a ^ " " ^ (Table.get decls d).decl_name
   | App (d, l) -> Printf.sprintf "(%s) %s" (all ", " sub l) (Table.get decls d).decl_name
-  | Tuple l -> Printf.sprintf "(%s)" (all " * " sub l)
+  | Tuple l ->
+      let part (label, t) = if label = "" then sub t else label ^ ":" ^ sub t in
+      Printf.sprintf "(%s)" (all " * " part l)
   | Arrow (_, a, b) -> Printf.sprintf "(%s -> %s)" (sub a) (sub b)
   | Module _ -> "module"
   | Variant l ->
@@ -165,7 +168,7 @@ let unroll level by term =
           | Loop l -> if l = level then by else t
           | Unknown _ | Exist | Var _ | Module _ -> t
           | App (d, l) -> make (App (d, List.map go l))
-          | Tuple l -> make (Tuple (List.map go l))
+          | Tuple l -> make (Tuple (List.map (fun (label, t) -> (label, go t)) l))
           | Arrow (l, a, b) ->
               let a = go a in
               make (Arrow (l, a, go b))

@@ -164,6 +164,10 @@ static enum query_agreement agree_in_heads(struct retype_types *types, struct re
 			       ? QUERY_AGREES_IN_GENERAL
 			       : QUERY_DISAGREES;
 	}
+	case RETYPE_TUPLE:
+		return x.count == y.count && retype_are_labels_equal(x.names, y.names, x.count)
+			       ? agree_in_parts(types, wanted, made, work)
+			       : QUERY_DISAGREES;
 	case RETYPE_ARROW:
 		return x.names[0] == y.names[0] ? agree_in_parts(types, wanted, made, work)
 						: QUERY_DISAGREES;

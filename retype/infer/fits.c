@@ -25,11 +25,12 @@ static struct retype_term narrow(
 	struct retype_types *types, struct retype_term type, unsigned tag, uint64_t wosize)
 {
 	struct retype_term some[RETYPE_MOST_ALTERNATIVES], kept = RETYPE_NOTHING;
-	struct retype_view view = retype_view_of(types, type);
+	struct retype_term all = retype_alternatives(types, type);
+	struct retype_view view = retype_view_of(types, all);
 	uint32_t count =
 		view.count < RETYPE_MOST_ALTERNATIVES ? view.count : RETYPE_MOST_ALTERNATIVES;
 	if (view.kind != RETYPE_SET)
-		return type;
+		return all.n ? all : type;
 	memcpy(some, view.arguments, count * sizeof(*some));
 	for (uint32_t i = 0; i < count; i++)
 		if (retype_find_fit(types, some[i], tag, wosize).match != RETYPE_MISFIT)

@@ -64,6 +64,26 @@ static enum hg_status read_named(
 	return HG_OK;
 }
 
+/* The record l of a tuple, if it follows: as many labels as there are parts. */
+static enum hg_status read_labels(struct hgprof_reader *reader, struct hgprof_line line)
+{
+	struct hgprof_lists *lists = &reader->lists;
+	struct hgprof_word word;
+	if (!hgprof_next_line(reader, &line) || line.end - line.next < 2 ||
+		memcmp(line.next, "l ", 2) != 0)
+		return HG_OK;
+	line.next += 2;
+	while (hgprof_next_word(&line, &word)) {
+		const char *label;
+		BASE_TRY(hgprof_unescape(reader, &line, word, &label));
+		BASE_TRY(add_part_name(reader, lists, label));
+	}
+	if (lists->name_count != lists->id_count)
+		return hgprof_bad(reader, &line, line.end, "%llu labels for %llu parts of a tuple",
+			(unsigned long long)lists->name_count, (unsigned long long)lists->id_count);
+	return HG_OK;
+}
+
 /* A term as it is written: its kind, its number, and its parts in 'lists'. */
 struct written {
 	enum retype_kind kind;
@@ -94,7 +114,8 @@ static enum hg_status read_term(
 		return read_ids(reader, &line);
 	case 'T':
 		written->kind = RETYPE_TUPLE;
-		return read_ids(reader, &line);
+		BASE_TRY(read_ids(reader, &line));
+		return read_labels(reader, line);
 	case 'F':
 		written->kind = RETYPE_ARROW;
 		BASE_TRY(hgprof_name(reader, &line, &label));
@@ -125,6 +146,8 @@ static struct retype_term make_term(
 	const struct hgprof_lists *lists = &reader->lists;
 	uint32_t count = (uint32_t)lists->id_count;
 	base_assert(written.kind != RETYPE_ARROW || (count > 1 && lists->name_count == 1));
+	base_assert(written.kind != RETYPE_TUPLE || lists->name_count == 0 ||
+		    lists->name_count == count);
 	base_assert(written.kind != RETYPE_POLY_VARIANT || lists->name_count == count);
 	base_assert(written.kind != RETYPE_OBJECT || lists->name_count == count);
 	for (uint32_t i = 0; i < count; i++)
@@ -136,7 +159,9 @@ static struct retype_term make_term(
 	case RETYPE_CONSTRUCTED:
 		return retype_constructed(types, reader->declared[written.number], parts, count);
 	case RETYPE_TUPLE:
-		return retype_tuple(types, parts, count);
+		return lists->name_count > 0
+			       ? retype_labelled_tuple(types, lists->names, parts, count)
+			       : retype_tuple(types, parts, count);
 	case RETYPE_ARROW:
 		return retype_arrow(types, lists->names[0], parts[0], parts[1]);
 	case RETYPE_POLY_VARIANT:
@@ -422,6 +447,22 @@ static enum hg_status read_unboxed(const struct hgprof_reader *reader, struct hg
 	return HG_OK;
 }
 
+static enum hg_status read_either(const struct hgprof_reader *reader, struct hgprof_line *line,
+	struct retype_declaration *declaration)
+{
+	struct retype_field *fields;
+	uint32_t count = hgprof_count_words(line), id;
+	BASE_TRY(hgprof_alloc(reader, count, sizeof(*fields), &fields));
+	for (uint32_t i = 0; i < count; i++) {
+		BASE_TRY(hgprof_number(reader, line, "term", (uint32_t)reader->terms.count, &id));
+		fields[i] = (struct retype_field){.name = "", .type = reader->open[id]};
+	}
+	declaration->form = RETYPE_EITHER;
+	declaration->field_count = count;
+	declaration->fields = fields;
+	return HG_OK;
+}
+
 static enum hg_status read_constructor(const struct hgprof_reader *reader, struct hgprof_line *line,
 	struct retype_constructor *constructor)
 {
@@ -484,6 +525,8 @@ static enum hg_status read_kind(const struct hgprof_reader *reader, struct hgpro
 		return hgprof_fields(
 			reader, &line, false, &declaration->fields, &declaration->field_count);
 	}
+	if (is_word(kind, "E"))
+		return read_either(reader, &line, declaration);
 	if (is_word(kind, "U"))
 		return read_unboxed(reader, &line, declaration);
 	if (is_word(kind, "X")) {

@@ -58,7 +58,8 @@ static bool exclude_each_other(
 	const struct retype_declaration *both[2] = {a, b};
 	for (unsigned i = 0; i < 2; i++)
 		if (!both[i] || both[i]->form == RETYPE_ABSTRACT || both[i]->form == RETYPE_ALIAS ||
-			both[i]->form == RETYPE_ANY || both[i]->form == RETYPE_UNBOXED)
+			both[i]->form == RETYPE_ANY || both[i]->form == RETYPE_UNBOXED ||
+			both[i]->form == RETYPE_EITHER)
 			return false;
 	return a != b && (a->origin == RETYPE_NONE || a->origin != b->origin);
 }
@@ -92,7 +93,8 @@ static bool bind_variables(struct bindings *bindings, struct retype_term pattern
 	if (p.kind == RETYPE_CONSTRUCTED && p.number != a.number)
 		return !exclude_each_other(
 			retype_declared(types, pattern), retype_declared(types, actual));
-	if (p.kind == RETYPE_TUPLE && p.count != a.count)
+	if (p.kind == RETYPE_TUPLE &&
+		(p.count != a.count || !retype_are_labels_equal(p.names, a.names, p.count)))
 		return false;
 	if (p.kind == RETYPE_ARROW && p.names[0] != a.names[0])
 		return false;
@@ -237,14 +239,17 @@ static struct retype_fit one_field(struct retype_types *types, struct retype_ter
 		.match = RETYPE_FIELDS, .constructor = "", .field_count = 1, .fields = field};
 }
 
-/* The first 'count' arguments of a term; NULL without memory. */
+/* The first 'count' arguments of a term, with the labels of a tuple; NULL without memory. */
 static const struct retype_field *argument_fields(
 	struct retype_types *types, struct retype_term term, uint32_t count)
 {
 	struct retype_field *fields = retype_new_fields(types, count);
+	struct retype_node node = *retype_node_of(types, term);
+	bool has_labels = node.kind == RETYPE_TUPLE && node.names;
 	for (uint32_t i = 0; fields && i < count; i++)
-		fields[i] =
-			(struct retype_field){.name = "", .type = retype_argument(types, term, i)};
+		fields[i] = (struct retype_field){
+			.name = has_labels && i < node.count ? node.names[i] : "",
+			.type = retype_argument(types, term, i)};
 	return fields;
 }
 
@@ -318,6 +323,23 @@ static struct retype_term unwrap_unboxed(struct retype_types *types, struct rety
 	return RETYPE_NOTHING;
 }
 
+struct retype_term retype_alternatives(struct retype_types *types, struct retype_term term)
+{
+	struct retype_term expanded = retype_expand(types, term, RETYPE_DEEPEST);
+	const struct retype_declaration *declaration = retype_declared(types, expanded);
+	struct retype_term all = RETYPE_NOTHING;
+	if (!declaration || declaration->form != RETYPE_EITHER)
+		return term;
+	for (uint32_t i = 0; i < declaration->field_count; i++) {
+		struct retype_term one =
+			retype_apply(types, declaration->fields[i].type, expanded, RETYPE_DEEPEST);
+		if (retype_is_abstract(types, retype_expand(types, one, RETYPE_DEEPEST)))
+			return RETYPE_NOTHING;
+		all = retype_join(types, all, one, NULL);
+	}
+	return all;
+}
+
 static struct retype_fit fit_array(
 	struct retype_types *types, struct retype_term element, struct shape shape)
 {
@@ -326,7 +348,7 @@ static struct retype_fit fit_array(
 			.match = RETYPE_ELEMENTS, .constructor = "", .inner = element};
 	if (shape.tag != SNAP_TAG_DOUBLE_ARRAY)
 		return misfit;
-	element = unwrap_unboxed(types, element);
+	element = retype_alternatives(types, unwrap_unboxed(types, element));
 	const struct retype_node *node = retype_node_of(types, element);
 	bool may_be_float = retype_is_abstract(types, element) || node->kind == RETYPE_SET ||
 			    node->kind == RETYPE_MANY ||
@@ -551,7 +573,7 @@ struct retype_fit retype_find_fit(
 		return fits->results[found];
 	}
 	struct shape shape = {tag & 255, wosize};
-	struct retype_term inner = unwrap_unboxed(types, term);
+	struct retype_term inner = retype_alternatives(types, unwrap_unboxed(types, term));
 	struct retype_fit fit = retype_node_of(types, inner)->kind == RETYPE_SET
 					? fit_set(types, inner, shape)
 					: fit_one(types, inner, shape);

@@ -46,6 +46,12 @@ struct retype_term retype_bind(
 struct retype_term retype_narrow_bindings(struct retype_types *types, struct retype_term bindings,
 	const struct retype_field *fields, uint32_t count);
 
+/*
+ * What a value of this type may be: of a RETYPE_EITHER the join of its types, RETYPE_NOTHING if one
+ * of them is not known; of any other the type itself.
+ */
+struct retype_term retype_alternatives(struct retype_types *types, struct retype_term term);
+
 /* The type of the argument of a poly variant's tag, RETYPE_NOTHING if it is not known; and its name
  * or NULL. */
 struct retype_term retype_tagged(

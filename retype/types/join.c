@@ -24,6 +24,7 @@ enum { MOST_HEADS = 2 * RETYPE_MOST_ALTERNATIVES };
 struct head {
 	enum retype_kind kind; /* RETYPE_UNKNOWN: none */
 	uint64_t id;
+	const char *const *labels; /* of a tuple, whose parts are as many as 'id'; NULL none */
 };
 
 struct retype_joins {
@@ -41,9 +42,11 @@ struct heads {
 static struct head head_of(const struct retype_types *types, struct retype_term term)
 {
 	const struct retype_node *node = retype_node_of(types, term);
-	struct head head = {(enum retype_kind)node->kind, node->number};
-	if (node->kind == RETYPE_TUPLE)
+	struct head head = {(enum retype_kind)node->kind, node->number, NULL};
+	if (node->kind == RETYPE_TUPLE) {
 		head.id = node->count;
+		head.labels = node->names;
+	}
 	if (node->kind == RETYPE_ARROW)
 		head.id = (uint64_t)(uintptr_t)node->names[0];
 	return head;
@@ -51,14 +54,15 @@ static struct head head_of(const struct retype_types *types, struct retype_term 
 
 static bool is_same_head(struct head a, struct head b)
 {
-	return a.kind == b.kind && a.id == b.id;
+	return a.kind == b.kind && a.id == b.id &&
+	       retype_are_labels_equal(a.labels, b.labels, a.id);
 }
 
 /* Parents of declarations */
 
 static struct head constructed_head(uint32_t declaration)
 {
-	return (struct head){RETYPE_CONSTRUCTED, declaration};
+	return (struct head){RETYPE_CONSTRUCTED, declaration, NULL};
 }
 
 /* Of what values of an unboxed type are made, if the declaration alone tells that. */
@@ -179,6 +183,17 @@ static int compare_unsigned(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+/* By their sizes, then those without labels first. */
+static int compare_tuples(const struct retype_node *a, const struct retype_node *b)
+{
+	int order = compare_unsigned(a->count, b->count);
+	if (order == 0)
+		order = (a->names != NULL) - (b->names != NULL);
+	for (uint32_t i = 0; order == 0 && a->names && i < a->count; i++)
+		order = compare_names(a->names[i], b->names[i]);
+	return order;
+}
+
 static int compare_heads(
 	const struct retype_types *types, struct retype_term a, struct retype_term b)
 {
@@ -189,7 +204,7 @@ static int compare_heads(
 	if (x->kind == RETYPE_ARROW)
 		return compare_names(x->names[0], y->names[0]);
 	if (x->kind == RETYPE_TUPLE)
-		return compare_unsigned(x->count, y->count);
+		return compare_tuples(x, y);
 	if (x->kind == RETYPE_CONSTRUCTED && x->number < types->declaration_count &&
 		y->number < types->declaration_count)
 		order = compare_names(

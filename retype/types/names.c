@@ -42,13 +42,17 @@ static void put_term(struct writer *w, struct retype_term term, enum binding aro
 /* Terms with something between them; those that would be too long are "...". */
 static void put_all(struct writer *w, struct retype_term term, const char *between)
 {
-	uint32_t count = retype_node_of(w->types, term)->count;
-	for (uint32_t i = 0; i < count; i++) {
+	struct retype_node node = *retype_node_of(w->types, term);
+	for (uint32_t i = 0; i < node.count; i++) {
 		if (i > 0)
 			put_text(w, between);
 		if (w->length > LONGEST_NAME) {
 			put_text(w, "...");
 			break;
+		}
+		if (node.kind == RETYPE_TUPLE && node.names && node.names[i][0]) {
+			put_text(w, node.names[i]);
+			put_text(w, ":");
 		}
 		put_term(w, retype_argument(w->types, term, i),
 			*between == ',' ? BINDS_ARROW : BINDS_ARGUMENT);

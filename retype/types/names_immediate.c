@@ -59,6 +59,7 @@ static const char *name_immediate(struct retype_types *types, struct retype_term
 		return NULL;
 	--*steps;
 	term = retype_expand(types, term, RETYPE_DEEPEST);
+	term = retype_alternatives(types, term);
 	struct retype_node node = *retype_node_of(types, term);
 	if (node.kind == RETYPE_POLY_VARIANT) {
 		const char *name;

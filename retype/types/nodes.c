@@ -12,11 +12,12 @@
 
 enum { FIRST_NODE_SLOTS = 1024 };
 
-static uint32_t name_count(enum retype_kind kind, uint32_t count)
+/* How many of its names there are: those of a tuple are NULL where no part has a label. */
+static uint32_t name_count(enum retype_kind kind, const char *const *names, uint32_t count)
 {
-	if (kind == RETYPE_ARROW)
-		return 1;
-	return kind == RETYPE_POLY_VARIANT || kind == RETYPE_OBJECT ? count : 0;
+	if (!names)
+		return 0;
+	return kind == RETYPE_ARROW ? 1 : count;
 }
 
 /* One multiplication for each part, as base_hash_bytes() spends two, and another one at the end. */
@@ -27,7 +28,7 @@ static uint32_t hash_parts(enum retype_kind kind, uint32_t number, const char *c
 	uint64_t hash = base_hash(secret, (uint64_t)kind << 32 | number) + count;
 	for (uint32_t i = 0; i < count; i++)
 		hash = base_fold(hash ^ arguments[i].n, secret->multiply);
-	for (uint32_t i = 0; i < name_count(kind, count); i++)
+	for (uint32_t i = 0; i < name_count(kind, names, count); i++)
 		hash = base_fold(hash ^ (uint64_t)(uintptr_t)names[i], secret->multiply);
 	return (uint32_t)base_hash(secret, hash);
 }
@@ -36,12 +37,14 @@ static bool has_parts(const struct retype_types *types, const struct retype_node
 	enum retype_kind kind, uint32_t number, const char *const *names,
 	const struct retype_term *arguments, uint32_t count)
 {
-	if (node->kind != kind || node->number != number || node->count != count)
+	uint32_t named = name_count(kind, names, count);
+	if (node->kind != kind || node->number != number || node->count != count ||
+		name_count(kind, node->names, count) != named)
 		return false;
 	if (count > 0 && memcmp(types->nodes->arguments + node->first, arguments,
 				 count * sizeof(*arguments)) != 0)
 		return false;
-	for (uint32_t i = 0; i < name_count(kind, count); i++)
+	for (uint32_t i = 0; i < named; i++)
 		if (node->names[i] != names[i])
 			return false;
 	return true;
@@ -99,7 +102,7 @@ static enum hg_status append_node(struct retype_types *types, struct retype_node
 	const char *const *names, const struct retype_term *arguments)
 {
 	struct retype_nodes *nodes = types->nodes;
-	uint32_t count = node->count, named = name_count(node->kind, count);
+	uint32_t count = node->count, named = name_count(node->kind, names, count);
 	/* Arguments may be a view of another term's, which moves when the array grows. */
 	bool are_ours = nodes->arguments && arguments >= nodes->arguments &&
 			arguments < nodes->arguments + nodes->argument_count;

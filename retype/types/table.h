@@ -34,6 +34,7 @@ enum retype_form {
 	RETYPE_IMMEDIATE,
 	RETYPE_ALIAS,   /* 'inner' */
 	RETYPE_UNBOXED, /* 'inner', but with a name of its own */
+	RETYPE_EITHER,  /* of the type of any of its fields: Obj.magic made it so */
 	RETYPE_RECORD,
 	RETYPE_FLOAT_RECORD,
 	RETYPE_VARIANT,
@@ -78,7 +79,8 @@ struct retype_declaration {
 	struct retype_term inner;          /* of aliases and unboxed ones */
 	struct retype_constructor unboxed; /* of unboxed ones: the constructor or field's name */
 	uint32_t field_count;
-	const struct retype_field *fields; /* of records */
+	const struct retype_field
+		*fields; /* of records; the types that a RETYPE_EITHER may be of */
 	uint32_t constructor_count;
 	const struct retype_constructor *constructors; /* in the order of the source */
 };

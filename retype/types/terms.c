@@ -31,6 +31,25 @@ struct retype_term retype_tuple(
 	return retype_make(types, RETYPE_TUPLE, 0, NULL, parts, count);
 }
 
+struct retype_term retype_labelled_tuple(struct retype_types *types, const char *const *labels,
+	const struct retype_term *parts, uint32_t count)
+{
+	bool any = false;
+	const char **names = calloc((size_t)count + 1, sizeof(*names));
+	if (!names) {
+		retype_keep_status(types, base_no_memory(types->error, count * sizeof(*names)));
+		return RETYPE_NOTHING;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		names[i] = retype_intern(types, labels[i], strlen(labels[i]));
+		any |= labels[i][0] != '\0';
+	}
+	struct retype_term made =
+		retype_make(types, RETYPE_TUPLE, 0, any ? names : NULL, parts, count);
+	free(names);
+	return made;
+}
+
 struct retype_term retype_arrow(struct retype_types *types, const char *label,
 	struct retype_term parameter, struct retype_term result)
 {

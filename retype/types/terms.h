@@ -20,8 +20,8 @@ enum retype_kind {
 	RETYPE_UNKNOWN, /* existentials and unbound variables too */
 	RETYPE_MANY,    /* RETYPE_TOO_MANY */
 	RETYPE_VARIABLE,
-	RETYPE_CONSTRUCTED, /* 'number' is the declaration, arguments are its parameters */
-	RETYPE_TUPLE,
+	RETYPE_CONSTRUCTED,  /* 'number' is the declaration, arguments are its parameters */
+	RETYPE_TUPLE,        /* names: labels, "" none; NULL if no part has one */
 	RETYPE_ARROW,        /* arguments: parameter, result; names[0]: the label or "" */
 	RETYPE_POLY_VARIANT, /* names: tags, ascending by hash; arguments, RETYPE_NOTHING: constant
 			      */
@@ -45,6 +45,9 @@ struct retype_term retype_constructed(struct retype_types *types, uint32_t decla
 	const struct retype_term *arguments, uint32_t count);
 struct retype_term retype_tuple(
 	struct retype_types *types, const struct retype_term *parts, uint32_t count);
+/* As many labels as parts, "" for a part without one; the plain tuple if all are "". */
+struct retype_term retype_labelled_tuple(struct retype_types *types, const char *const *labels,
+	const struct retype_term *parts, uint32_t count);
 struct retype_term retype_arrow(struct retype_types *types, const char *label,
 	struct retype_term parameter, struct retype_term result);
 struct retype_term retype_poly_variant(struct retype_types *types, const char *const *tags,
@@ -60,5 +63,17 @@ uint32_t retype_term_count(const struct retype_types *types);
 /* Whether the number is that of a term without variables, which alone are types of blocks. */
 bool retype_is_closed(const struct retype_types *types, struct retype_term term);
 struct retype_view retype_view_of(const struct retype_types *types, struct retype_term term);
+
+/* Whether tuples of as many parts have the same labels, or none: the names of their views. */
+static inline bool retype_are_labels_equal(
+	const char *const *a, const char *const *b, uint64_t count)
+{
+	if (!a || !b)
+		return a == b;
+	for (uint64_t i = 0; i < count; i++)
+		if (a[i] != b[i])
+			return false;
+	return true;
+}
 
 #endif

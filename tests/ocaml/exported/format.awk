@@ -28,10 +28,11 @@ FNR == 1 { if ($0 !~ /^hgprof 1 ocaml [0-9.~+a-z]+ word 64$/) wrong("the first l
 ended { wrong("behind the last line") }
 /^ | $|  / { wrong("spaces") }
 $1 == "u" { if (NF != 7 || $3 !~ /^([0-9a-f]+|-)$/ || $6 !~ /^(cmt|cmi|none)$/ || $7 !~ /^(own|lib)$/) wrong("a unit"); next }
+{ after_tuple = tuple; tuple = 0 }
 $1 == "t" {
 	dense("t", $2)
 	if ($3 == "c") { use("D", $4); uses(5) }
-	else if ($3 == "T") uses(4)
+	else if ($3 == "T") { uses(4); tuple = NF - 3 }
 	else if ($3 == "F") { if (NF != 6) wrong("a function"); uses(5) }
 	else if ($3 == "M") use("m", $4)
 	else if ($3 == "O") uses(4)
@@ -39,11 +40,12 @@ $1 == "t" {
 	else if ($3 !~ /^[?ev]$/) wrong("a kind of term")
 	next
 }
+$1 == "l" { if (NF - 1 != after_tuple) wrong("labels"); next }
 $1 == "D" {
 	if (left) wrong("constructors are missing")
 	dense("D", $2)
 	if ($4 !~ /^[0-9]+\/[0-9]+\/[01]$/) wrong("a declaration")
-	if ($5 == "A") uses(6)
+	if ($5 == "A" || $5 == "E") uses(6)
 	else if ($5 == "R" || $5 == "FR") uses(6)
 	else if ($5 == "U") uses(7)
 	else if ($5 == "V") left = $6

@@ -98,6 +98,9 @@ let tuple components inside =
   }
 
 let component ty = within simple ty
+let labelled_tuple labelled inside =
+  tuple (List.map (fun (label, part) -> if label = "" then part else label ^ ":" ^ part) labelled) inside
+
 let pair a b = tuple [ component a; component b ] (fun (x, y) -> [ x @: a; y @: b ])
 
 let triple a b c =

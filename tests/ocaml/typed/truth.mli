@@ -75,6 +75,9 @@ val either : 'a ty -> 'b ty -> ('a, 'b) Either.t ty
 val pair : 'a ty -> 'b ty -> ('a * 'b) ty
 val triple : 'a ty -> 'b ty -> 'c ty -> ('a * 'b * 'c) ty
 val quadruple : 'a ty -> 'b ty -> 'c ty -> 'd ty -> ('a * 'b * 'c * 'd) ty
+val labelled_tuple : (string * string) list -> ('a -> part list) -> 'a ty
+(** Labels, [""] for none, and how the parts are spelled. *)
+
 val ( --> ) : 'a ty -> 'b ty -> ('a -> 'b) ty
 val labelled : string -> 'a ty -> 'b ty -> 'c ty
 (** [label:'a -> 'b]; ["?label"] for an optional one. *)

@@ -487,6 +487,46 @@ static void forms_of_declarations(void **state)
 	profile_close(&p);
 }
 
+static void labels_of_tuples(void **state)
+{
+	struct profile p;
+	(void)state;
+	open_good(&p, "t 0 c 0|t 1 T 0 0|l x %|t 2 T 0 0|t 3 T 1 2|l % %|D 0 string 0/0/0 B string|"
+		      "m 0 A f:1 g:2 h:3|");
+	const struct retype_field *fields = p.types.layouts[0].fields;
+	assert_string_equal(name_of(&p, fields[0].type), "x:string * string");
+	assert_string_equal(name_of(&p, fields[1].type), "string * string");
+	assert_string_equal(name_of(&p, fields[2].type), "(x:string * string) * (string * string)");
+	profile_close(&p);
+}
+
+/* The type of some blocks of a type that is either of two, narrowed to what they look like. */
+static void types_that_are_either(void **state)
+{
+	struct profile p;
+	(void)state;
+	open_good(&p, "t 0 c 0|t 1 v 0|t 2 O|t 3 c 1 0|t 4 c 1 5|t 5 e|t 6 c 2|t 7 c 1 8|t 8 c 3|"
+		      "D 0 string 0/0/0 B string|D 1 A.slot 1/1/0 E 1 2|D 2 A.self 0/2/0 E 6 2|"
+		      "D 3 int 0/3/0 B int|m 0 A f:3 g:4 h:6 i:7|");
+	struct retype_types *types = &p.types;
+	const struct retype_field *fields = types->layouts[0].fields;
+	struct retype_term slot = fields[0].type;
+	assert_string_equal(name_of(&p, slot), "string A.slot");
+	assert_string_equal(name_of(&p, retype_alternatives(types, slot)), "(string | < >)");
+	assert_int_equal(retype_find_fit(types, slot, 252, 1).match, RETYPE_LEAF);
+	assert_int_equal(retype_find_fit(types, slot, 248, 2).match, RETYPE_INSTANCE);
+	assert_int_equal(retype_find_fit(types, slot, 0, 2).match, RETYPE_MISFIT);
+	/* Of what is not known, nothing is known. */
+	assert_true(retype_is(retype_alternatives(types, fields[1].type), RETYPE_NOTHING));
+	assert_int_equal(retype_find_fit(types, fields[1].type, 248, 2).match, RETYPE_UNTOLD);
+	/* A type that is made of itself ends somewhere. */
+	assert_int_equal(retype_find_fit(types, fields[2].type, 248, 2).match, RETYPE_INSTANCE);
+	char name[32];
+	retype_immediate(types, fields[3].type, 7, name, sizeof(name));
+	assert_string_equal(name, "7");
+	profile_close(&p);
+}
+
 /* Refused, at a line and with a message that has 'what' in it. */
 static void refuse_text(const char *text, unsigned line, const char *what)
 {
@@ -531,6 +571,10 @@ static void bad_records(void **state)
 	refuse("t 0|", 2, "a term of no kind");
 	refuse("t 0 M 0|", 2, "out of range for a layout");
 	refuse("t 0 O a|", 2, "a name without a term");
+	refuse("t 0 e|t 1 T 0 0|l x|", 4, "1 labels for 2 parts of a tuple");
+	refuse("t 0 e|t 1 T 0|l x y|", 4, "2 labels for 1 parts of a tuple");
+	refuse("t 0 e|t 1 T 0|l x%zz|", 4, "a bad escape");
+	refuse("t 0 e|D 0 a 0/0/0 E 1|", 3, "out of range for a term");
 	refuse("t 0 P a%zz|", 2, "a bad escape");
 	refuse("t 0 P a%0|", 2, "a bad escape");
 	refuse("t 0 P a%00|", 2, "a bad escape");
@@ -668,6 +712,8 @@ int main(void)
 		cmocka_unit_test(classes_by_their_methods),
 		cmocka_unit_test(namesakes_have_what_all_have),
 		cmocka_unit_test(forms_of_declarations),
+		cmocka_unit_test(labels_of_tuples),
+		cmocka_unit_test(types_that_are_either),
 		cmocka_unit_test(bad_records),
 		cmocka_unit_test(bad_uses),
 		cmocka_unit_test(bad_beginnings_and_ends),

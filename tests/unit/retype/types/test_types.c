@@ -79,7 +79,40 @@ static void names_are_those_of_ocaml(void **state)
 		retype_poly_variant(&t.types, words, (struct retype_term[]){integer, NOTHING}, 2),
 		"[ `Bot | `Human of int ]");
 	check_name(&t, list_of(&t, join(&t, string, integer)), "(int | string) list");
+	const char *const labels[] = {"x", ""};
+	struct retype_term labelled =
+		retype_labelled_tuple(&t.types, labels, (struct retype_term[]){both, function}, 2);
+	check_name(&t, list_of(&t, labelled), "(x:(int * string) * (string -> int)) list");
 	check_name(&t, arrow(&t, "", join(&t, string, integer), integer), "(int | string) -> int");
+	table_close(&t);
+}
+
+static void labels_tell_tuples_apart(void **state)
+{
+	struct table t;
+	(void)state;
+	table_open(&t);
+	struct retype_term string = base(&t, "string"), integer = base(&t, "int");
+	struct retype_term parts[] = {integer, var(&t, 0)}, others[] = {NOTHING, string};
+	struct retype_term plain = pair(&t, integer, string);
+	const char *const none[] = {"", ""}, *const xy[] = {"x", "y"}, *const x[] = {"x", ""};
+	check_same(&t,
+		retype_labelled_tuple(&t.types, none, (struct retype_term[]){integer, string}, 2),
+		plain);
+	struct retype_term open = retype_labelled_tuple(&t.types, xy, parts, 2);
+	struct retype_term closed = retype_instance(&t.types, open, &string, 1);
+	check_name(&t, closed, "x:int * y:string");
+	check_name(&t, join(&t, closed, retype_labelled_tuple(&t.types, xy, others, 2)),
+		"x:int * y:string");
+	struct retype_term half = retype_labelled_tuple(&t.types, x, others, 2);
+	check_name(&t, join(&t, join(&t, closed, half), plain),
+		"((int * string) | (x:_ * string) | (x:int * y:string))");
+	assert_true(retype_is(retype_bind(&t.types, open, plain), NOTHING));
+	check_name(&t, retype_bind(&t.types, pair(&t, integer, var(&t, 0)), plain), "string");
+	struct retype_fit fit = retype_find_fit(&t.types, closed, 0, 2);
+	assert_int_equal(fit.match, RETYPE_FIELDS);
+	assert_string_equal(fit.fields[1].name, "y");
+	assert_string_equal(retype_find_fit(&t.types, plain, 0, 2).fields[1].name, "");
 	table_close(&t);
 }
 
@@ -535,6 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_terms_are_one),
 		cmocka_unit_test(names_are_those_of_ocaml),
+		cmocka_unit_test(labels_tell_tuples_apart),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(instances),
 		cmocka_unit_test(what_is_more_specific_wins),

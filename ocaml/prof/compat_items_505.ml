@@ -1,30 +1,10 @@
-(* Constructors of types, patterns and expressions that have had other arguments over time, in the
+(* What an expression binds that a structure may bind too, types of functors, and digests, in the
    compiler-libs of OCaml 5.5 and later. *)
-
-let pattern_ident : type k. k Typedtree.general_pattern -> Ident.t option =
- fun p ->
-  match p.pat_desc with
-  | Tpat_var (id, _, _) -> Some id
-  | Tpat_alias (_, id, _, _, _) -> Some id
-  | _ -> None
-
-(* The parts of a tuple, without their labels. *)
-let tuple parts = List.map snd parts
-
-let package = function Types.Tpackage p -> Some p.pack_path | _ -> None
 
 (* The argument of a function whose result's type names it, as a type; and the result. *)
 let dependent = function
   | Types.Tfunctor (label, _, p, result) -> Some (label, Btype.newgenty (Types.Tpackage p), result)
   | _ -> None
-
-type constructor = Data_types.constructor_description
-
-(* Of an argument of an application. *)
-let is_omitted = function Typedtree.Omitted () -> true | Arg _ -> false
-
-let array_elements (e : Typedtree.expression) =
-  match e.exp_desc with Texp_array (_, l) -> l | _ -> []
 
 let is_unpack = function Typedtree.Tpat_unpack _ -> true | _ -> false
 
