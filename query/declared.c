@@ -272,10 +272,32 @@ static void put_name(struct text *text, const struct hg_snapshot *snapshot, uint
 
 static const char *name_of_form(const struct retype_declaration *declaration)
 {
-	static const char *const names[] = {"abstract", "immediate", "abbreviation", "unboxed",
-		"record", "float record", "variant", "extensible", "string", "float", "float array",
-		"custom", "array", "lazy", "atomic", "weak", "extension slot", "object", "any"};
-	return declaration->form < sizeof(names) / sizeof(*names) ? names[declaration->form] : "";
+	static const char *const names[] = {
+		[RETYPE_ABSTRACT] = "abstract",
+		[RETYPE_IMMEDIATE] = "immediate",
+		[RETYPE_ALIAS] = "abbreviation",
+		[RETYPE_UNBOXED] = "unboxed",
+		[RETYPE_EITHER] = "either",
+		[RETYPE_RECORD] = "record",
+		[RETYPE_FLOAT_RECORD] = "float record",
+		[RETYPE_VARIANT] = "variant",
+		[RETYPE_EXTENSIBLE] = "extensible",
+		[RETYPE_STRING] = "string",
+		[RETYPE_FLOAT] = "float",
+		[RETYPE_FLOAT_ARRAY] = "float array",
+		[RETYPE_CUSTOM] = "custom",
+		[RETYPE_ARRAY] = "array",
+		[RETYPE_LAZY] = "lazy",
+		[RETYPE_ATOMIC] = "atomic",
+		[RETYPE_WEAK] = "weak",
+		[RETYPE_EPHEMERON] = "ephemeron",
+		[RETYPE_SLOT] = "extension slot",
+		[RETYPE_SOME_OBJECT] = "object",
+		[RETYPE_ANY] = "any",
+		[RETYPE_CONTINUATION] = "continuation",
+	};
+	base_assert(declaration->form < sizeof(names) / sizeof(*names));
+	return names[declaration->form];
 }
 
 static void put_kind(struct text *text, const struct hg_snapshot *snapshot, uint32_t id)

@@ -258,7 +258,7 @@ check_fiber_roots() {
 }
 
 values=0
-for fixture in zoo-4.13.1 zoo-5.3.0 fibers-5.3.0 sampled-5.3.0; do
+for fixture in zoo-4.13.1 zoo-5.3.0 zoo-5.4.1 fibers-5.3.0 fibers-5.5.2 sampled-5.3.0; do
 	unpack_fixture $fixture
 	check_waiting $fixture
 	case $fixture in
@@ -270,9 +270,10 @@ for fixture in zoo-4.13.1 zoo-5.3.0 fibers-5.3.0 sampled-5.3.0; do
 		;;
 	esac
 done
-check_equal 'values of fixtures whose reachable words were compared' $values 57
+check_equal 'values of fixtures whose reachable words were compared' $values 84
 check_threads zoo-4.13.1
 check_threads fibers-5.3.0
+check_threads fibers-5.5.2
 
 if ! has_cores; then
 	skip 'larger cores, stripped executables, three ways to take a core' "none in $cores"

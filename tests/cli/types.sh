@@ -125,7 +125,7 @@ check_redact() {
 	run object "$string" --redact --format json "${typed[@]}"
 	check "$name: redacted, it is missing" jq -e '.object | has("content") | not' "$work/out"
 	run object "$string" --redact "${typed[@]}"
-	check "$name: redacted, in text" test "$(grep -cF -e "$content" "$work/out")" -eq 0
+	check "$name: redacted, in text" test "$(grep -cF -e "\"$content\"" "$work/out")" -eq 0
 }
 
 check_patterns() {

@@ -110,8 +110,9 @@ static inline void walk_area(struct marking *m, const struct snap_area *area)
 				add_live(m, at + 8, header, &m->live);
 			break;
 		case SNAP_AREA_POOL:
-			words = area->slot_words;
-			if (header && colour != garbage)
+			/* Of 5.5, of free slots: how many follow (POOL_FREE_HEADER). */
+			words = area->slot_words * (colour == 3 ? words : 1);
+			if (header && colour != garbage && colour != 3)
 				add_live(m, at + 8, header, &m->live);
 			break;
 		case SNAP_AREA_LARGE:
