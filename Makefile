@@ -103,11 +103,11 @@ help:
 	@echo 'make            build build/heapgraph and libheapgraph'
 	@echo 'make demo       install what is missing, build, analyse a bundled dump, draw it'
 	@echo 'make test       install what is missing, build, run all tests'
-	@echo 'make test-all       also every OCaml version, all of lint, sanitizers: an hour'
-	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3, built once and kept'
+	@echo 'make test-all       also every OCaml version, all of lint, sanitizers: more than an hour'
+	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3 to 5.5, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root'
-	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13 and with 5.3'
+	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13, 5.3, 5.4 and 5.5'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
 	@echo 'make bench      measure speed and memory (some minutes)'
@@ -256,7 +256,8 @@ check: test-programs
 check-ocaml: all
 	$(Q)BUILD=$(BUILD) tests/ocaml/all ocamlopt
 
-OCAML_VERSIONS_TESTED := 4.14.1 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21
+OCAML_VERSIONS_TESTED := 4.14.1 4.14.1-flambda 5.1.0 5.3.0 5.3.0-flambda 5.3.0-reserved21 5.4.1 5.5.2
+OCAML_VERSIONS_STRESSED := 5.3.0 5.4.1 5.5.2
 
 $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)scripts/install-packages build test ocaml
@@ -269,7 +270,7 @@ test-ocaml-all:
 		$(MAKE) --no-print-directory "test-ocaml-$$version" || exit 1; \
 	done
 
-# All that there is but stress, benches and new inputs for fuzzers: an hour.
+# All that there is but stress, benches and new inputs for fuzzers: more than an hour.
 test-all: export THOROUGH := 1
 test-all: static test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
@@ -285,7 +286,10 @@ stress-ocaml:
 	$(Q)scripts/install-packages build test ocaml
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
-	$(Q)prefix=$$(scripts/ocaml-versions 5.3.0) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix"
+	$(Q)for version in $(OCAML_VERSIONS_STRESSED); do \
+		prefix=$$(scripts/ocaml-versions $$version) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix" || \
+			exit 1; \
+	done
 
 stress-capture:
 	$(Q)scripts/install-packages build test ocaml
