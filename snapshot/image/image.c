@@ -204,7 +204,7 @@ bool snap_image_symbol(struct snap_image *image, const char *name, struct snap_s
 	if (snap_image_file_symbol(image->main, name, out))
 		return true;
 	for (uint32_t i = 0; i < image->file_count; i++)
-		if (&image->files[i] != image->main &&
+		if (&image->files[i] != image->main && !image->files[i].is_foreign &&
 			snap_image_file_symbol(&image->files[i], name, out))
 			return true;
 	return false;

@@ -46,7 +46,8 @@ struct snap_image_file {
 	bool is_copy;                  /* its bytes are parts of it that the core holds */
 	struct snap_elf whole;         /* of a copy, when more was asked for and it is there */
 	bool whole_tried;
-	bool has_holes; /* pages of zeros in the core are pages of the file */
+	bool has_holes;  /* pages of zeros in the core are pages of the file */
+	bool is_foreign; /* its symbols are of another program in the same process */
 };
 
 /* Consecutive bytes of the address space. */
@@ -186,7 +187,7 @@ struct snap_symbol {
 	bool is_global;
 };
 
-/* A symbol by its name: of the executable, else of the libraries in order of paths. */
+/* A symbol by its name: of the executable, else of its libraries in order of paths. */
 bool snap_image_symbol(struct snap_image *image, const char *name, struct snap_symbol *out);
 /* Of the executable only. */
 bool snap_image_main_symbol(struct snap_image *image, const char *name, struct snap_symbol *out);

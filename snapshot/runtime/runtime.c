@@ -16,6 +16,37 @@ static bool image_has_symbol(void *image, const char *name)
 	return snap_image_symbol(image, name, &symbol);
 }
 
+/*
+ * A program may have loaded libraries with an OCaml runtime each (ocamlopt -output-complete-obj):
+ * symbols must not be taken from one and from another.  That of the executable, or of the library
+ * that was named in its place, is the one that is read.
+ */
+static enum hg_status find_one_runtime(struct snap_runtime *runtime, struct hg_error *error)
+{
+	struct snap_image *image = runtime->image;
+	static const char table[] = "caml_frametable"; /* of programs, and not of plugins */
+	struct snap_symbol symbol;
+	const char *first = NULL;
+	bool is_in_main = snap_image_main_symbol(image, table, &symbol);
+	for (uint32_t i = 0; i < image->file_count; i++) {
+		struct snap_image_file *file = &image->files[i];
+		if (file == image->main || !snap_image_file_symbol(file, table, &symbol))
+			continue;
+		file->is_foreign = is_in_main;
+		if (is_in_main)
+			snap_note_line(runtime,
+				"'%s' has an OCaml runtime of its own, which --exe '%s' reads",
+				file->path, file->path);
+		else if (first)
+			return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+				"there are several OCaml runtimes, in '%s' and in '%s': say with "
+				"--exe which one is meant",
+				first, file->path);
+		first = file->path;
+	}
+	return HG_OK;
+}
+
 /* Why a program has none of the symbols of a native runtime with a domain state. */
 static enum hg_status no_runtime(struct snap_image *image, struct hg_error *error)
 {
@@ -139,6 +170,7 @@ static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct 
 
 static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error *error)
 {
+	BASE_TRY(find_one_runtime(runtime, error));
 	BASE_TRY(find_family(runtime, error));
 	BASE_TRY(find_reserved_bits(runtime, error));
 	BASE_TRY(find_runtime_version(runtime, error));

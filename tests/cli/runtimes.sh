@@ -1,0 +1,84 @@
+#!/bin/bash
+# A program of C with an OCaml program in a library, and with two: which runtime is read is never left to
+# chance.
+. tests/cli/lib.sh
+
+if ! command -v ocamlopt >/dev/null || ! command -v gcore >/dev/null; then
+	skip 'OCaml in libraries' 'no ocamlopt, or no gcore'
+	exit 0
+fi
+if [ ! -e "$(ocamlopt -where)/libasmrun_pic.a" ]; then
+	skip 'OCaml in libraries' 'the runtime was not built for libraries'
+	exit 0
+fi
+
+# library NAME COUNT: what is live it says at the end.
+library() {
+	cat >"$work/$1.ml" <<-END
+		let kept = List.init $2 string_of_int
+		let () =
+		  Gc.full_major ();
+		  let s = Gc.stat () in
+		  Printf.printf "$1 %d\n%!" s.live_blocks;
+		  ignore (Sys.opaque_identity kept)
+	END
+	(cd "$work" && ocamlopt -output-complete-obj -runtime-variant _pic "$1.ml" -o "$1.so") >"$work/out" 2>&1
+}
+
+cat >"$work/host.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		void *library = dlopen(argv[i], RTLD_NOW | RTLD_LOCAL);
+		void (*start)(char **) = library ? (void (*)(char **))dlsym(library, "caml_startup") : 0;
+		if (!start)
+			return 1;
+		start((char *[]){argv[0], 0});
+	}
+	puts("READY");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+END
+library one 1000
+library two 300
+cc "$work/host.c" -o "$work/host" -ldl
+
+# core_of LIBRARY...: $work/core of the program with these.
+core_of() {
+	"$work/host" "$@" >"$work/said" &
+	local pid=$!
+	until grep -q READY "$work/said" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	gcore -o "$work/core" $pid >/dev/null 2>&1
+	mv "$work/core.$pid" "$work/core"
+	kill $pid
+	wait $pid || true
+}
+
+# reads WHAT LIBRARY OPTION...: the blocks of this one.
+reads() {
+	local what=$1 library=$2
+	shift 2
+	run summary --format json "$@" "$work/core"
+	check_equal "$what: live blocks" "$(jq .totals.live_blocks "$work/out")" \
+		"$(sed -n "s/^$library //p" "$work/said")"
+	check_equal "$what: dangling pointers" "$(jq .totals.dangling_pointers "$work/out")" 0
+}
+
+core_of "$work/one.so"
+reads 'one library' one
+core_of "$work/one.so" "$work/two.so"
+refuses 'two libraries' 3 summary "$work/core"
+check 'two libraries: both are named' \
+	grep -qF "several OCaml runtimes, in '$work/one.so' and in '$work/two.so': say with --exe" "$work/err"
+for library in one two; do
+	reads "two libraries, $library" $library --exe "$work/$library.so"
+	run info --exe "$work/$library.so" "$work/core"
+	check "two libraries, $library: the other one is said" \
+		grep -q 'has an OCaml runtime of its own' "$work/out"
+done
