@@ -457,12 +457,6 @@ static enum hg_status open_main_file(
 	snprintf(folder, sizeof(folder), "%.*s.", length, file->found);
 	if (!options->no_host_files)
 		snap_elf_add_debug(&file->elf, folder, options->unpack);
-	if (!snap_elf_has_symbols(&file->elf)) {
-		base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"has no symbols: programs linked statically and stripped cannot be read");
-		base_error_file(error, file->found);
-		return HG_ERROR_INPUT;
-	}
 	image->program = base_file_name(file->path);
 	return HG_OK;
 }

@@ -110,10 +110,11 @@ static enum hg_status add_global_heap(struct snap_runtime *runtime, struct hg_er
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t freelist = snap_variable(runtime, "pool_freelist");
-	if (!freelist) {
+	/* By its shape it is found only if there is something in it. */
+	if (!freelist && !runtime->found)
 		snap_note_line(runtime, "the heap of ended domains was not found");
+	if (!freelist)
 		return HG_OK;
-	}
 	BASE_TRY(add_pools(
 		runtime, freelist + l->pool_freelist_global_avail_pools, SNAP_NO_INDEX, error));
 	BASE_TRY(add_pools(
@@ -235,6 +236,18 @@ static enum hg_status add_unlisted(struct snap_runtime *runtime, struct hg_error
 	return status;
 }
 
+/* Of a program without symbols: from the first minor heap to the last. */
+static void join_minor_heaps(struct snap_runtime *runtime)
+{
+	for (uint32_t i = 0; i < runtime->domain_count; i++) {
+		const struct snap_range *minor = &runtime->domains[i].minor;
+		if (runtime->minor_heaps.end == 0 || minor->start < runtime->minor_heaps.start)
+			runtime->minor_heaps.start = minor->start;
+		if (minor->end > runtime->minor_heaps.end)
+			runtime->minor_heaps.end = minor->end;
+	}
+}
+
 enum hg_status snap_read_areas_5(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
@@ -244,6 +257,8 @@ enum hg_status snap_read_areas_5(struct snap_runtime *runtime, struct hg_error *
 	runtime->minor_heaps =
 		(struct snap_range){snap_variable_word(runtime, "caml_minor_heaps_start"),
 			snap_variable_word(runtime, "caml_minor_heaps_end")};
+	if (runtime->found)
+		join_minor_heaps(runtime);
 	for (uint32_t i = 0; i < runtime->domain_count; i++)
 		BASE_TRY(add_heap_of(runtime, i, error));
 	BASE_TRY(add_global_heap(runtime, error));

@@ -72,10 +72,20 @@ static inline bool snap_list_goes_on(
 
 /*
  * Address of a variable of the runtime; 0 if it is not there.  Static ones of a stripped executable
- * are found by what exported functions do with them.
+ * are found by what exported functions do with them; without any symbols all by their shape.
  */
 uint64_t snap_variable(struct snap_runtime *runtime, const char *name);
 /* The value in it; 0 if it is not there. */
 uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name);
+
+/*
+ * Of a program without symbols: runtime->found, or NULL if it has no tables of OCaml code; then,
+ * once the layout is known, the variables of its runtime.
+ */
+enum hg_status snap_find_tables(struct snap_runtime *runtime, struct hg_error *error);
+enum hg_status snap_find_variables(struct snap_runtime *runtime, struct hg_error *error);
+/* Fails when headers have reserved bits, which nothing but symbols tells the number of. */
+enum hg_status snap_check_headers(struct snap_runtime *runtime, struct hg_error *error);
+void snap_release_found(struct snap_runtime *runtime);
 
 #endif

@@ -1,11 +1,12 @@
 /*
  * Where the runtime's variables are.  Exported ones have symbols in every executable, because
  * ocamlopt links with -Wl,-E; static ones lose theirs when it is stripped, but exported functions
- * use them.
+ * use them.  Programs without any symbols: found.h.
  */
 #include "snapshot/runtime/reader.h"
 
 #include "snapshot/arch/arch.h"
+#include "snapshot/runtime/found.h"
 
 /*
  * In 'function', an operand that uses an address in writable data in this way, with this many bytes
@@ -104,6 +105,9 @@ static uint64_t recover_variable(struct snap_runtime *runtime, const struct reco
 uint64_t snap_variable(struct snap_runtime *runtime, const char *name)
 {
 	struct snap_symbol symbol;
+	/* Libraries may have symbols of these names. */
+	if (runtime->found)
+		return snap_found_variable(runtime->found, name);
 	if (snap_image_symbol(runtime->image, name, &symbol) && !symbol.is_tls)
 		return symbol.address;
 	for (size_t i = 0; i < sizeof(recoveries) / sizeof(recoveries[0]); i++) {

@@ -79,10 +79,11 @@ static enum hg_status read_c_list(
 	struct snap_root_source source = {.kind = HG_ROOT_C_GLOBAL, .stack = SNAP_NO_INDEX};
 	uint64_t list = snap_variable(runtime, variable);
 	struct snap_list walk = {.words = SNAP_CELL_WORDS};
-	if (!list) {
+	/* By its shape it is found only if there is something in it. */
+	if (!list && !runtime->found)
 		snap_note_line(runtime, "%s is missing", variable);
+	if (!list)
 		return HG_OK;
-	}
 	uint64_t cell = snap_word(runtime, list + l->skiplist_forward);
 	for (; snap_list_goes_on(runtime, &walk, cell);
 		cell = snap_word(runtime, cell + l->skipcell_forward)) {

@@ -7,6 +7,7 @@
 #include "base/cursor.h"
 #include "snapshot/arch/arch.h"
 #include "snapshot/marshal/marshal.h"
+#include "snapshot/runtime/found.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>
@@ -15,10 +16,16 @@
 
 /* Blocks */
 
-static const char *name_of_block(struct snap_runtime *runtime, uint64_t block)
+/* 'unit' and 'index': the name and which of its blocks it is, of a program without symbols. */
+static const char *name_of_block(
+	struct snap_runtime *runtime, uint64_t block, const char *unit, uint64_t index)
 {
 	struct snap_symbol symbol;
 	uint64_t offset;
+	if (unit)
+		return index ? snap_print(runtime, "%s, block %llu", unit,
+				       (unsigned long long)index + 1)
+			     : snap_print(runtime, "%s", unit);
 	if (!snap_image_symbol_at(runtime->image, block, &symbol, &offset) || offset != 0)
 		return snap_print(runtime, "module 0x%llx", (unsigned long long)block);
 	bool is_unit = strncmp(symbol.name, "caml", 4) == 0 && symbol.name[4] >= 'A' &&
@@ -26,25 +33,24 @@ static const char *name_of_block(struct snap_runtime *runtime, uint64_t block)
 	return snap_print(runtime, "%s", symbol.name + (is_unit ? 4 : 0));
 }
 
-static enum hg_status add_runtime_unit(
-	struct snap_runtime *runtime, uint64_t block, uint64_t wosize, struct hg_error *error)
+static enum hg_status add_runtime_unit(struct snap_runtime *runtime, uint64_t block,
+	uint64_t wosize, const char *name, struct hg_error *error)
 {
-	struct snap_root_source source = {.kind = HG_ROOT_GLOBAL, .stack = SNAP_NO_INDEX};
+	struct snap_root_source source = {
+		.kind = HG_ROOT_GLOBAL, .name = name, .stack = SNAP_NO_INDEX};
 	BASE_TRY(base_grow(&runtime->units, runtime->unit_count, &runtime->unit_capacity,
 		sizeof(*runtime->units), error));
-	source.name = name_of_block(runtime, block);
-	runtime->units[runtime->unit_count++] =
-		(struct snap_unit){source.name, {block}, wosize, ""};
+	runtime->units[runtime->unit_count++] = (struct snap_unit){name, {block}, wosize, ""};
 	for (uint64_t i = 0; i < wosize; i++)
 		BASE_TRY(snap_read_root(runtime, &source, block + 8 * i, i, error));
 	return HG_OK;
 }
 
-/* Blocks of units, the list ended by 0. */
+/* Blocks of units, the list ended by 0; of the unit of that name, or NULL: symbols tell. */
 static enum hg_status read_unit_list(
-	struct snap_runtime *runtime, uint64_t list, struct hg_error *error)
+	struct snap_runtime *runtime, uint64_t list, const char *unit, struct hg_error *error)
 {
-	uint64_t block, header;
+	uint64_t block, header, first = list;
 	/* Many lists may be the same one. */
 	for (; (block = snap_word(runtime, list)) != 0 && snap_spend(runtime, 1); list += 8) {
 		if (!snap_image_u64(runtime->image, snap_pointed_header(block).a, &header))
@@ -55,7 +61,8 @@ static enum hg_status read_unit_list(
 				(unsigned long long)block);
 			continue;
 		}
-		BASE_TRY(add_runtime_unit(runtime, block, wosize, error));
+		const char *name = name_of_block(runtime, block, unit, (list - first) / 8);
+		BASE_TRY(add_runtime_unit(runtime, block, wosize, name, error));
 	}
 	return HG_OK;
 }
@@ -210,8 +217,11 @@ static enum hg_status find_digests(
 	struct snap_image *image = runtime->image;
 	struct snap_symbol symbol;
 	bool found = false;
-	if (snap_image_main_symbol(image, "caml_globals_map", &symbol))
-		BASE_TRY(read_digests(runtime, symbol.address, false, digests, &found, error));
+	uint64_t map = runtime->found ? snap_variable(runtime, "caml_globals_map") : 0;
+	if (!map && snap_image_main_symbol(image, "caml_globals_map", &symbol))
+		map = symbol.address;
+	if (map)
+		BASE_TRY(read_digests(runtime, map, false, digests, &found, error));
 	if (!found)
 		BASE_TRY(search_digests(runtime, digests, error));
 	for (uint32_t i = 0; i < image->file_count; i++)
@@ -254,17 +264,22 @@ static enum hg_status read_unit_digests(struct snap_runtime *runtime, struct hg_
 enum hg_status snap_read_units(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	uint64_t globals = snap_variable(runtime, "caml_globals"), list;
+	const struct snap_found *found = runtime->found;
+	uint64_t globals = snap_variable(runtime, "caml_globals"), list, index = 0;
 	struct snap_list walk = {0};
 	if (!globals)
 		snap_note_line(runtime, "caml_globals is missing: no module's values are roots");
 	for (; globals && (list = snap_word(runtime, globals)) != 0 && snap_spend(runtime, 1);
-		globals += 8)
-		BASE_TRY(read_unit_list(runtime, list, error));
+		globals += 8, index++)
+		BASE_TRY(read_unit_list(runtime, list,
+			found && found->names && index < found->unit_count ? found->names[index]
+									   : NULL,
+			error));
 	uint64_t link = snap_variable_word(runtime, "caml_dyn_globals");
 	for (; snap_list_goes_on(runtime, &walk, link);
 		link = snap_word(runtime, link + l->link_next))
-		BASE_TRY(read_unit_list(runtime, snap_word(runtime, link + l->link_data), error));
+		BASE_TRY(read_unit_list(
+			runtime, snap_word(runtime, link + l->link_data), NULL, error));
 	return read_unit_digests(runtime, error);
 }
 

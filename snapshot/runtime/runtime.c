@@ -2,6 +2,7 @@
 #include "snapshot/runtime/runtime.h"
 
 #include "snapshot/arch/arch.h"
+#include "snapshot/runtime/found.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>
@@ -55,7 +56,18 @@ static enum hg_status no_runtime(struct snap_image *image, struct hg_error *erro
 			"'%s' is of an OCaml before 4.10; supported are " SNAP_OCAML_SUPPORTED,
 			image->program);
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-		"'%s' is no OCaml program: it has no symbol of the OCaml runtime", image->program);
+		"'%s' is no OCaml program: it has no symbol of the OCaml runtime, and no tables of "
+		"OCaml code",
+		image->program);
+}
+
+/* Which family it is of is known by its version. */
+static enum hg_status find_family_without_symbols(
+	struct snap_runtime *runtime, struct hg_error *error)
+{
+	if (!image_has_symbol(runtime->image, "caml_frametable"))
+		BASE_TRY(snap_find_tables(runtime, error));
+	return runtime->found ? HG_OK : no_runtime(runtime->image, error);
 }
 
 static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error *error)
@@ -72,7 +84,7 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 	else if (snap_image_symbol(image, "caml_state", &symbol) && symbol.is_tls)
 		runtime->is_5 = true;
 	else
-		return no_runtime(image, error);
+		return find_family_without_symbols(runtime, error);
 	if (!image_has_symbol(image, "caml_frametable"))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' has an OCaml runtime but no code of ocamlopt", image->program);
@@ -87,6 +99,9 @@ static enum hg_status find_reserved_bits(struct snap_runtime *runtime, struct hg
 {
 	struct snap_symbol symbol;
 	uint64_t value;
+	/* Hardly any program has some: when its heap is known, its headers are looked at. */
+	if (runtime->found)
+		return HG_OK;
 	bool found = snap_image_symbol(runtime->image, "caml_sys_const_max_wosize", &symbol);
 	if (found)
 		BASE_TRY(snap_constant_function(
@@ -146,7 +161,14 @@ static bool uses_musl(struct snap_image *image)
 static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct hg_error *error)
 {
 	char text[64];
-	if (!version_of_stdlib(runtime, text, sizeof(text))) {
+	if (runtime->found && !runtime->found->version[0])
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"'%s' has neither symbols nor Stdlib.Sys: which OCaml it is of cannot be "
+			"told",
+			runtime->image->program);
+	if (runtime->found)
+		snprintf(text, sizeof(text), "%s", runtime->found->version);
+	else if (!version_of_stdlib(runtime, text, sizeof(text))) {
 		snprintf(text, sizeof(text), "%s",
 			snap_version_of_symbols(runtime->is_5, image_has_symbol, runtime->image));
 		snap_note_line(runtime,
@@ -154,6 +176,8 @@ static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct 
 	}
 	BASE_TRY(base_pool_string(&runtime->pool, text, strlen(text), &runtime->version, error));
 	runtime->layout = snap_layout_of(text);
+	if (runtime->found && runtime->layout)
+		runtime->is_5 = runtime->layout->version >= SNAP_OCAML_5_0;
 	if (!runtime->layout || (runtime->layout->version >= SNAP_OCAML_5_0) != runtime->is_5)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' is of OCaml %s; supported are " SNAP_OCAML_SUPPORTED "%s",
@@ -174,6 +198,8 @@ static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error
 	BASE_TRY(find_family(runtime, error));
 	BASE_TRY(find_reserved_bits(runtime, error));
 	BASE_TRY(find_runtime_version(runtime, error));
+	if (runtime->found)
+		BASE_TRY(snap_find_variables(runtime, error));
 	runtime->ephemeron_none = snap_variable_word(runtime, "caml_ephe_none");
 	BASE_TRY(snap_read_ranges(runtime, error));
 	BASE_TRY(snap_read_frame_tables(runtime, error));
@@ -181,6 +207,8 @@ static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error
 	BASE_TRY(family->read_domains(runtime, error));
 	BASE_TRY(snap_find_innermost(runtime, error));
 	BASE_TRY(family->read_areas(runtime, error));
+	if (runtime->found)
+		BASE_TRY(snap_check_headers(runtime, error));
 	BASE_TRY(snap_read_units(runtime, error));
 	BASE_TRY(snap_read_named_values(runtime, error));
 	BASE_TRY(snap_read_c_roots(runtime, error));
@@ -204,6 +232,7 @@ enum hg_status snap_runtime_open(
 void snap_runtime_close(struct snap_runtime *runtime)
 {
 	snap_release_frame_tables(runtime);
+	snap_release_found(runtime);
 	base_map_release(&runtime->strings);
 	base_map_release(&runtime->custom_kinds);
 	free(runtime->areas);

@@ -143,6 +143,8 @@ struct snap_runtime {
 	uint64_t budget; /* work budget: how much of lists and stacks will still be followed */
 	bool gave_up;    /* it was not enough */
 
+	struct snap_found *found; /* of a program without symbols; NULL: it has some */
+
 	struct base_map custom_kinds; /* identifiers by the address of the operations */
 	struct snap_frame_table *frames;
 	struct base_map strings;          /* of the image by address: pointers to copies */

@@ -1,0 +1,286 @@
+/* Variables of the runtime, found by their shapes: the search, and shapes that all versions have.
+ */
+#include "snapshot/runtime/found.h"
+
+#include <string.h>
+
+enum { MOST_CANDIDATES = 16, MOST_NODES = 1 << 20 };
+
+/* Shapes */
+
+bool snap_is_atom_table(const struct snap_found *found, uint64_t address)
+{
+	for (uint64_t tag = 0; tag < 256; tag++)
+		if (snap_found_word(found, address + 8 * tag) !=
+			((uint64_t)SNAP_COLOR_BLACK << 8 | tag))
+			return false;
+	return true;
+}
+
+/* runtime/callback.c: the sum of 4.x, that of 5.x. */
+static unsigned hash_of_name(const char *name, bool is_5)
+{
+	unsigned hash = is_5 ? 5381 : 0;
+	for (; *name; name++)
+		hash = hash * (is_5 ? 33 : 19) + (unsigned)*name;
+	return hash;
+}
+
+/* The text at an address, as far as a page is there; false if it does not end. */
+static bool read_text(const struct snap_found *found, uint64_t address, char *out, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (!found->read(found->data, address + i, out + i, 1))
+			return false;
+		if (out[i] == '\0')
+			return i > 0;
+	}
+	return false;
+}
+
+/* 13 lists; a name is in the one that its hash tells. */
+bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out)
+{
+	enum { LISTS = 13 };
+	const struct snap_layout *l = found->layout;
+	uint64_t count = 0;
+	char name[256];
+	(void)word;
+	for (uint64_t i = 0; i < LISTS; i++) {
+		uint64_t node = snap_found_word(found, out->address + 8 * i);
+		for (; node; node = snap_found_word(found, node + l->named_value_next)) {
+			if (!snap_found_is_there(found, node) || ++count > MOST_NODES ||
+				!read_text(found, node + l->named_value_name, name, sizeof(name)) ||
+				hash_of_name(name, found->is_5) % LISTS != i)
+				return false;
+		}
+	}
+	out->says = out->address;
+	out->weight = count;
+	return count > 0;
+}
+
+/*
+ * struct skiplist: 17 lists of cells, of which those at higher levels are parts of those below, and
+ * the level.  The keys of cells are addresses of values, in order, and their data are 0, or 1 for
+ * one that was deleted.
+ */
+bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_candidate *out)
+{
+	enum { LEVELS = 17 };
+	const struct snap_layout *l = found->layout;
+	uint64_t heads[LEVELS], level, key = 0, count = 0;
+	uint64_t list = out->address + l->skiplist_forward;
+	if (!snap_found_is_there(found, word) ||
+		!found->read(found->data, list, heads, sizeof(heads)))
+		return false;
+	level = snap_found_half(found, list + sizeof(heads));
+	if (level >= LEVELS)
+		return false;
+	for (unsigned i = 0; i < LEVELS; i++)
+		if ((heads[i] != 0) != (i <= level))
+			return false;
+	unsigned seen = 0;
+	for (uint64_t cell = word; cell; count++) {
+		uint64_t next_key = snap_found_word(found, cell + l->skipcell_key);
+		if (!snap_found_is_there(found, cell) || next_key <= key || count > MOST_NODES ||
+			!snap_found_is_there(found, next_key) ||
+			snap_found_word(found, cell + l->skipcell_data) > 1)
+			return false;
+		for (unsigned i = 0; i <= level; i++)
+			seen += heads[i] == cell;
+		key = next_key;
+		cell = snap_found_word(found, cell + l->skipcell_forward);
+	}
+	out->says = out->address;
+	return seen == level + 1;
+}
+
+bool snap_is_thread_ring(const struct snap_found *found, uint64_t thread, uint64_t domain)
+{
+	enum { DESCRIPTOR_WORDS = 3, DOMAIN = 16 /* after the link to the next */ };
+	const uint64_t next_at = found->layout->caml_thread_struct_next;
+	uint64_t at = thread, count = 0;
+	do {
+		uint64_t next = snap_found_word(found, at + next_at);
+		uint64_t descriptor =
+			snap_found_word(found, at + found->layout->caml_thread_struct_descr);
+		if (!snap_found_is_there(found, at) || !snap_found_is_there(found, next) ||
+			snap_found_word(found, next + next_at + 8) != at ||
+			!snap_found_is_block(found, descriptor, 0, DESCRIPTOR_WORDS) ||
+			(found->is_5 && snap_found_half(found, at + next_at + DOMAIN) != domain))
+			return false;
+		at = next;
+	} while (at != thread && ++count < MOST_NODES);
+	return at == thread;
+}
+
+/* A closure, or one amid others in a block; they may be static. */
+static bool is_function(const struct snap_found *found, uint64_t value)
+{
+	return snap_found_is_block(found, value, SNAP_TAG_CLOSURE, 2) ||
+	       snap_found_is_block(found, value, SNAP_TAG_INFIX, 0);
+}
+
+bool snap_is_finaliser_table(const struct snap_found *found, uint64_t table, uint64_t count)
+{
+	const struct snap_layout *l = found->layout;
+	if (!snap_found_is_there(found, table) || count > MOST_NODES)
+		return false;
+	for (uint64_t i = 0; i < count; i++, table += l->sizeof_final) {
+		uint64_t value = snap_found_word(found, table + l->final_val);
+		if (!is_function(found, snap_found_word(found, table + l->final_fun)) ||
+			(value % 2 == 0 && !snap_found_is_there(found, value)))
+			return false;
+	}
+	return true;
+}
+
+bool snap_is_finalisable(const struct snap_found *found, uint64_t address, uint64_t *count)
+{
+	const struct snap_layout *l = found->layout;
+	uint64_t table = snap_found_word(found, address + l->finalisable_table);
+	uint64_t old = snap_found_word(found, address + l->finalisable_young - 8);
+	uint64_t young = snap_found_word(found, address + l->finalisable_young);
+	uint64_t size = snap_found_word(found, address + l->finalisable_size);
+	*count = young;
+	if (table == 0)
+		return old == 0 && young == 0 && size == 0;
+	return old <= young && young <= size && size > 0 &&
+	       snap_is_finaliser_table(found, table, young) &&
+	       (size == 0 || snap_found_is_there(found, table + l->sizeof_final * size - 8));
+}
+
+uint64_t snap_ephemeron_list_length(const struct snap_found *found, uint64_t first)
+{
+	uint64_t count = 0;
+	for (; first && first % 2 == 0; first = snap_found_word(found, first))
+		if (++count > MOST_NODES || !snap_found_is_outside(found, first) ||
+			!snap_found_is_block(
+				found, first, SNAP_TAG_ABSTRACT, SNAP_EPHEMERON_FIRST_KEY))
+			return 0;
+	return count;
+}
+
+/* The search */
+
+struct candidates {
+	const struct snap_shape *shape;
+	struct snap_candidate items[MOST_CANDIDATES];
+	unsigned count;
+	bool too_many;
+};
+
+static bool look_for_shape(struct snap_found *found, uint64_t address, uint64_t word, void *data)
+{
+	struct candidates *all = data;
+	struct snap_candidate candidate = {address, word, 1};
+	if (!all->shape->fits(found, word, &candidate))
+		return true;
+	for (unsigned i = 0; i < all->count; i++)
+		if (all->items[i].address == candidate.address)
+			return true;
+	all->too_many = all->count == MOST_CANDIDATES;
+	if (!all->too_many)
+		all->items[all->count++] = candidate;
+	return !all->too_many;
+}
+
+/* The data of C code: what lies between that of the units. */
+static void scan_data_of_c(struct snap_found *found, struct candidates *all)
+{
+	for (uint64_t i = 0; i < found->space_count; i++) {
+		struct snap_range left = found->spaces[i].range;
+		if (found->spaces[i].is_writable == all->shape->is_constant)
+			continue;
+		for (uint64_t k = 0; k < found->static_count; k++) {
+			const struct snap_range *units = &found->statics[k];
+			if (units->end <= left.start || units->start >= left.end)
+				continue;
+			if (units->start > left.start)
+				snap_found_scan(found,
+					(struct snap_range){left.start, units->start},
+					look_for_shape, all);
+			left.start = units->end;
+		}
+		if (left.start < left.end)
+			snap_found_scan(found, left, look_for_shape, all);
+	}
+}
+
+static unsigned names_of(const struct snap_shape *shape)
+{
+	unsigned count = 0;
+	while (count < sizeof(shape->names) / sizeof(*shape->names) && shape->names[count])
+		count++;
+	return count;
+}
+
+static enum hg_status refuse_candidates(struct snap_found *found, const struct candidates *all,
+	unsigned other, struct hg_error *error)
+{
+	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+		"'%s' has no symbols, and %s places in its data look like '%s' of the OCaml "
+		"runtime, at 0x%llx and 0x%llx: which it is cannot be told",
+		found->program, all->too_many ? "many" : "two", all->shape->names[0],
+		(unsigned long long)all->items[0].address,
+		(unsigned long long)all->items[other].address);
+}
+
+/* The one that all agree with, or the one that leads to most. */
+static enum hg_status choose(struct snap_found *found, const struct candidates *all,
+	unsigned *chosen, struct hg_error *error)
+{
+	*chosen = 0;
+	if (all->too_many)
+		return refuse_candidates(found, all, 1, error);
+	for (unsigned i = 1; i < all->count; i++)
+		if (all->shape->takes_most && all->items[i].weight > all->items[*chosen].weight)
+			*chosen = i;
+	for (unsigned i = 0; i < all->count; i++)
+		if (all->items[i].says != all->items[*chosen].says &&
+			(!all->shape->takes_most ||
+				all->items[i].weight == all->items[*chosen].weight))
+			return refuse_candidates(found, all, i ? i : *chosen, error);
+	return HG_OK;
+}
+
+static enum hg_status find_shape(
+	struct snap_found *found, const struct snap_shape *shape, struct hg_error *error)
+{
+	struct candidates all = {.shape = shape};
+	unsigned names = names_of(shape), chosen;
+	scan_data_of_c(found, &all);
+	if (all.count == 0 && shape->is_needed)
+		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
+			"'%s' has no symbols, and nothing in its data looks like '%s' of the "
+			"runtime of OCaml %s: not started, or its data are missing",
+			found->program, shape->names[0], found->layout->name);
+	if (all.count == 0) {
+		if (shape->holds)
+			found->missing[found->missing_count++] = shape->holds;
+		return HG_OK;
+	}
+	if (names > 1) {
+		if (all.too_many || all.count > names)
+			return refuse_candidates(found, &all, 1, error);
+		for (unsigned i = 0; i < all.count; i++)
+			BASE_TRY(snap_found_name(
+				found, shape->names[i], all.items[i].address, error));
+		return HG_OK;
+	}
+	BASE_TRY(choose(found, &all, &chosen, error));
+	BASE_TRY(snap_found_name(found, shape->names[0], all.items[chosen].address, error));
+	return shape->use ? shape->use(found, all.items[chosen].address, error) : HG_OK;
+}
+
+enum hg_status snap_found_variables(
+	struct snap_found *found, const struct snap_layout *layout, struct hg_error *error)
+{
+	found->layout = layout;
+	found->is_5 = layout->version >= SNAP_OCAML_5_0;
+	const struct snap_shape *shape = found->is_5 ? snap_shapes_5 : snap_shapes_4;
+	for (; shape->names[0]; shape++)
+		BASE_TRY(find_shape(found, shape, error));
+	return HG_OK;
+}
