@@ -61,6 +61,7 @@ struct snap_found {
 	const struct snap_layout *layout;
 	bool is_5;
 	uint64_t domain_state; /* 4.x */
+	unsigned colours;      /* 5.x, a bit for each that blocks have that are no garbage */
 	uint64_t *states;      /* 5.x, in the order of the table of domains */
 	uint64_t state_count, state_capacity;
 	uint64_t ephemeron_none; /* the value in empty fields, as ephemerons show it; 0: none has */

@@ -197,7 +197,10 @@ static bool fits_ephemeron_none(struct snap_found *found, uint64_t word, struct 
 
 /* Gc.Memprof */
 
-/* struct entry_array: table, least length, length of the table, used part, two positions in it. */
+/*
+ * struct entry_array: table, least length, length of the table, used part, two positions in it.
+ * One without a table has nothing in it, and looks like much else.
+ */
 static bool is_entry_array(const struct snap_found *found, uint64_t address, uint64_t least)
 {
 	const struct snap_layout *l = found->layout;
@@ -209,10 +212,8 @@ static bool is_entry_array(const struct snap_found *found, uint64_t address, uin
 		snap_found_word(found, address + l->entry_array_len + 8) > used ||
 		snap_found_word(found, address + l->entry_array_len + 16) > used)
 		return false;
-	return table == 0
-		       ? room == 0
-		       : room >= least && snap_found_is_there(found, table) &&
-				 snap_found_is_there(found, table + room * l->sizeof_tracked - 8);
+	return room >= least && snap_found_is_outside(found, table) &&
+	       snap_found_is_there(found, table + room * l->sizeof_tracked - 8);
 }
 
 static bool fits_entries(struct snap_found *found, uint64_t word, struct snap_candidate *out)

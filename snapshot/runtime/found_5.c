@@ -81,20 +81,6 @@ static bool fits_stw(struct snap_found *found, uint64_t word, struct snap_candid
 	return out->weight >= count;
 }
 
-static enum hg_status use_stw(struct snap_found *found, uint64_t address, struct hg_error *error)
-{
-	uint64_t array = domains_of(found, address);
-	uint64_t count =
-		snap_found_half(found, address + found->layout->stw_domains_participating_domains);
-	for (uint64_t i = 0; i < count && i < MOST_DOMAINS; i++) {
-		BASE_TRY(base_grow(&found->states, found->state_count, &found->state_capacity,
-			sizeof(*found->states), error));
-		found->states[found->state_count++] = snap_found_word(found,
-			snap_found_word(found, array + 8 * i) + found->layout->dom_internal_state);
-	}
-	return HG_OK;
-}
-
 /* Threads: of each domain that runs, by its number, the ring of its threads. */
 static bool is_thread_table(const struct snap_found *found, uint64_t table, uint64_t *says)
 {
@@ -125,7 +111,97 @@ static bool fits_threads_5(struct snap_found *found, uint64_t word, struct snap_
 
 /* The heap */
 
-/* Colors of headers that mean marked, unmarked, garbage: they take turns. */
+/* The colors of the blocks of a pool that has been swept, into found->colours. */
+static void look_at_pool(struct snap_found *found, uint64_t pool, uint32_t size_class)
+{
+	const struct snap_layout *l = found->layout;
+	uint64_t step, words = l->size_classes[size_class];
+	for (uint64_t at = snap_layout_first_slot(l, size_class); at + 8 * words <= SNAP_POOL_BYTES;
+		at += step) {
+		uint64_t header = snap_found_word(found, pool + at);
+		step = 8 * words;
+		/* Free slots of 5.5 know how many follow. */
+		if (snap_header_color(header) == SNAP_COLOR_BLACK)
+			step *= (header >> 10) % (SNAP_POOL_BYTES / 8) + 1;
+		else if (header)
+			found->colours |= 1u << snap_header_color(header);
+	}
+}
+
+/* As many pools as it takes to see two colors, or some of each list. */
+static void look_at_pools(struct snap_found *found, uint64_t heads)
+{
+	enum { ENOUGH = 64 };
+	for (uint32_t i = 0; i < SNAP_SIZE_CLASSES; i++) {
+		uint64_t pool = snap_found_word(found, heads + 8 * (uint64_t)i);
+		for (unsigned n = 0; n < ENOUGH && snap_found_is_there(found, pool) &&
+				     __builtin_popcount(found->colours) < 2;
+			n++) {
+			look_at_pool(found, pool, i);
+			pool = snap_found_word(found, pool + found->layout->pool_next);
+		}
+	}
+}
+
+static bool is_young(const struct snap_found *found, uint64_t address)
+{
+	const struct snap_layout *l = found->layout;
+	for (uint64_t i = 0; i < found->state_count; i++) {
+		uint64_t start =
+			snap_found_word(found, found->states[i] + l->caml_domain_state_young_start);
+		uint64_t end =
+			snap_found_word(found, found->states[i] + l->caml_domain_state_young_end);
+		if (address >= start && address < end)
+			return true;
+	}
+	return false;
+}
+
+/* The colors of the blocks that globals point to, which are no garbage, into found->colours. */
+static void look_at_globals(struct snap_found *found)
+{
+	for (uint64_t i = 0; i < found->unit_count; i++) {
+		uint64_t block, list = snap_found_word(found, found->globals + 8 * i);
+		for (; (block = snap_found_word(found, list)) != 0; list += 8) {
+			uint64_t words = snap_found_word(found, snap_pointed_header(block).a) >> 10;
+			for (uint64_t k = 0; k < words && snap_found_is_data(found, block); k++) {
+				uint64_t value = snap_found_word(found, block + 8 * k);
+				uint64_t header = value % 8 ? 0
+							    : snap_found_word(found,
+								      snap_pointed_header(value).a);
+				if (header && snap_found_is_outside(found, value) &&
+					snap_header_tag(header) != SNAP_TAG_INFIX &&
+					!is_young(found, value))
+					found->colours |= 1u << snap_header_color(header);
+			}
+		}
+	}
+}
+
+static enum hg_status use_stw(struct snap_found *found, uint64_t address, struct hg_error *error)
+{
+	uint64_t array = domains_of(found, address);
+	uint64_t count =
+		snap_found_half(found, address + found->layout->stw_domains_participating_domains);
+	for (uint64_t i = 0; i < count && i < MOST_DOMAINS; i++) {
+		BASE_TRY(base_grow(&found->states, found->state_count, &found->state_capacity,
+			sizeof(*found->states), error));
+		uint64_t state = snap_found_word(found,
+			snap_found_word(found, array + 8 * i) + found->layout->dom_internal_state);
+		uint64_t heap = snap_found_word(
+			found, state + found->layout->caml_domain_state_shared_heap);
+		found->states[found->state_count++] = state;
+		look_at_pools(found, heap + found->layout->caml_heap_state_avail_pools);
+		look_at_pools(found, heap + found->layout->caml_heap_state_full_pools);
+	}
+	look_at_globals(found);
+	return HG_OK;
+}
+
+/*
+ * Colors of headers that mean marked, unmarked, garbage: they take turns.  A word before or after
+ * them may continue that, but no block that was swept, or is held, is garbage.
+ */
 static bool fits_colours(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
 	uint64_t others[2];
@@ -133,10 +209,11 @@ static bool fits_colours(struct snap_found *found, uint64_t word, struct snap_ca
 		!found->read(found->data, out->address + 8, others, sizeof(others)))
 		return false;
 	out->says = others[1];
-	return others[0] == (word + 0x100) % 0x300 && others[1] == (word + 0x200) % 0x300;
+	return others[0] == (word + 0x100) % 0x300 && others[1] == (word + 0x200) % 0x300 &&
+	       !(found->colours >> snap_header_color(others[1]) & 1);
 }
 
-/* Pools of one size class in a list; false if it is something else. */
+/* Pools of one size class in a list, that no domain owns; false if it is something else. */
 static bool is_pool_list(const struct snap_found *found, uint64_t pool, uint64_t size_class)
 {
 	const struct snap_layout *l = found->layout;
@@ -145,7 +222,7 @@ static bool is_pool_list(const struct snap_found *found, uint64_t pool, uint64_t
 		uint8_t class;
 		if (pool % PAGE || !snap_found_is_there(found, pool) || ++count > MOST_NODES ||
 			!found->read(found->data, pool + l->pool_sz, &class, 1) ||
-			class != size_class)
+			class != size_class || snap_found_word(found, pool + l->pool_owner) != 0)
 			return false;
 	}
 	return true;
@@ -163,27 +240,28 @@ static bool is_large_list(const struct snap_found *found, uint64_t large)
 	return true;
 }
 
+/* Its lists, of which at least one has something; and the words in them were counted. */
 static bool is_freelist(const struct snap_found *found, uint64_t freelist)
 {
 	const struct snap_layout *l = found->layout;
 	uint64_t stats = freelist + l->pool_freelist_stats;
-	uint64_t pools = snap_found_word(found, stats + l->heap_stats_pool_words);
-	uint64_t large = snap_found_word(found, stats + l->heap_stats_large_words);
-	if (pools >= SNAP_ADDRESS_LIMIT / 8 || large >= SNAP_ADDRESS_LIMIT / 8 ||
-		snap_found_word(found, freelist + l->pool_freelist_free) % PAGE)
-		return false;
-	for (uint64_t i = 0; i < SNAP_SIZE_CLASSES; i++)
-		if (!is_pool_list(found,
-			    snap_found_word(
-				    found, freelist + l->pool_freelist_global_avail_pools + 8 * i),
-			    i) ||
-			!is_pool_list(found,
-				snap_found_word(found,
-					freelist + l->pool_freelist_global_full_pools + 8 * i),
-				i))
+	uint64_t pool_words = snap_found_word(found, stats + l->heap_stats_pool_words);
+	uint64_t large_words = snap_found_word(found, stats + l->heap_stats_large_words);
+	uint64_t large = snap_found_word(found, freelist + l->pool_freelist_global_large);
+	uint64_t pools = 0;
+	for (uint64_t i = 0; i < SNAP_SIZE_CLASSES; i++) {
+		uint64_t avail = snap_found_word(
+			found, freelist + l->pool_freelist_global_avail_pools + 8 * i);
+		uint64_t full = snap_found_word(
+			found, freelist + l->pool_freelist_global_full_pools + 8 * i);
+		pools |= avail | full;
+		if (!is_pool_list(found, avail, i) || !is_pool_list(found, full, i))
 			return false;
-	return is_large_list(
-		found, snap_found_word(found, freelist + l->pool_freelist_global_large));
+	}
+	return snap_found_word(found, freelist + l->pool_freelist_free) % PAGE == 0 &&
+	       pool_words < SNAP_ADDRESS_LIMIT / 8 && large_words < SNAP_ADDRESS_LIMIT / 8 &&
+	       (pools == 0 || pool_words > 0) && (large == 0 || large_words > 0) &&
+	       is_large_list(found, large);
 }
 
 /*

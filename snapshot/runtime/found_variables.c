@@ -154,11 +154,15 @@ bool snap_is_finalisable(const struct snap_found *found, uint64_t address, uint6
 uint64_t snap_ephemeron_list_length(const struct snap_found *found, uint64_t first)
 {
 	uint64_t count = 0;
-	for (; first && first % 2 == 0; first = snap_found_word(found, first))
+	for (; first && first % 2 == 0; first = snap_found_word(found, first)) {
+		uint64_t header = snap_found_word(found, snap_pointed_header(first).a);
+		/* Blocks of 4.x that are blue are free. */
 		if (++count > MOST_NODES || !snap_found_is_outside(found, first) ||
 			!snap_found_is_block(
-				found, first, SNAP_TAG_ABSTRACT, SNAP_EPHEMERON_FIRST_KEY))
+				found, first, SNAP_TAG_ABSTRACT, SNAP_EPHEMERON_FIRST_KEY) ||
+			(!found->is_5 && snap_header_color(header) == SNAP_COLOR_BLUE))
 			return 0;
+	}
 	return count;
 }
 
@@ -171,19 +175,35 @@ struct candidates {
 	bool too_many;
 };
 
+static unsigned names_of(const struct snap_shape *shape)
+{
+	unsigned count = 0;
+	while (count < sizeof(shape->names) / sizeof(*shape->names) && shape->names[count])
+		count++;
+	return count;
+}
+
 static bool look_for_shape(struct snap_found *found, uint64_t address, uint64_t word, void *data)
 {
 	struct candidates *all = data;
 	struct snap_candidate candidate = {address, word, 1};
 	if (!all->shape->fits(found, word, &candidate))
 		return true;
-	for (unsigned i = 0; i < all->count; i++)
-		if (all->items[i].address == candidate.address)
+	/* What leads to less is dropped: old copies of words lie about. */
+	if (all->shape->takes_most && all->count && candidate.weight != all->items[0].weight) {
+		if (candidate.weight < all->items[0].weight)
 			return true;
-	all->too_many = all->count == MOST_CANDIDATES;
-	if (!all->too_many)
+		all->count = 0;
+		all->too_many = false;
+	}
+	for (unsigned i = 0; i < all->count; i++)
+		if (names_of(all->shape) > 1 ? all->items[i].address == candidate.address
+					     : all->items[i].says == candidate.says)
+			return true;
+	all->too_many |= all->count == MOST_CANDIDATES;
+	if (all->count < MOST_CANDIDATES)
 		all->items[all->count++] = candidate;
-	return !all->too_many;
+	return true;
 }
 
 /* The data of C code: what lies between that of the units. */
@@ -208,48 +228,23 @@ static void scan_data_of_c(struct snap_found *found, struct candidates *all)
 	}
 }
 
-static unsigned names_of(const struct snap_shape *shape)
-{
-	unsigned count = 0;
-	while (count < sizeof(shape->names) / sizeof(*shape->names) && shape->names[count])
-		count++;
-	return count;
-}
-
-static enum hg_status refuse_candidates(struct snap_found *found, const struct candidates *all,
-	unsigned other, struct hg_error *error)
+/* 'All' are more than the shape has names; those with one say different things. */
+static enum hg_status refuse_candidates(
+	struct snap_found *found, const struct candidates *all, struct hg_error *error)
 {
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 		"'%s' has no symbols, and %s places in its data look like '%s' of the OCaml "
 		"runtime, at 0x%llx and 0x%llx: which it is cannot be told",
-		found->program, all->too_many ? "many" : "two", all->shape->names[0],
+		found->program, all->count > 2 ? "several" : "two", all->shape->names[0],
 		(unsigned long long)all->items[0].address,
-		(unsigned long long)all->items[other].address);
-}
-
-/* The one that all agree with, or the one that leads to most. */
-static enum hg_status choose(struct snap_found *found, const struct candidates *all,
-	unsigned *chosen, struct hg_error *error)
-{
-	*chosen = 0;
-	if (all->too_many)
-		return refuse_candidates(found, all, 1, error);
-	for (unsigned i = 1; i < all->count; i++)
-		if (all->shape->takes_most && all->items[i].weight > all->items[*chosen].weight)
-			*chosen = i;
-	for (unsigned i = 0; i < all->count; i++)
-		if (all->items[i].says != all->items[*chosen].says &&
-			(!all->shape->takes_most ||
-				all->items[i].weight == all->items[*chosen].weight))
-			return refuse_candidates(found, all, i ? i : *chosen, error);
-	return HG_OK;
+		(unsigned long long)all->items[1].address);
 }
 
 static enum hg_status find_shape(
 	struct snap_found *found, const struct snap_shape *shape, struct hg_error *error)
 {
 	struct candidates all = {.shape = shape};
-	unsigned names = names_of(shape), chosen;
+	unsigned names = names_of(shape);
 	scan_data_of_c(found, &all);
 	if (all.count == 0 && shape->is_needed)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
@@ -261,17 +256,11 @@ static enum hg_status find_shape(
 			found->missing[found->missing_count++] = shape->holds;
 		return HG_OK;
 	}
-	if (names > 1) {
-		if (all.too_many || all.count > names)
-			return refuse_candidates(found, &all, 1, error);
-		for (unsigned i = 0; i < all.count; i++)
-			BASE_TRY(snap_found_name(
-				found, shape->names[i], all.items[i].address, error));
-		return HG_OK;
-	}
-	BASE_TRY(choose(found, &all, &chosen, error));
-	BASE_TRY(snap_found_name(found, shape->names[0], all.items[chosen].address, error));
-	return shape->use ? shape->use(found, all.items[chosen].address, error) : HG_OK;
+	if (all.too_many || all.count > names)
+		return refuse_candidates(found, &all, error);
+	for (unsigned i = 0; i < all.count; i++)
+		BASE_TRY(snap_found_name(found, shape->names[i], all.items[i].address, error));
+	return shape->use ? shape->use(found, all.items[0].address, error) : HG_OK;
 }
 
 enum hg_status snap_found_variables(

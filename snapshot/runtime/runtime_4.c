@@ -153,11 +153,13 @@ static enum hg_status read_finalisers_4(struct snap_runtime *runtime, struct hg_
 	const struct snap_layout *l = runtime->layout;
 	for (size_t i = 0; i < 2; i++) {
 		uint64_t table = snap_variable(runtime, tables[i].variable);
+		/* Both look alike. */
+		const char *name = runtime->found ? "Gc.finalise or finalise_last" : tables[i].name;
 		if (table)
 			BASE_TRY(snap_read_finalisers(runtime,
 				snap_word(runtime, table + l->finalisable_table),
-				snap_word(runtime, table + l->finalisable_young), tables[i].name,
-				false, error));
+				snap_word(runtime, table + l->finalisable_young), name, false,
+				error));
 	}
 	return snap_read_finaliser_queue(
 		runtime, snap_variable_word(runtime, "to_do_hd"), "Gc.finalise, waiting", error);
