@@ -77,6 +77,9 @@ static enum hg_status stop_well(struct snap_capture *capture, struct hg_error *e
 		result->stops++;
 		capture->moment = snap_live_moment(&process->live, &capture->trace);
 		result->moment = moments[capture->moment];
+		/* Nothing names the functions that it may be in. */
+		if (process->live.has_no_symbols && capture->moment == SNAP_MOMENT_NONE)
+			result->moment = HG_MOMENT_UNKNOWN;
 		bool compacts = capture->moment == SNAP_MOMENT_COMPACTION;
 		if (is_good_moment(capture) ||
 			result->stops >= (compacts ? MOST_STOPS_COMPACTION : MOST_STOPS))

@@ -18,13 +18,16 @@ struct snap_live {
 	uint64_t domain_state; /* address of the pointer Caml_state; 0 on 5.x */
 	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
+	bool has_no_symbols;
+	bool hides_stacks;      /* 5.x without symbols: which stack a thread is on cannot be told */
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
 };
 
 /*
  * Fails with HG_ERROR_INPUT when there is no such process, when it is not permitted to look at it,
- * and when it is no native OCaml program.
+ * and when it is no native OCaml program, or one without symbols whose runtime is not found by the
+ * shape of its data.
  */
 enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error);
 void snap_live_close(struct snap_live *live);

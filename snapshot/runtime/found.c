@@ -15,6 +15,8 @@ enum { MOST_UNITS = 1 << 20, MOST_ROOTS = 1 << 16, MOST_NAME = 255 };
 enum hg_status snap_found_add_codes(struct snap_found *found, const struct snap_elf_view *view,
 	uint64_t bias, struct hg_error *error)
 {
+	/* Compilers for x86-64 align them as its ABI does arrays; others may not. */
+	found->alignment = view->header.e_machine == EM_X86_64 ? 16 : 8;
 	for (uint64_t i = 0; i < view->phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(view, i);
 		uint64_t start = phdr.p_vaddr + bias, end;

@@ -43,6 +43,7 @@ struct snap_found {
 	const char *program;             /* for messages */
 	struct snap_found_space *spaces; /* by address, disjoint */
 	uint64_t space_count, space_capacity;
+	unsigned alignment;       /* of static structs of two words or more */
 	struct snap_range *codes; /* executable segments */
 	uint64_t code_count, code_capacity;
 	struct snap_range *statics; /* data of the program's units: no variables of C are there */

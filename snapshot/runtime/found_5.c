@@ -205,7 +205,7 @@ static enum hg_status use_stw(struct snap_found *found, uint64_t address, struct
 static bool fits_colours(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
 	uint64_t others[2];
-	if (word & ~(uint64_t)0x300 || word == 0x300 ||
+	if (word & ~(uint64_t)0x300 || word == 0x300 || out->address % found->alignment ||
 		!found->read(found->data, out->address + 8, others, sizeof(others)))
 		return false;
 	out->says = others[1];

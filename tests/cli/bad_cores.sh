@@ -279,8 +279,8 @@ caml_sys_const_max_wosize is missing" summary --exe "$work/layout" "$bad"
 cp $four "$work/stripped"
 word 0 | dd of="$work/stripped" bs=1 seek=40 conv=notrunc status=none
 printf '\0\0\0\0' | dd of="$work/stripped" bs=1 seek=60 conv=notrunc status=none
-says 'static and stripped' 3 "$work/stripped: has no symbols: programs linked statically and \
-stripped cannot be read" summary --exe "$work/stripped" "$bad"
+says 'static and stripped, without tables' 3 "$bad: 'program' is no OCaml program: it has no symbol \
+of the OCaml runtime, and no tables of OCaml code" summary --exe "$work/stripped" "$bad"
 
 # The same with real programs.
 # dumped NAME COMMAND...: a core of a program that waits for its input, by gdb.
@@ -323,8 +323,8 @@ else
 	says 'a program in C' 3 "$work/plain.core: 'plain' is no OCaml program: it has no symbol of the \
 OCaml runtime" summary "$work/plain.core"
 	if ${CC:-cc} -static -s -o "$work/static" "$work/plain.c" && dumped static "$work/static"; then
-		says 'a static and stripped program' 3 "$work/static: has no symbols: programs linked \
-statically and stripped cannot be read" summary "$work/static.core"
+		says 'a static and stripped program in C' 3 "$work/static.core: 'static' is no OCaml \
+program: it has no symbol of the OCaml runtime, and no tables of OCaml code" summary "$work/static.core"
 	fi
 	if ! command -v ocamlc >/dev/null; then
 		skip 'real bytecode' 'no ocamlc'
