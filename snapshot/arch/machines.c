@@ -9,7 +9,9 @@
 static const struct snap_machine machines[] = {
 	{.number = SNAP_MACHINE_X86_64,
 		.register_count = SNAP_X86_64_PLACES,
-		.thread_pointer = SNAP_USER_FS_BASE},
+		.thread_pointer = SNAP_USER_FS_BASE,
+		/* By its ABI for arrays; gcc does so for structs, too. */
+		.struct_alignment = 16},
 	/*
 	 * Addresses of user programs have 48 bits.  Those above are signatures of return addresses
 	 * (pointer authentication), and from OCaml 5.5 on bit 60 marks frames that were scanned
@@ -20,6 +22,7 @@ static const struct snap_machine machines[] = {
 		.thread_pointer = SNAP_USER_A64_TP,
 		.thread_note = NT_ARM_TLS,
 		.signatures_note = NT_ARM_PAC_MASK,
+		.struct_alignment = 8,
 		.no_address_bits = (uint64_t)0xffff << 48},
 };
 

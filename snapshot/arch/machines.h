@@ -15,6 +15,7 @@ struct snap_machine {
 	uint32_t thread_note;     /* type of the kernel's note that has it; 0: it is one of these */
 	uint32_t signatures_note; /* type of the note with the bits of signatures; 0: there is none
 				   */
+	uint8_t struct_alignment; /* of static structs and arrays of two words or more */
 	uint64_t no_address_bits; /* which a return address may have set and a place of code not */
 };
 

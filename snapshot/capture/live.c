@@ -3,7 +3,7 @@
 
 #include "base/proc.h"
 #include "snapshot/arch/arch.h"
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 #include "snapshot/runtime/layout.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
-/* Programs without symbols: what is found by its shape in the image of a core (found.h). */
+/* Programs without symbols: what is found by its shape in the image of a core (found/found.h). */
 #include "snapshot/runtime/reader.h"
 
 #include "base/search.h"
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /*
  * Where the runtime's variables are.  Exported ones have symbols in every executable, because
  * ocamlopt links with -Wl,-E; static ones lose theirs when it is stripped, but exported functions
- * use them.  Programs without any symbols: found.h.
+ * use them.  Programs without any symbols: found/found.h.
  */
 #include "snapshot/runtime/reader.h"
 
 #include "snapshot/arch/arch.h"
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 
 /*
  * In 'function', an operand that uses an address in writable data in this way, with this many bytes

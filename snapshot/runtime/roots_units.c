@@ -7,7 +7,7 @@
 #include "base/cursor.h"
 #include "snapshot/arch/arch.h"
 #include "snapshot/marshal/marshal.h"
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "snapshot/runtime/runtime.h"
 
 #include "snapshot/arch/arch.h"
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 #include "snapshot/runtime/reader.h"
 
 #include <stdio.h>

@@ -7,13 +7,13 @@
  * caml_globals_map, caml_data_segments, caml_code_segments, caml_frametable.  Their lengths depend
  * on each other, and each of their words leads to something that can be looked at (found.c).
  * Variables of the runtime are places in the data of its C code that look like what they are, and
- * that lead to what they should (found_variables.c, and found_4.c and found_5.c for each family).
+ * that lead to what they should (shapes.h).
  *
  * Two places that could both be the one, and that do not say the same, are an error: nothing is
  * guessed.  The memory is that of a core or of a living process.
  */
-#ifndef SNAPSHOT_RUNTIME_FOUND_H
-#define SNAPSHOT_RUNTIME_FOUND_H
+#ifndef SNAPSHOT_RUNTIME_FOUND_FOUND_H
+#define SNAPSHOT_RUNTIME_FOUND_FOUND_H
 
 #include "base/error.h"
 #include "base/pool.h"
@@ -30,7 +30,7 @@ struct snap_found_space {
 	bool is_writable;
 };
 
-struct snap_found_variable {
+struct snap_found_place {
 	const char *name;
 	uint64_t address;
 };
@@ -53,7 +53,7 @@ struct snap_found {
 	const char **names;           /* of units, in its order; NULL: not told */
 	char version[16];             /* of Stdlib.Sys; "" if it is not linked */
 
-	struct snap_found_variable variables[SNAP_FOUND_VARIABLES];
+	struct snap_found_place variables[SNAP_FOUND_VARIABLES];
 	unsigned variable_count;
 	const char *missing[SNAP_FOUND_VARIABLES]; /* kinds of roots that there was nothing of */
 	unsigned missing_count;
@@ -138,45 +138,5 @@ void snap_found_scan(
 
 enum hg_status snap_found_name(
 	struct snap_found *found, const char *name, uint64_t address, struct hg_error *error);
-
-/* Shapes */
-
-/* A place that has a shape. */
-struct snap_candidate {
-	uint64_t address;
-	uint64_t says;   /* what it leads to: places that say the same are the same */
-	uint64_t weight; /* how much it leads to, at least 1 */
-};
-
-/* Looks at the word at an address; what it fills in begins as {address, word, 1}. */
-typedef bool snap_shape_fits(struct snap_found *found, uint64_t word, struct snap_candidate *out);
-
-struct snap_shape {
-	const char *names[3]; /* of the variable; of several that look alike: any of them */
-	snap_shape_fits *fits;
-	bool is_needed;    /* the program cannot be read without it */
-	bool takes_most;   /* of two that differ, the one that leads to more */
-	bool is_constant;  /* it is in data that nobody writes to */
-	const char *holds; /* roots that are not known without it; NULL: it holds none */
-	/* Called once it was found, with the address. */
-	enum hg_status (*use)(struct snap_found *found, uint64_t address, struct hg_error *error);
-};
-
-/* Ends with one without names, as do these. */
-extern const struct snap_shape snap_shapes_4[], snap_shapes_5[];
-
-/* What both have. */
-bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out);
-bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_candidate *out);
-/* 256 headers of blocks without fields. */
-bool snap_is_atom_table(const struct snap_found *found, uint64_t address);
-/* A ring of threads of the library systhreads; 5.x: all of them of a domain. */
-bool snap_is_thread_ring(const struct snap_found *found, uint64_t thread, uint64_t domain);
-/* Finalisers: 'count' of them from 'table' on. */
-bool snap_is_finaliser_table(const struct snap_found *found, uint64_t table, uint64_t count);
-/* struct finalisable; *count is how many finalisers it has. */
-bool snap_is_finalisable(const struct snap_found *found, uint64_t address, uint64_t *count);
-/* How many ephemerons a list has; 0: it is none. */
-uint64_t snap_ephemeron_list_length(const struct snap_found *found, uint64_t first);
 
 #endif

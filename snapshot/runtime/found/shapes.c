@@ -1,6 +1,6 @@
 /* Variables of the runtime, found by their shapes: the search, and shapes that all versions have.
  */
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/shapes.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Shapes of the variables of the runtimes of 5.x; see found.h. */
-#include "snapshot/runtime/found.h"
+/* Shapes of the variables of the runtimes of 5.x; see shapes.h. */
+#include "snapshot/runtime/found/shapes.h"
 
 #include "base/grow.h"
 

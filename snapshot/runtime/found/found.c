@@ -1,8 +1,9 @@
 /* The tables that ocamlopt makes for a program, found by their shape; see found.h. */
-#include "snapshot/runtime/found.h"
+#include "snapshot/runtime/found/found.h"
 
 #include "base/grow.h"
 #include "base/search.h"
+#include "snapshot/arch/machines.h"
 #include "snapshot/marshal/marshal.h"
 
 #include <stdlib.h>
@@ -15,8 +16,8 @@ enum { MOST_UNITS = 1 << 20, MOST_ROOTS = 1 << 16, MOST_NAME = 255 };
 enum hg_status snap_found_add_codes(struct snap_found *found, const struct snap_elf_view *view,
 	uint64_t bias, struct hg_error *error)
 {
-	/* Compilers for x86-64 align them as its ABI does arrays; others may not. */
-	found->alignment = view->header.e_machine == EM_X86_64 ? 16 : 8;
+	const struct snap_machine *machine = snap_machine_of(view->header.e_machine);
+	found->alignment = machine ? machine->struct_alignment : 8;
 	for (uint64_t i = 0; i < view->phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(view, i);
 		uint64_t start = phdr.p_vaddr + bias, end;
@@ -373,7 +374,7 @@ enum hg_status snap_found_name(
 {
 	if (found->variable_count == SNAP_FOUND_VARIABLES)
 		return base_no_memory(error, sizeof(found->variables));
-	found->variables[found->variable_count++] = (struct snap_found_variable){name, address};
+	found->variables[found->variable_count++] = (struct snap_found_place){name, address};
 	return HG_OK;
 }
 
