@@ -60,6 +60,56 @@ bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap
 	return count > 0;
 }
 
+bool snap_found_is_young(const struct snap_found *found, uint64_t address)
+{
+	const struct snap_layout *l = found->layout;
+	const uint64_t *states = found->is_5 ? found->states : &found->domain_state;
+	uint64_t count = found->is_5 ? found->state_count : 1;
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t start =
+			snap_found_word(found, states[i] + l->caml_domain_state_young_start);
+		uint64_t end = snap_found_word(found, states[i] + l->caml_domain_state_young_end);
+		if (address >= start && address < end)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * What a root of C code holds: an integer, nothing yet, or a block, static or of the heap.  Blocks
+ * of the heap have fields, are not free (4.x), and can be marked (5.x).
+ */
+static bool is_value_of_c(const struct snap_found *found, uint64_t value)
+{
+	uint64_t header;
+	if (value == 0 || value % 2)
+		return true;
+	if (snap_found_is_data(found, value) || snap_found_is_young(found, value))
+		return snap_found_is_block(found, value, -1, 0);
+	if (!snap_found_is_outside(found, value) ||
+		!found->read(found->data, snap_pointed_header(value).a, &header, sizeof(header)))
+		return false;
+	uint64_t words = header >> 10;
+	if (snap_header_tag(header) == SNAP_TAG_INFIX)
+		return snap_found_is_there(found, value - 8 * words);
+	return snap_header_color(header) != (found->is_5 ? SNAP_COLOR_BLACK : SNAP_COLOR_BLUE) &&
+	       words > 0 && words < SNAP_ADDRESS_LIMIT / 8 &&
+	       snap_found_is_there(found, value + 8 * (words - 1));
+}
+
+/*
+ * A pool of 5.x that is free is a page of zeros but for the link to the next: a list of one cell,
+ * whose key is that next pool.
+ */
+static bool is_free_pool(const struct snap_found *found, uint64_t cell)
+{
+	enum { PAGE = 4096 };
+	uint64_t words[4];
+	return found->is_5 && cell % PAGE == 0 &&
+	       found->read(found->data, cell, words, sizeof(words)) && words[0] % PAGE == 0 &&
+	       words[1] == 0 && words[2] == 0 && words[3] == 0;
+}
+
 /*
  * struct skiplist: 17 lists of cells, of which those at higher levels are parts of those below, and
  * the level.  The keys of cells are addresses of values, in order, and their data are 0, or 1 for
@@ -71,7 +121,7 @@ bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_cand
 	const struct snap_layout *l = found->layout;
 	uint64_t heads[LEVELS], level, key = 0, count = 0;
 	uint64_t list = out->address + l->skiplist_forward;
-	if (!snap_found_is_there(found, word) ||
+	if (!snap_found_is_there(found, word) || is_free_pool(found, word) ||
 		!found->read(found->data, list, heads, sizeof(heads)))
 		return false;
 	level = snap_found_half(found, list + sizeof(heads));
@@ -85,6 +135,7 @@ bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_cand
 		uint64_t next_key = snap_found_word(found, cell + l->skipcell_key);
 		if (!snap_found_is_there(found, cell) || next_key <= key || count > MOST_NODES ||
 			!snap_found_is_there(found, next_key) ||
+			!is_value_of_c(found, snap_found_word(found, next_key)) ||
 			snap_found_word(found, cell + l->skipcell_data) > 1)
 			return false;
 		for (unsigned i = 0; i <= level; i++)

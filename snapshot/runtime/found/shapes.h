@@ -35,6 +35,8 @@ extern const struct snap_shape snap_shapes_4[], snap_shapes_5[];
 /* What both have. */
 bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out);
 bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_candidate *out);
+/* Whether an address is in a minor heap, once the states of domains are known. */
+bool snap_found_is_young(const struct snap_found *found, uint64_t address);
 /* 256 headers of blocks without fields. */
 bool snap_is_atom_table(const struct snap_found *found, uint64_t address);
 /* A ring of threads of the library systhreads; 5.x: all of them of a domain. */

@@ -143,20 +143,6 @@ static void look_at_pools(struct snap_found *found, uint64_t heads)
 	}
 }
 
-static bool is_young(const struct snap_found *found, uint64_t address)
-{
-	const struct snap_layout *l = found->layout;
-	for (uint64_t i = 0; i < found->state_count; i++) {
-		uint64_t start =
-			snap_found_word(found, found->states[i] + l->caml_domain_state_young_start);
-		uint64_t end =
-			snap_found_word(found, found->states[i] + l->caml_domain_state_young_end);
-		if (address >= start && address < end)
-			return true;
-	}
-	return false;
-}
-
 /* The colors of the blocks that globals point to, which are no garbage, into found->colours. */
 static void look_at_globals(struct snap_found *found)
 {
@@ -171,7 +157,7 @@ static void look_at_globals(struct snap_found *found)
 								      snap_pointed_header(value).a);
 				if (header && snap_found_is_outside(found, value) &&
 					snap_header_tag(header) != SNAP_TAG_INFIX &&
-					!is_young(found, value))
+					!snap_found_is_young(found, value))
 					found->colours |= 1u << snap_header_color(header);
 			}
 		}
@@ -300,14 +286,20 @@ static bool fits_atoms_5(struct snap_found *found, uint64_t word, struct snap_ca
 
 /* Ephemerons and finalisers */
 
-/* The block without fields before it, and (): caml_dummy of runtime/weak.c. */
-static bool fits_none(struct snap_found *found, uint64_t word, struct snap_candidate *out)
+/* A header of a block without fields, and (), in the data of runtime/weak.c. */
+static bool is_weak_dummy(const struct snap_found *found, uint64_t value)
 {
 	const uint64_t header = (uint64_t)SNAP_COLOR_BLACK << 8 | SNAP_TAG_ABSTRACT;
+	return value % 8 == 0 && snap_found_is_data(found, value) &&
+	       snap_found_word(found, value) == 1 &&
+	       snap_found_word(found, snap_pointed_header(value).a) == header;
+}
+
+/* From 5.4 on a second one follows, which is caml_ephe_locked. */
+static bool fits_none(struct snap_found *found, uint64_t word, struct snap_candidate *out)
+{
 	(void)out;
-	return word % 8 == 0 && snap_found_is_data(found, word) &&
-	       snap_found_word(found, word) == 1 &&
-	       snap_found_word(found, snap_pointed_header(word).a) == header;
+	return is_weak_dummy(found, word) && !is_weak_dummy(found, word - 16);
 }
 
 static bool is_final_info(const struct snap_found *found, uint64_t info)
