@@ -65,6 +65,7 @@ struct snap_found {
 	unsigned colours;      /* 5.x, a bit for each that blocks have that are no garbage */
 	uint64_t *states;      /* 5.x, in the order of the table of domains */
 	uint64_t state_count, state_capacity;
+	struct snap_range taken; /* 5.x, what was found and has parts that look like others */
 	uint64_t ephemeron_none; /* the value in empty fields, as ephemerons show it; 0: none has */
 	struct base_pool pool;
 };

@@ -98,16 +98,16 @@ static bool is_value_of_c(const struct snap_found *found, uint64_t value)
 }
 
 /*
- * A pool of 5.x that is free is a page of zeros but for the link to the next: a list of one cell,
+ * A pool of 5.x that is free begins with a link to the next and has no owner: a list of one cell,
  * whose key is that next pool.
  */
 static bool is_free_pool(const struct snap_found *found, uint64_t cell)
 {
 	enum { PAGE = 4096 };
-	uint64_t words[4];
+	const struct snap_layout *l = found->layout;
 	return found->is_5 && cell % PAGE == 0 &&
-	       found->read(found->data, cell, words, sizeof(words)) && words[0] % PAGE == 0 &&
-	       words[1] == 0 && words[2] == 0 && words[3] == 0;
+	       snap_found_word(found, cell + l->pool_next) % PAGE == 0 &&
+	       snap_found_word(found, cell + l->pool_owner) == 0;
 }
 
 /*
@@ -238,6 +238,8 @@ static bool look_for_shape(struct snap_found *found, uint64_t address, uint64_t 
 {
 	struct candidates *all = data;
 	struct snap_candidate candidate = {address, word, 1};
+	if (address >= found->taken.start && address < found->taken.end)
+		return true;
 	if (!all->shape->fits(found, word, &candidate))
 		return true;
 	/* What leads to less is dropped: old copies of words lie about. */

@@ -278,6 +278,16 @@ static bool fits_freelist(struct snap_found *found, uint64_t word, struct snap_c
 	return true;
 }
 
+/* Its lists are no other lists. */
+static enum hg_status use_freelist(
+	struct snap_found *found, uint64_t address, struct hg_error *error)
+{
+	const struct snap_layout *l = found->layout;
+	(void)error;
+	found->taken = (struct snap_range){address, address + l->pool_freelist_global_large + 8};
+	return HG_OK;
+}
+
 static bool fits_atoms_5(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
 	(void)out;
@@ -362,7 +372,7 @@ const struct snap_shape snap_shapes_5[] = {
 	{{"stw_domains"}, .fits = fits_stw, .is_needed = true, .takes_most = true, .use = use_stw},
 	{{"caml_global_heap_state"}, .fits = fits_colours, .is_needed = true},
 	{{"atoms"}, .fits = fits_atoms_5, .is_constant = true},
-	{{"pool_freelist"}, .fits = fits_freelist},
+	{{"pool_freelist"}, .fits = fits_freelist, .use = use_freelist},
 	{{"named_value_table"}, .fits = snap_fits_named_values, .takes_most = true,
 		.holds = "named values"},
 	{{"caml_global_roots", "caml_global_roots_young", "caml_global_roots_old"},
