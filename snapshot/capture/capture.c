@@ -135,8 +135,6 @@ static enum hg_status prepare_capture(struct snap_capture *capture, struct hg_er
 	if (capture->options->method == HG_CAPTURE_VMREAD)
 		BASE_TRY(snap_capture_check_memory(capture, error));
 	snap_fork_prepare(&capture->means, live->process, &live->fibers);
-	/* It may be on a fiber's, which has no room to spare. */
-	capture->means.has_code &= !live->hides_stacks;
 	snap_watch_open(&capture->watch);
 	return snap_tracer_open(&capture->tracer, error);
 }

@@ -109,8 +109,13 @@ static uint64_t choose_thread(const struct snap_trace *trace, const struct snap_
 	uint64_t *below, struct obstacle *obstacle)
 {
 	*below = 0;
-	*obstacle = (struct obstacle){"has no code for a system call", false};
-	if (!means->has_code || !snap_net_code_is(trace->process, &means->code))
+	*obstacle = (struct obstacle){
+		means->fibers->are_hidden
+			? "has no symbols, which tell what stack a thread of OCaml 5 is on"
+			: "has no code for a system call",
+		false};
+	if (means->fibers->are_hidden || !means->has_code ||
+		!snap_net_code_is(trace->process, &means->code))
 		return trace->count;
 	for (uint64_t i = 0; i < trace->count; i++) {
 		struct obstacle one;

@@ -3,7 +3,6 @@
 
 #include "base/proc.h"
 #include "snapshot/arch/arch.h"
-#include "snapshot/runtime/found/found.h"
 #include "snapshot/runtime/layout.h"
 
 #include <errno.h>
@@ -106,71 +105,6 @@ static bool live_has_symbol(void *live, const char *name)
 	return live_address_of(live, name) != 0;
 }
 
-/* Without symbols */
-
-static bool read_live_memory(void *data, uint64_t address, void *buffer, size_t size)
-{
-	const struct snap_live *live = data;
-	return base_proc_read_memory(live->process, address, buffer, size) == size;
-}
-
-/* What is larger is no data of a program; it takes a second for each of them. */
-static enum hg_status add_live_spaces(
-	struct snap_live *live, struct snap_found *found, struct hg_error *error)
-{
-	const uint64_t most = (uint64_t)4 << 30;
-	const struct snap_elf_view *view = &live->executable.view;
-	BASE_TRY(snap_found_add_codes(found, view, live->bias, error));
-	for (uint64_t i = 0; i < view->phdr_count; i++) {
-		Elf64_Phdr phdr = snap_elf_phdr(view, i);
-		uint64_t start = phdr.p_vaddr + live->bias;
-		if (phdr.p_type != PT_LOAD || phdr.p_flags & PF_X)
-			continue;
-		if (phdr.p_memsz > most)
-			return refuse_process(live, error,
-				"has no symbols, and too much static data to look for the OCaml "
-				"runtime in");
-		BASE_TRY(snap_found_add_space(found,
-			(struct snap_range){start, start + phdr.p_memsz},
-			(phdr.p_flags & PF_W) != 0, error));
-	}
-	return HG_OK;
-}
-
-/*
- * The tables and variables are looked for while the process runs: what is found is where they are,
- * which does not change.
- */
-static enum hg_status find_without_symbols(
-	struct snap_live *live, struct snap_found *found, struct hg_error *error)
-{
-	char program[32];
-	snprintf(program, sizeof(program), "process %d", (int)live->process);
-	found->program = program;
-	BASE_TRY(add_live_spaces(live, found, error));
-	BASE_TRY(snap_found_tables(found, error));
-	if (!found->globals)
-		return refuse_process(live, error,
-			"is no OCaml program: it has neither symbols caml_... nor tables of OCaml "
-			"code");
-	const struct snap_layout *layout = snap_layout_of(found->version);
-	if (!layout)
-		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"process %d has no symbols, and is of %s%s; supported "
-			"are " SNAP_OCAML_SUPPORTED,
-			(int)live->process,
-			found->version[0] ? "OCaml "
-					  : "an OCaml that cannot be "
-					    "told without Stdlib.Sys",
-			found->version);
-	BASE_TRY(snap_found_variables(found, layout, error));
-	memcpy(live->ocaml_version, found->version, sizeof(live->ocaml_version));
-	live->domain_state = snap_found_variable(found, "Caml_state");
-	live->has_no_symbols = true;
-	live->hides_stacks = found->is_5;
-	return HG_OK;
-}
-
 /* Every native program has tables of its stack frames, no bytecode interpreter does. */
 static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error *error)
 {
@@ -179,10 +113,7 @@ static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error 
 		if (snap_has_interpreter(live_has_symbol, live))
 			return refuse_process(live, error,
 				"runs OCaml bytecode; only native code can be captured");
-		struct snap_found found = {.read = read_live_memory, .data = live};
-		enum hg_status status = find_without_symbols(live, &found, error);
-		snap_found_release(&found);
-		return status;
+		return snap_live_find_runtime(live, error);
 	}
 	bool is_5 = snap_elf_find_symbol(&live->executable, "caml_state", &symbol) &&
 		    symbol.type == STT_TLS;
@@ -237,15 +168,22 @@ static const char *live_version(struct snap_live *live)
 /* NULL for a version that is not known. */
 static const struct snap_layout *live_layout(struct snap_live *live)
 {
+	if (live->has_no_symbols && !*live->ocaml_version)
+		return NULL;
 	return snap_layout_of(live_version(live));
 }
 
 static void refuse_version(struct snap_live *live)
 {
 	const char *version = live_version(live);
-	snprintf(live->unreadable, sizeof(live->unreadable),
-		"it is of OCaml %s; this heapgraph reads " SNAP_OCAML_SUPPORTED "%s", version,
-		snap_layout_remedy(version));
+	if (live->has_no_symbols && !*live->ocaml_version)
+		snprintf(live->unreadable, sizeof(live->unreadable),
+			"it has neither symbols nor Stdlib.Sys: which OCaml it is of cannot be "
+			"told");
+	else
+		snprintf(live->unreadable, sizeof(live->unreadable),
+			"it is of OCaml %s; this heapgraph reads " SNAP_OCAML_SUPPORTED "%s",
+			version, snap_layout_remedy(version));
 }
 
 /* Caml_state of 5.x is a variable of each thread. */

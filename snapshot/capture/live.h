@@ -19,7 +19,6 @@ struct snap_live {
 	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
 	bool has_no_symbols;
-	bool hides_stacks;      /* 5.x without symbols: which stack a thread is on cannot be told */
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
 };
@@ -31,6 +30,9 @@ struct snap_live {
  */
 enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error);
 void snap_live_close(struct snap_live *live);
+
+/* A part of opening: what is found without symbols, of a process whose executable is open. */
+enum hg_status snap_live_find_runtime(struct snap_live *live, struct hg_error *error);
 
 /* When a process began; 0 when there is none, or it has ended. */
 uint64_t snap_live_start_time(pid_t process);

@@ -87,6 +87,10 @@ enum hg_status snap_found_tables(struct snap_found *found, struct hg_error *erro
 enum hg_status snap_found_variables(
 	struct snap_found *found, const struct snap_layout *layout, struct hg_error *error);
 
+/* Only Caml_state, of a version of 4.x. */
+enum hg_status snap_found_domain_state(
+	struct snap_found *found, const struct snap_layout *layout, struct hg_error *error);
+
 /* The address of what has that name in the runtime's source; 0 if it was not found. */
 uint64_t snap_found_variable(const struct snap_found *found, const char *name);
 

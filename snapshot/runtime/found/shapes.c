@@ -316,6 +316,13 @@ static enum hg_status find_shape(
 	return shape->use ? shape->use(found, all.items[0].address, error) : HG_OK;
 }
 
+enum hg_status snap_found_domain_state(
+	struct snap_found *found, const struct snap_layout *layout, struct hg_error *error)
+{
+	found->layout = layout;
+	return find_shape(found, &snap_shapes_4[0], error);
+}
+
 enum hg_status snap_found_variables(
 	struct snap_found *found, const struct snap_layout *layout, struct hg_error *error)
 {

@@ -255,6 +255,7 @@ static bool fits_rate(struct snap_found *found, uint64_t word, struct snap_candi
 	return false;
 }
 
+/* Caml_state is the first, as other files know. */
 const struct snap_shape snap_shapes_4[] = {
 	{{"Caml_state"}, .fits = fits_state, .is_needed = true, .use = use_state},
 	{{"caml_heap_start"}, .fits = fits_heap, .is_needed = true, .takes_most = true},
