@@ -6,6 +6,19 @@
 
 enum { MOST_CANDIDATES = 16, MOST_NODES = 1 << 20 };
 
+/* Lists */
+
+bool snap_found_goes_on(struct snap_found_list *list, uint64_t at)
+{
+	if (at == list->kept || list->count == MOST_NODES)
+		return false;
+	/* Those after 1, 2, 4, ... steps are kept: a circle is noticed after three times round. */
+	if ((list->count & (list->count + 1)) == 0)
+		list->kept = at;
+	list->count++;
+	return true;
+}
+
 /* Shapes */
 
 bool snap_is_atom_table(const struct snap_found *found, uint64_t address)
@@ -48,8 +61,9 @@ bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap
 	(void)word;
 	for (uint64_t i = 0; i < LISTS; i++) {
 		uint64_t node = snap_found_word(found, out->address + 8 * i);
-		for (; node; node = snap_found_word(found, node + l->named_value_next)) {
-			if (!snap_found_is_there(found, node) || ++count > MOST_NODES ||
+		struct snap_found_list list = {0};
+		for (; node; node = snap_found_word(found, node + l->named_value_next), count++) {
+			if (!snap_found_is_there(found, node) || !snap_found_goes_on(&list, node) ||
 				!read_text(found, node + l->named_value_name, name, sizeof(name)) ||
 				hash_of_name(name, found->is_5) % LISTS != i)
 				return false;
@@ -204,17 +218,17 @@ bool snap_is_finalisable(const struct snap_found *found, uint64_t address, uint6
 
 uint64_t snap_ephemeron_list_length(const struct snap_found *found, uint64_t first)
 {
-	uint64_t count = 0;
+	struct snap_found_list list = {0};
 	for (; first && first % 2 == 0; first = snap_found_word(found, first)) {
 		uint64_t header = snap_found_word(found, snap_pointed_header(first).a);
 		/* Blocks of 4.x that are blue are free. */
-		if (++count > MOST_NODES || !snap_found_is_outside(found, first) ||
+		if (!snap_found_goes_on(&list, first) || !snap_found_is_outside(found, first) ||
 			!snap_found_is_block(
 				found, first, SNAP_TAG_ABSTRACT, SNAP_EPHEMERON_FIRST_KEY) ||
 			(!found->is_5 && snap_header_color(header) == SNAP_COLOR_BLUE))
 			return 0;
 	}
-	return count;
+	return list.count;
 }
 
 /* The search */

@@ -35,6 +35,12 @@ extern const struct snap_shape snap_shapes_4[], snap_shapes_5[];
 /* What both have. */
 bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out);
 bool snap_fits_c_roots(struct snap_found *found, uint64_t word, struct snap_candidate *out);
+/* How far a list was followed; of one that leads back into itself a position is met again. */
+struct snap_found_list {
+	uint64_t count, kept;
+};
+/* False once a list at this position is known to have no end, or is too long. */
+bool snap_found_goes_on(struct snap_found_list *list, uint64_t at);
 /* Whether an address is in a minor heap, once the states of domains are known. */
 bool snap_found_is_young(const struct snap_found *found, uint64_t address);
 /* 256 headers of blocks without fields. */

@@ -153,15 +153,16 @@ static bool fits_finalisable(struct snap_found *found, uint64_t word, struct sna
 static bool fits_to_do(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
 	const struct snap_layout *l = found->layout;
-	uint64_t count = 0;
-	for (; word; word = snap_found_word(found, word + l->final_todo_next), count++) {
+	struct snap_found_list list = {0};
+	for (; word; word = snap_found_word(found, word + l->final_todo_next)) {
 		uint64_t size = snap_found_half(found, word + l->final_todo_size);
-		if (!snap_found_is_outside(found, word) || count == MOST_CHUNKS || size == 0 ||
+		if (!snap_found_is_outside(found, word) || !snap_found_goes_on(&list, word) ||
+			size == 0 ||
 			!snap_is_finaliser_table(found, word + l->final_todo_item, size))
 			return false;
 	}
-	out->weight = count;
-	return count > 0;
+	out->weight = list.count;
+	return list.count > 0;
 }
 
 static bool fits_ephemerons(struct snap_found *found, uint64_t word, struct snap_candidate *out)

@@ -3,7 +3,7 @@
 
 #include "base/grow.h"
 
-enum { MOST_DOMAINS = 4096, MOST_NODES = 1 << 20, SKIPPED_BYTES = 8 * 600, PAGE = 4096 };
+enum { MOST_DOMAINS = 4096, SKIPPED_BYTES = 8 * 600, PAGE = 4096 };
 
 /* Domains */
 
@@ -81,19 +81,23 @@ static bool fits_stw(struct snap_found *found, uint64_t word, struct snap_candid
 	return out->weight >= count;
 }
 
-/* Threads: of each domain that runs, by its number, the ring of its threads. */
+/*
+ * Threads: of each domain that runs, by its number, the ring of its threads, and then the lock of
+ * the domain, which begins with whether it was initialised (systhreads/st_pthreads.h).
+ */
 static bool is_thread_table(const struct snap_found *found, uint64_t table, uint64_t *says)
 {
 	const struct snap_layout *l = found->layout;
 	for (uint64_t i = 0; i < found->state_count; i++) {
 		uint64_t id = snap_found_half(found, found->states[i] + l->caml_domain_state_id);
-		uint64_t thread =
-			snap_found_word(found, table + id * l->sizeof_caml_thread_table +
-						       l->caml_thread_table_active_thread);
+		uint64_t at = table + id * l->sizeof_caml_thread_table +
+			      l->caml_thread_table_active_thread;
+		uint64_t thread = snap_found_word(found, at);
 		/* A domain has no threads when it has just begun. */
 		if (thread == 0 && id != 0)
 			continue;
-		if (!snap_found_is_outside(found, thread) ||
+		if ((uint8_t)snap_found_half(found, at + 8) != 1 ||
+			!snap_found_is_outside(found, thread) ||
 			!snap_is_thread_ring(found, thread, id))
 			return false;
 	}
@@ -103,10 +107,9 @@ static bool is_thread_table(const struct snap_found *found, uint64_t table, uint
 
 static bool fits_threads_5(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
-	if (!snap_found_is_there(found, word))
-		return false;
-	return is_thread_table(
-		found, found->layout->domains_by_pointer ? word : out->address, &out->says);
+	bool by_pointer = found->layout->domains_by_pointer;
+	return snap_found_is_outside(found, word) &&
+	       is_thread_table(found, by_pointer ? word : out->address, &out->says);
 }
 
 /* The heap */
@@ -203,10 +206,11 @@ static bool fits_colours(struct snap_found *found, uint64_t word, struct snap_ca
 static bool is_pool_list(const struct snap_found *found, uint64_t pool, uint64_t size_class)
 {
 	const struct snap_layout *l = found->layout;
-	uint64_t count = 0;
+	struct snap_found_list list = {0};
 	for (; pool; pool = snap_found_word(found, pool + l->pool_next)) {
 		uint8_t class;
-		if (pool % PAGE || !snap_found_is_there(found, pool) || ++count > MOST_NODES ||
+		if (pool % PAGE || !snap_found_is_there(found, pool) ||
+			!snap_found_goes_on(&list, pool) ||
 			!found->read(found->data, pool + l->pool_sz, &class, 1) ||
 			class != size_class || snap_found_word(found, pool + l->pool_owner) != 0)
 			return false;
@@ -217,9 +221,9 @@ static bool is_pool_list(const struct snap_found *found, uint64_t pool, uint64_t
 static bool is_large_list(const struct snap_found *found, uint64_t large)
 {
 	const struct snap_layout *l = found->layout;
-	uint64_t count = 0;
+	struct snap_found_list list = {0};
 	for (; large; large = snap_found_word(found, large + l->large_alloc_next))
-		if (++count > MOST_NODES ||
+		if (!snap_found_goes_on(&list, large) ||
 			!snap_found_is_block(found, large + l->sizeof_large_alloc + 8, -1,
 				l->size_classes[SNAP_SIZE_CLASSES - 1]))
 			return false;
@@ -350,22 +354,23 @@ static bool fits_orphans(struct snap_found *found, uint64_t word, struct snap_ca
 static bool fits_profiles(struct snap_found *found, uint64_t word, struct snap_candidate *out)
 {
 	const struct snap_layout *l = found->layout;
-	uint64_t count = 0;
+	struct snap_found_list list = {0};
 	if (l->memprof_domain_s_entries == SNAP_ABSENT)
 		return false;
 	for (; word; word = snap_found_word(found, word + l->memprof_orphan_table_s_next)) {
 		uint64_t table = snap_found_word(found, word + l->entry_array_t);
 		uint64_t room = snap_found_word(found, word + l->entry_array_alloc_len);
 		uint64_t used = snap_found_word(found, word + l->entry_array_len);
-		if (!snap_found_is_outside(found, word) || ++count > MOST_NODES || used == 0 ||
-			used > room || room >> 32 || !snap_found_is_there(found, table) ||
+		if (!snap_found_is_outside(found, word) || !snap_found_goes_on(&list, word) ||
+			used == 0 || used > room || room >> 32 ||
+			!snap_found_is_there(found, table) ||
 			!snap_found_is_there(found, table + l->sizeof_tracked * room - 8) ||
 			!snap_found_is_block(
 				found, snap_found_word(found, word + l->entries_s_config), 0, 3))
 			return false;
 	}
-	out->weight = count;
-	return count > 0;
+	out->weight = list.count;
+	return list.count > 0;
 }
 
 const struct snap_shape snap_shapes_5[] = {
