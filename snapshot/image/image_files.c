@@ -7,6 +7,7 @@
 #include "base/folder.h"
 #include "snapshot/arch/machines.h"
 #include "snapshot/image/capture_note.h"
+#include "snapshot/image/match.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -452,6 +453,8 @@ static enum hg_status open_main_file(
 	else
 		BASE_TRY(open_listed_main(image, options, error));
 	struct snap_image_file *file = image->main;
+	if (file->build_id.size == 0 && !file->is_copy)
+		BASE_TRY(snap_match_file(image, file, error));
 	char folder[PATH_MAX];
 	int length = (int)(base_file_name(file->found) - file->found);
 	snprintf(folder, sizeof(folder), "%.*s.", length, file->found);

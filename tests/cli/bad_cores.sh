@@ -266,7 +266,7 @@ fi
 cp $cores/4.13.core "$bad"
 sed 's/[cC]aml/cxml/g' $four >"$work/cxx"
 says 'no symbol of OCaml' 3 "$bad: 'program' is no OCaml program: it has no symbol of the OCaml \
-runtime" summary --exe "$work/cxx" "$bad"
+runtime, and no tables of OCaml code" summary --exe "$work/cxx" "$bad"
 sed 's/caml_frametable/caml_interprete/' $four >"$work/bytecode"
 says 'bytecode' 3 "$bad: 'program' runs OCaml bytecode; only programs of ocamlopt can be read" \
 	summary --exe "$work/bytecode" "$bad"
@@ -321,7 +321,7 @@ if ! command -v gcore >/dev/null || ! ${CC:-cc} -o "$work/plain" "$work/plain.c"
 	skip 'real programs' 'no gcore here'
 else
 	says 'a program in C' 3 "$work/plain.core: 'plain' is no OCaml program: it has no symbol of the \
-OCaml runtime" summary "$work/plain.core"
+OCaml runtime, and no tables of OCaml code" summary "$work/plain.core"
 	if ${CC:-cc} -static -s -o "$work/static" "$work/plain.c" && dumped static "$work/static"; then
 		says 'a static and stripped program in C' 3 "$work/static.core: 'static' is no OCaml \
 program: it has no symbol of the OCaml runtime, and no tables of OCaml code" summary "$work/static.core"
