@@ -51,29 +51,6 @@ static bool read_text(const struct snap_found *found, uint64_t address, char *ou
 	return false;
 }
 
-/* 13 lists; a name is in the one that its hash tells. */
-bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out)
-{
-	enum { LISTS = 13 };
-	const struct snap_layout *l = found->layout;
-	uint64_t count = 0;
-	char name[256];
-	(void)word;
-	for (uint64_t i = 0; i < LISTS; i++) {
-		uint64_t node = snap_found_word(found, out->address + 8 * i);
-		struct snap_found_list list = {0};
-		for (; node; node = snap_found_word(found, node + l->named_value_next), count++) {
-			if (!snap_found_is_there(found, node) || !snap_found_goes_on(&list, node) ||
-				!read_text(found, node + l->named_value_name, name, sizeof(name)) ||
-				hash_of_name(name, found->is_5) % LISTS != i)
-				return false;
-		}
-	}
-	out->says = out->address;
-	out->weight = count;
-	return count > 0;
-}
-
 bool snap_found_is_young(const struct snap_found *found, uint64_t address)
 {
 	const struct snap_layout *l = found->layout;
@@ -90,8 +67,8 @@ bool snap_found_is_young(const struct snap_found *found, uint64_t address)
 }
 
 /*
- * What a root of C code holds: an integer, nothing yet, or a block, static or of the heap.  Blocks
- * of the heap have fields, are not free (4.x), and can be marked (5.x).
+ * What a named value or a root of C code holds: an integer, nothing yet, or a block, static or of
+ * the heap.  Blocks of the heap have fields, are not free (4.x), and can be marked (5.x).
  */
 static bool is_value_of_c(const struct snap_found *found, uint64_t value)
 {
@@ -109,6 +86,34 @@ static bool is_value_of_c(const struct snap_found *found, uint64_t value)
 	return snap_header_color(header) != (found->is_5 ? SNAP_COLOR_BLACK : SNAP_COLOR_BLUE) &&
 	       words > 0 && words < SNAP_ADDRESS_LIMIT / 8 &&
 	       snap_found_is_there(found, value + 8 * (words - 1));
+}
+
+/*
+ * 13 lists of names and their values; one is in that list which the hash of its name tells. Stdlib,
+ * in which the version was found, has registered one.
+ */
+bool snap_fits_named_values(struct snap_found *found, uint64_t word, struct snap_candidate *out)
+{
+	enum { LISTS = 13 };
+	const struct snap_layout *l = found->layout;
+	bool has_stdlib = false;
+	char name[1024];
+	(void)word;
+	for (uint64_t i = 0; i < LISTS; i++) {
+		uint64_t node = snap_found_word(found, out->address + 8 * i);
+		struct snap_found_list list = {0};
+		for (; node; node = snap_found_word(found, node + l->named_value_next)) {
+			if (!snap_found_is_there(found, node) || !snap_found_goes_on(&list, node) ||
+				!read_text(found, node + l->named_value_name, name, sizeof(name)) ||
+				hash_of_name(name, found->is_5) % LISTS != i ||
+				!is_value_of_c(
+					found, snap_found_word(found, node + l->named_value_val)))
+				return false;
+			has_stdlib |= strcmp(name, "Pervasives.do_at_exit") == 0;
+		}
+	}
+	out->says = out->address;
+	return has_stdlib;
 }
 
 /*
