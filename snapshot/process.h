@@ -83,6 +83,9 @@ struct snap_process {
 	uint64_t (*code_locations)(const struct snap *snap, struct snap_range code,
 		struct snap_location *out, uint64_t capacity);
 	bool (*code_line)(const struct snap *snap, uint64_t address, struct snap_location *out);
+	/* Of bytecode: the variable in a field of a closure whose first code is at an address. */
+	bool (*captured)(
+		const struct snap *snap, uint64_t code, uint64_t field, struct snap_captured *out);
 	/* The mapping that holds an address; false if the file knows of none. */
 	bool (*region)(const struct snap *snap, uint64_t address, struct snap_region *out);
 	/*
@@ -190,6 +193,12 @@ static inline bool snap_process_code_line(
 	const struct snap *snap, uint64_t address, struct snap_location *out)
 {
 	return snap->process && snap->process->code_line(snap, address, out);
+}
+
+static inline bool snap_process_captured(
+	const struct snap *snap, uint64_t code, uint64_t field, struct snap_captured *out)
+{
+	return snap->process && snap->process->captured(snap, code, field, out);
 }
 
 static inline bool snap_process_region(

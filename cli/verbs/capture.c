@@ -331,7 +331,7 @@ const struct cli_verb cli_verb_capture = {
 	.max_operands = INT_MAX,
 	.summary = "a snapshot of a running program",
 	.description =
-		"Writes a core file of a native OCaml program that runs, without changing it: all "
+		"Writes a core file of an OCaml program that runs, without changing it: all "
 		"threads are stopped, the process is forked, and they go on; the copy is then read "
 		"and removed.  Standard error says of each snapshot how long the program stood "
 		"still, what was written, and whether it was stopped amid a minor collection, a "

@@ -33,7 +33,7 @@ static const char head[] =
 	"dominator of every\n"
 	"block, and how much memory it retains.\n"
 	".Pp\n"
-	"Snapshots are ELF core files of native programs of OCaml 4.13, 4.14 and 5.0 to\n"
+	"Snapshots are ELF core files of programs of OCaml 4.13, 4.14 and 5.0 to\n"
 	"5.5 on x86-64 Linux, as\n"
 	".Cm capture ,\n"
 	"the OCaml library\n"

@@ -158,6 +158,8 @@ const struct snap_arch snap_aarch64 = {
 	/* asmcomp/arm64/proc.ml */
 	.domain_state = SNAP_A64_X28,
 	.young_pointer = SNAP_A64_X27,
+	.interpreter_pc = SNAP_A64_X19,
+	.interpreter_sp = SNAP_A64_X20,
 	/* SAVE_ALL_REGS of runtime/arm64.S: two words, and 24 registers */
 	.saving_block = SNAP_A64_X16,
 	.gc_saved_words = 2 + 24,

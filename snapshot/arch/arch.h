@@ -38,6 +38,9 @@ struct snap_arch {
 	/* Registers, by numbers in DWARF: the general ones come first, then that of the code. */
 	uint8_t general_count;
 	uint8_t pc, sp;
+	/* Of the bytecode interpreter: where its next instruction and its stack pointer
+	   are (runtime/interp.c) */
+	uint8_t interpreter_pc, interpreter_sp;
 	uint8_t domain_state, young_pointer; /* which OCaml code never moves elsewhere */
 	/* While 5.x saves registers, one leads to the block that it saves them in, of so many words
 	   (floats aside). */

@@ -239,6 +239,8 @@ const struct snap_arch snap_x86_64 = {
 	/* asmcomp/amd64/proc.ml */
 	.domain_state = SNAP_R14,
 	.young_pointer = SNAP_R15,
+	.interpreter_pc = SNAP_R15,
+	.interpreter_sp = SNAP_R14,
 	/* SAVE_ALL_REGS of runtime/amd64.S */
 	.saving_block = SNAP_R15,
 	.gc_saved_words = 13,

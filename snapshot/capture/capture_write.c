@@ -76,7 +76,11 @@ static int finish_capture(struct snap_capture *capture, struct snap_core *core)
 		.consistency = hg_moment_name(capture->result->moment),
 		.ocaml_version = *live->ocaml_version ? live->ocaml_version : NULL,
 		.not_inherited_bytes = capture->not_inherited_bytes,
-		.memory = capture->memory};
+		.memory = capture->memory,
+		.bytecode_fd = live->bytecode.fd,
+		.bytecode_start = live->bytecode.start,
+		.bytecode_size = live->bytecode.size,
+		.bytecode_path = live->bytecode.path};
 	int status = snap_core_finish(core, &facts);
 	capture->result->missing_bytes = core->unreadable_bytes + capture->not_inherited_bytes;
 	return status;

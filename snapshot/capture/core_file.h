@@ -104,6 +104,7 @@ struct snap_core {
 	uint64_t end;                      /* of the file, so far */
 	struct snap_core_copy *copies;
 	size_t copy_count;
+	uint64_t bytecode_offset;   /* of the copy of the bytecode; 0: none */
 	struct snap_core_run *runs; /* of private memory, by address */
 	size_t run_count;
 	bool runs_incomplete;            /* there is no pagemap, or there are too many */

@@ -338,6 +338,7 @@ int snap_core_finish(struct snap_core *core, const struct snap_core_facts *facts
 {
 	uint64_t notes_size;
 	SNAP_CORE_TRY(snap_core_write_copies(core));
+	SNAP_CORE_TRY(snap_core_write_bytecode(core, facts));
 	SNAP_CORE_TRY(snap_core_write_notes(core, facts, &notes_size));
 	SNAP_CORE_TRY(snap_core_write_runs(core));
 	if (ftruncate(core->fd, (off_t)core->end))

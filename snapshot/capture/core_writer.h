@@ -37,6 +37,10 @@ struct snap_core_facts {
 	const char *ocaml_version;
 	uint64_t not_inherited_bytes; /* memory that the fork does not have (MADV_DONTFORK) */
 	struct snap_core_memory memory;
+	/* The sections of the file of bytecode that it runs; size 0: none */
+	int bytecode_fd;
+	uint64_t bytecode_start, bytecode_size;
+	const char *bytecode_path;
 };
 
 /*
@@ -66,7 +70,8 @@ int snap_core_write_notes(
 /* The note of what was resident, at the end of the file. */
 int snap_core_write_runs(struct snap_core *core);
 
-/* Copies the files that were mapped executable after the pages. */
+/* Copies the files that were mapped executable after the pages, and the bytecode after them. */
 int snap_core_write_copies(struct snap_core *core);
+int snap_core_write_bytecode(struct snap_core *core, const struct snap_core_facts *facts);
 
 #endif

@@ -353,3 +353,24 @@ int snap_core_write_copies(struct snap_core *core)
 	}
 	return 0;
 }
+
+/* One that is cut while it is read has no table at its end, and is none. */
+int snap_core_write_bytecode(struct snap_core *core, const struct snap_core_facts *facts)
+{
+	uint64_t done = 0;
+	if (facts->bytecode_size == 0)
+		return 0;
+	while (done < facts->bytecode_size) {
+		uint64_t left = facts->bytecode_size - done;
+		size_t wanted = left < SNAP_CORE_BUFFER ? (size_t)left : SNAP_CORE_BUFFER;
+		size_t got = snap_core_pread(
+			facts->bytecode_fd, core->buffer, wanted, facts->bytecode_start + done);
+		SNAP_CORE_TRY(snap_core_put_pages(core, core->buffer, got, core->end + done));
+		if (got < wanted)
+			break;
+		done += got;
+	}
+	core->bytecode_offset = core->end;
+	core->end += (facts->bytecode_size + SNAP_CORE_PAGE - 1) & ~(uint64_t)(SNAP_CORE_PAGE - 1);
+	return 0;
+}

@@ -163,6 +163,23 @@ static void add_copy_line(struct snap_core_text *text, const struct snap_core_co
 		*text = before;
 }
 
+/* "OFFSET SIZE PATH" */
+static void add_bytecode_line(struct snap_core_text *text, const struct snap_core *core,
+	const struct snap_core_facts *facts)
+{
+	const struct snap_core_text before = *text;
+	snap_core_add_text(text, "bytecode=");
+	snap_core_add_number(text, core->bytecode_offset, 10);
+	snap_core_add_text(text, " ");
+	snap_core_add_number(text, facts->bytecode_size, 10);
+	snap_core_add_text(text, " ");
+	add_escaped(text, facts->bytecode_path, strlen(facts->bytecode_path));
+	snap_core_add_text(text, "\n");
+	/* Half a line would be a wrong one. */
+	if (text->cut)
+		*text = before;
+}
+
 static int put_own_note(struct notes *notes, const struct snap_core_facts *facts)
 {
 	struct snap_core *core = notes->core;
@@ -196,6 +213,8 @@ static int put_own_note(struct notes *notes, const struct snap_core_facts *facts
 		add_number_line(&text, "not_inherited_bytes", facts->not_inherited_bytes);
 	for (size_t i = 0; i < core->copy_count; i++)
 		add_copy_line(&text, &core->copies[i]);
+	if (core->bytecode_offset)
+		add_bytecode_line(&text, core, facts);
 	return put_note(notes, SNAP_CORE_OWNER, SNAP_CORE_NOTE, text.start, text.used);
 }
 

@@ -105,18 +105,17 @@ static bool live_has_symbol(void *live, const char *name)
 	return live_address_of(live, name) != 0;
 }
 
-/* Every native program has tables of its stack frames, no bytecode interpreter does. */
+/* Every native program has tables of its stack frames, all others have the interpreter. */
 static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error *error)
 {
 	struct snap_elf_symbol symbol;
-	if (!live_address_of(live, "caml_frametable")) {
-		if (snap_has_interpreter(live_has_symbol, live))
-			return refuse_process(live, error,
-				"runs OCaml bytecode; only native code can be captured");
+	bool is_native = live_address_of(live, "caml_frametable") != 0;
+	if (!is_native && !snap_has_interpreter(live_has_symbol, live))
 		return snap_live_find_runtime(live, error);
-	}
 	bool is_5 = snap_elf_find_symbol(&live->executable, "caml_state", &symbol) &&
 		    symbol.type == STT_TLS;
+	if (!is_native)
+		snap_bytecode_file_open(&live->bytecode, live->process);
 	live->domain_state = is_5 ? 0 : live_address_of(live, "Caml_state");
 	live->major_cycles = is_5 ? live_address_of(live, "caml_major_cycles_completed") : 0;
 	return HG_OK;
@@ -144,17 +143,20 @@ static void find_live_version(struct snap_live *live)
 	}
 }
 
-static enum snap_moment amid_address(struct snap_live *live, uint64_t address)
+/* *ends: of the interpreter, behind which no frame is of the runtime's work for it. */
+static enum snap_moment amid_address(struct snap_live *live, uint64_t address, bool *ends)
 {
 	struct snap_elf_symbol symbol;
 	Elf64_Phdr segment;
 	uint64_t inside = address - live->bias;
+	*ends = false;
 	if (!snap_elf_segment_at(&live->executable.view, inside, &segment) ||
 		!(segment.p_flags & PF_X) ||
 		!snap_elf_symbol_at(&live->executable, inside, &symbol))
 		return SNAP_MOMENT_NONE;
 	bool is_ahead;
 	enum snap_moment moment = snap_moment_of_function(symbol.name, &is_ahead);
+	*ends = snap_is_interpreter(symbol.name);
 	return is_ahead ? SNAP_MOMENT_NONE : moment;
 }
 
@@ -227,7 +229,8 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 		live->domain_state = 0;
 	}
 	/* The index of symbols by address is made when it is first asked for: not in the pause. */
-	amid_address(live, live->executable.view.header.e_entry + live->bias);
+	bool ends;
+	amid_address(live, live->executable.view.header.e_entry + live->bias, &ends);
 	return HG_OK;
 }
 
@@ -242,6 +245,7 @@ enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_e
 
 void snap_live_close(struct snap_live *live)
 {
+	snap_bytecode_file_close(&live->bytecode);
 	snap_elf_close(&live->executable);
 	*live = (struct snap_live){0};
 }
@@ -281,18 +285,19 @@ uint64_t snap_live_heap_bytes(const struct snap_live *live)
 
 /*
  * Looks at the innermost frames only, as far as the collector's own reach: what lies deeper may be
- * left over from earlier calls.
+ * left over from earlier calls, as is what lies behind the return to an interpreter of bytecode.
  */
 static enum snap_moment thread_moment(struct snap_live *live, const struct snap_core_thread *thread)
 {
 	enum { WORDS = 256, LEAF_WORDS = 4 };
 	uint64_t words[WORDS] = {0};
-	enum snap_moment moment = amid_address(live, thread->registers[SNAP_NATIVE_PC]);
+	bool ends;
+	enum snap_moment moment = amid_address(live, thread->registers[SNAP_NATIVE_PC], &ends);
 	size_t got = base_proc_read_memory(
 		live->process, thread->registers[SNAP_NATIVE_SP], words, sizeof(words));
 	/* A function that fills a block does so itself, or calls memcpy to do it. */
-	for (size_t i = 0; !moment && i < got / sizeof(*words); i++) {
-		moment = amid_address(live, words[i]);
+	for (size_t i = 0; !moment && !ends && i < got / sizeof(*words); i++) {
+		moment = amid_address(live, words[i], &ends);
 		if (moment == SNAP_MOMENT_FILLING && i >= LEAF_WORDS)
 			moment = SNAP_MOMENT_NONE;
 	}

@@ -1,10 +1,11 @@
 /*
- * A native OCaml program that runs: what its executable tells, what its runtime counts, and whether
+ * An OCaml program that runs: what its executable tells, what its runtime counts, and whether
  * it has been stopped amid a minor collection or a compaction, when its heap cannot be read well.
  */
 #ifndef SNAPSHOT_CAPTURE_LIVE_H
 #define SNAPSHOT_CAPTURE_LIVE_H
 
+#include "snapshot/capture/bytecode_file.h"
 #include "snapshot/image/elf_file.h"
 #include "snapshot/capture/room.h"
 #include "snapshot/capture/trace.h"
@@ -18,6 +19,7 @@ struct snap_live {
 	uint64_t domain_state; /* address of the pointer Caml_state; 0 on 5.x */
 	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
+	struct snap_bytecode_file bytecode;
 	bool has_no_symbols;
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
@@ -25,7 +27,7 @@ struct snap_live {
 
 /*
  * Fails with HG_ERROR_INPUT when there is no such process, when it is not permitted to look at it,
- * and when it is no native OCaml program, or one without symbols whose runtime is not found by the
+ * and when it is no OCaml program, or one without symbols whose runtime is not found by the
  * shape of its data.
  */
 enum hg_status snap_live_open(struct snap_live *live, pid_t process, struct hg_error *error);

@@ -1,5 +1,5 @@
 /*
- * Cores of native OCaml programs: an address space (image.h), what the runtime in it knows
+ * Cores of OCaml programs: an address space (image.h), what the runtime in it knows
  * (runtime.h), and the blocks between.
  */
 #include "snapshot/core/state.h"
@@ -12,6 +12,7 @@
 #include "snapshot/core/static.h"
 #include "snapshot/core/text.h"
 #include "snapshot/file_names.h"
+#include "snapshot/bytecode/program.h"
 #include "snapshot/formats.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_name.h"
@@ -32,13 +33,29 @@ static bool recognise_core(const char *name, const struct base_file *file)
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
 }
 
+/* What --exe names may be the bytecode, and not the interpreter: what 'file' of ELF is neither. */
+static enum hg_status is_bytecode_file(
+	const struct snap *snap, const char *path, bool *out, struct hg_error *error)
+{
+	struct base_file file;
+	BASE_TRY(base_file_open(&file, path, &snap->session->unpack, error));
+	*out = snap_bytecode_ends(file.bytes, file.size) &&
+	       memcmp(file.bytes, ELFMAG, SELFMAG) != 0;
+	base_file_close(&file);
+	return HG_OK;
+}
+
 static enum hg_status open_process(
 	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
+	bool is_bytecode = false;
+	if (input->executable)
+		BASE_TRY(is_bytecode_file(snap, input->executable, &is_bytecode, error));
 	struct snap_image_options options = {.core = snap->path,
 		.opened = &snap->file,
-		.executable = input->executable,
+		.executable = is_bytecode ? NULL : input->executable,
+		.bytecode = is_bytecode ? input->executable : NULL,
 		.libraries = input->libraries,
 		.partial = input->partial,
 		.unpack = &snap->session->unpack,
@@ -65,7 +82,7 @@ static enum hg_status describe_core(struct elfcore *core, struct hg_error *error
 	snap->reserved = runtime->reserved_bits;
 	snap->has_closinfo = true;
 	snap->has_continuations = runtime->is_5;
-	snap->native = true;
+	snap->native = !runtime->bytecode;
 	snap->ocaml_version = runtime->version;
 	snap->program = core->image.program;
 	snap->executable =
@@ -193,6 +210,7 @@ static const struct snap_process core_process = {
 	.code_symbol = elfcore_code_symbol,
 	.code_locations = elfcore_code_locations,
 	.code_line = elfcore_code_line,
+	.captured = elfcore_captured,
 	.region = core_region,
 	.unit_sources = core_unit_sources,
 	.memory = elfcore_memory,
@@ -313,7 +331,7 @@ static size_t core_content(const struct snap *snap, struct snap_rank rank, uint6
 
 const struct snap_format snap_elfcore = {
 	.name = "elfcore",
-	.title = "ELF core of a native OCaml program",
+	.title = "ELF core of an OCaml program",
 	.recognise = recognise_core,
 	.load = load_core,
 	.describe = snap_core_describe,

@@ -2,6 +2,8 @@
 #include "snapshot/core/text.h"
 
 #include "base/search.h"
+#include "snapshot/bytecode/process.h"
+#include "snapshot/bytecode/variables.h"
 
 #include <stdio.h>
 
@@ -10,10 +12,24 @@ static size_t counted(int length)
 	return length < 0 ? 0 : (size_t)length;
 }
 
+static struct snap_location place_of(const struct snap_code_location *location)
+{
+	return (struct snap_location){.file = location->file,
+		.line = (int32_t)location->line,
+		.start = location->start,
+		.end = location->end};
+}
+
 size_t elfcore_code_name(const struct snap *snap, uint64_t value, char *buffer, size_t size)
 {
 	struct elfcore *core = elfcore_of(snap);
 	char name[1024];
+	struct snap_code_location at;
+	if (core->runtime.bytecode) {
+		if (!snap_bytecode_function(&core->runtime, value, &at))
+			return 0;
+		return counted(snprintf(buffer, size, "%s", at.function));
+	}
 	if (!snap_runtime_function(&core->runtime, value, name, sizeof(name)))
 		return 0;
 	return counted(snprintf(buffer, size, "%s", name));
@@ -24,6 +40,8 @@ bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_
 	struct elfcore *core = elfcore_of(snap);
 	struct snap_symbol symbol;
 	uint64_t offset;
+	if (core->runtime.bytecode)
+		return snap_bytecode_symbol(&core->runtime, address, out);
 	if (!snap_image_symbol_at(&core->image, address, &symbol, &offset))
 		return false;
 	out->name = symbol.name;
@@ -50,11 +68,25 @@ uint64_t elfcore_code_locations(const struct snap *snap, struct snap_range code,
 	return count;
 }
 
+bool elfcore_captured(
+	const struct snap *snap, uint64_t code, uint64_t field, struct snap_captured *out)
+{
+	struct elfcore *core = elfcore_of(snap);
+	return core->runtime.bytecode && snap_bytecode_captured(&core->runtime, code, field, out);
+}
+
 bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out)
 {
 	struct elfcore *core = elfcore_of(snap);
 	uint32_t line;
+	struct snap_code_location place;
 	*out = (struct snap_location){0};
+	if (core->runtime.bytecode) {
+		if (!snap_bytecode_function(&core->runtime, address, &place))
+			return false;
+		*out = place_of(&place);
+		return out->line > 0;
+	}
 	if (!snap_image_line(&core->image, address, &out->file, &line) || line > INT32_MAX)
 		return false;
 	out->line = (int32_t)line;
@@ -126,14 +158,6 @@ static bool find_call_frame(struct elfcore *core, const struct snap_sample *samp
 		seen += inlined;
 	}
 	return false;
-}
-
-static struct snap_location place_of(const struct snap_code_location *location)
-{
-	return (struct snap_location){.file = location->file,
-		.line = (int32_t)location->line,
-		.start = location->start,
-		.end = location->end};
 }
 
 size_t elfcore_call_frame(

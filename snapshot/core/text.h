@@ -20,6 +20,8 @@ bool elfcore_code_symbol(const struct snap *snap, uint64_t address, struct snap_
 uint64_t elfcore_code_locations(const struct snap *snap, struct snap_range code,
 	struct snap_location *out, uint64_t capacity);
 bool elfcore_code_line(const struct snap *snap, uint64_t address, struct snap_location *out);
+bool elfcore_captured(
+	const struct snap *snap, uint64_t code, uint64_t field, struct snap_captured *out);
 bool elfcore_is_call_stack(const struct snap *snap, const struct snap_cell *cell, bool is_likely);
 bool elfcore_sample_id(const struct snap *snap, struct snap_rank rank, int64_t *id);
 bool elfcore_tracked(const struct snap *snap, uint64_t index, struct snap_tracked *out);

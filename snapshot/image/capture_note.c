@@ -155,6 +155,30 @@ static enum hg_status read_copy(
 	return HG_OK;
 }
 
+/* "OFFSET SIZE PATH" */
+static enum hg_status read_bytecode_copy(
+	const struct note_source *source, struct text line, struct hg_error *error)
+{
+	struct snap_capture_file file = {0};
+	const uint64_t size = source->core->size;
+	if (!read_decimal(&line, &file.offset) || !skip_blank(&line) ||
+		!read_decimal(&line, &file.size) || !skip_blank(&line))
+		return base_corrupt(
+			error, source->offset, "where the copy of the bytecode is, is damaged");
+	if (file.offset > size || file.size > size - file.offset) {
+		source->capture->is_cut = true;
+		if (source->partial)
+			return HG_OK;
+		return base_corrupt(error, source->offset,
+			"the core is cut short: the bytecode is to end at offset %llu "
+			"(--partial reads what is there)",
+			(unsigned long long)(file.offset + file.size));
+	}
+	BASE_TRY(unescape_value(source->pool, line, &file.path, error));
+	source->capture->bytecode = file;
+	return HG_OK;
+}
+
 static enum hg_status read_note_line(
 	const struct note_source *source, struct text line, struct hg_error *error)
 {
@@ -180,6 +204,8 @@ static enum hg_status read_note_line(
 	};
 	if (skip_note_key(&line, "file"))
 		return read_copy(source, line, error);
+	if (skip_note_key(&line, "bytecode"))
+		return read_bytecode_copy(source, line, error);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		if (!skip_note_key(&line, keys[i].key))
 			continue;

@@ -27,8 +27,9 @@ struct snap_capture_note {
 	uint64_t run_count;
 	struct snap_capture_file *files; /* by path */
 	uint64_t file_count, file_capacity;
-	uint64_t file_bytes; /* of all, which lie side by side */
-	bool is_cut;         /* some were left out, as the core ends before them */
+	uint64_t file_bytes;               /* of all, which lie side by side */
+	struct snap_capture_file bytecode; /* that it runs; path NULL: no copy */
+	bool is_cut;                       /* some were left out, as the core ends before them */
 };
 
 /* Of a core without such a note. */

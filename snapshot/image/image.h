@@ -70,6 +70,7 @@ struct snap_image_options {
 	const char *core;
 	const struct base_file *opened; /* its bytes, when somebody else keeps it open; or NULL */
 	const char *executable;         /* NULL: the one that the core names */
+	const char *bytecode;           /* that it runs; NULL: not known */
 	const char *libraries; /* folder with files of the machine the core comes from, by full
 				  path below it or by name; or NULL */
 	bool partial;          /* accept a core that is cut short */
@@ -112,11 +113,14 @@ struct snap_image {
 		no_address_bits; /* that return addresses may have besides; see snap_image_code() */
 	const uint8_t *auxv;     /* pairs of words, of which the last need not be AT_NULL */
 	uint64_t auxv_pairs;
-	uint64_t pid;          /* HG_UNKNOWN if neither process nor threads are recorded */
-	const char *program;   /* name without folder */
-	const char *arguments; /* the first 79 bytes of the command line, or "" */
-	uint64_t cut_offset;   /* where the first bytes are missing; HG_NO_OFFSET: none are */
-	const char *cut_part;  /* what they are of */
+	uint64_t pid;         /* HG_UNKNOWN if neither process nor threads are recorded */
+	const char *path;     /* of the core */
+	const char *bytecode; /* file of the bytecode that it runs, as the user says; or NULL */
+	const struct base_unpack_limits *unpack; /* of compressed files; or NULL */
+	const char *program;                     /* name without folder */
+	const char *arguments;                   /* the first 79 bytes of the command line, or "" */
+	uint64_t cut_offset;  /* where the first bytes are missing; HG_NO_OFFSET: none are */
+	const char *cut_part; /* what they are of */
 	struct snap_capture_note *capture; /* what a core of ours says of itself; never NULL */
 	bool lost; /* memory ran out in a function that has no status to say so */
 };

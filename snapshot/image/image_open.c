@@ -372,6 +372,9 @@ enum hg_status snap_image_open(
 	*image = (struct snap_image){
 		.program = "", .arguments = "", .pid = HG_UNKNOWN, .cut_offset = HG_NO_OFFSET};
 	image->no_host_files = options->no_host_files;
+	image->unpack = options->unpack;
+	image->bytecode = options->bytecode;
+	image->path = options->core;
 	if (options->opened) {
 		image->core = *options->opened;
 		image->core_is_borrowed = true;

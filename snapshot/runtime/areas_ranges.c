@@ -197,8 +197,10 @@ enum hg_status snap_read_ranges(struct snap_runtime *runtime, struct hg_error *e
 {
 	struct ranges statics = {0}, codes = {0};
 	/* The end of a data segment is the address of its last word. */
-	enum hg_status status = read_segments(runtime, "caml_data_segments", 8, &statics, error);
-	if (status == HG_OK)
+	enum hg_status status = HG_OK;
+	if (!runtime->bytecode)
+		status = read_segments(runtime, "caml_data_segments", 8, &statics, error);
+	if (status == HG_OK && !runtime->bytecode)
 		status = read_segments(runtime, "caml_code_segments", 0, &codes, error);
 	if (status == HG_OK)
 		status = read_fragments(runtime, &codes, error);

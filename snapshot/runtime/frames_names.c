@@ -1,6 +1,7 @@
 /* Names: where code is from in the source, and what its symbols call it. */
 #include "snapshot/runtime/frames.h"
 
+#include "snapshot/bytecode/process.h"
 #include "snapshot/runtime/reader.h"
 #include "snapshot/symbol_name.h"
 
@@ -105,6 +106,8 @@ size_t snap_runtime_locations(struct snap_runtime *runtime, uint64_t slot,
 {
 	struct snap_descriptor descriptor, known;
 	uint64_t word = slot & ~(uint64_t)1;
+	if (runtime->bytecode)
+		return capacity && snap_bytecode_call(runtime, word, out) ? 1 : 0;
 	if (word & 2)
 		return read_locations(runtime, word - 2, out, capacity);
 	if (!snap_read_descriptor(runtime, word, &descriptor) ||
@@ -140,6 +143,8 @@ size_t snap_runtime_code_locations(struct snap_runtime *runtime, uint64_t *start
 {
 	struct snap_descriptor descriptors[SNAP_CODE_LOCATIONS];
 	size_t count = 0;
+	if (runtime->bytecode)
+		return snap_bytecode_locations(runtime, start, end, out);
 	while (count < SNAP_CODE_LOCATIONS) {
 		size_t wanted = SNAP_CODE_LOCATIONS - count;
 		size_t got = snap_next_descriptors(runtime, *start, descriptors, wanted);

@@ -207,10 +207,17 @@ const char *snap_version_of_symbols(bool is_5, snap_has_symbol *has, void *progr
 	return is_5 ? "5.0" : "4.10 to 4.12";
 }
 
+/* runtime/interp.c: from 5.2 on, and up to 5.1. */
+static const char *const interpreters[] = {"caml_bytecode_interpreter", "caml_interprete"};
+
 bool snap_has_interpreter(snap_has_symbol *has, void *program)
 {
-	/* runtime/interp.c: its name up to 5.1, and that of 5.3. */
-	return has(program, "caml_interprete") || has(program, "caml_bytecode_interpreter");
+	return has(program, interpreters[0]) || has(program, interpreters[1]);
+}
+
+bool snap_is_interpreter(const char *function)
+{
+	return strcmp(function, interpreters[0]) == 0 || strcmp(function, interpreters[1]) == 0;
 }
 
 /* Moments */

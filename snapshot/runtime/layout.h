@@ -45,6 +45,10 @@ enum snap_ocaml_version {
 	FIELD(caml_domain_state, in_minor_collection,     88,  88,  NA,  NA,  NA,  NA,  NA,  NA) \
 	FIELD(caml_domain_state, bottom_of_stack,        208, 208,  NA,  NA,  NA,  NA,  NA,  NA) \
 	FIELD(caml_domain_state, last_return_address,    216, 216,  NA,  NA,  NA,  NA,  NA,  NA) \
+	/* Of bytecode, which has a stack of its own; in 5.x it is that of the fiber. */ \
+	FIELD(caml_domain_state, stack_low,              136, 136,  NA,  NA,  NA,  NA,  NA,  NA) \
+	FIELD(caml_domain_state, stack_high,             144, 144,  NA,  NA,  NA,  NA,  NA,  NA) \
+	FIELD(caml_domain_state, extern_sp,              160, 160,  NA,  NA,  NA,  NA,  NA,  NA) \
 	FIELD(caml_domain_state, gc_regs,                224, 224,  80,  88,  88,  88,  88,  88) \
 	FIELD(caml_domain_state, local_roots,            288, 288, 160, 152, 152, 160, 192, 192) \
 	FIELD(caml_domain_state, backtrace_last_exn,     256, 256, 208, 200, 200, 208, 240, 240) \
@@ -158,11 +162,28 @@ enum snap_ocaml_version {
 	FIELD(stack_handler, handle_effect,               NA,  NA,  16,  16,  16,  16,  16,  16) \
 	FIELD(stack_handler, parent,                      NA,  NA,  24,  24,  24,  24,  24,  24) \
 	FIELD(caml_frame_descrs, frametables,             NA,  NA,  NA,  16,  16,  16,  16,  16) \
+	/* Events of bytecode that the program has loaded. */ \
+	FIELD(debug_info, start,                           0,   0,   0,   0,   0,   0,   0,   0) \
+	FIELD(debug_info, end,                             8,   8,   8,   8,   8,   8,   8,   8) \
+	FIELD(debug_info, num_events,                     16,  16,  16,  16,  16,  16,  16,  16) \
+	FIELD(debug_info, events,                         24,  24,  24,  24,  24,  24,  24,  24) \
+	SIZE(ev_info,                                     40,  40,  40,  40,  48,  48,  48,  48) \
+	FIELD(ev_info, ev_pc,                              0,   0,   0,   0,   0,   0,   0,   0) \
+	FIELD(ev_info, ev_filename,                        8,   8,   8,   8,   8,   8,   8,   8) \
+	FIELD(ev_info, ev_defname,                        16,  16,  16,  16,  16,  16,  16,  16) \
+	/* from 5.2 on ev_start_lnum, ev_start_chr and, from the start of the first line, ev_end_offset */ \
+	FIELD(ev_info, ev_lnum,                           24,  24,  24,  24,  24,  24,  24,  24) \
+	FIELD(ev_info, ev_startchr,                       28,  28,  28,  28,  28,  28,  28,  28) \
+	FIELD(ev_info, ev_endchr,                         32,  32,  32,  32,  40,  40,  40,  40) \
 	\
 	FIELD(caml_thread_struct, descr,                   0,   0,   0,   0,   0,   0,   0,   0) \
 	FIELD(caml_thread_struct, next,                    8,   8,   8,   8,   8,   8,   8,   8) \
 	FIELD(caml_thread_struct, bottom_of_stack,        32,  32,  NA,  NA,  NA,  NA,  NA,  NA) \
 	FIELD(caml_thread_struct, last_retaddr,           40,  40,  NA,  NA,  NA,  NA,  NA,  NA) \
+	/* Of the library of threads for bytecode. */ \
+	FIELD(caml_thread_struct, stack_low,              24,  24,  NA,  NA,  NA,  NA,  NA,  NA) \
+	FIELD(caml_thread_struct, stack_high,             32,  32,  NA,  NA,  NA,  NA,  NA,  NA) \
+	FIELD(caml_thread_struct, sp,                     48,  48,  NA,  NA,  NA,  NA,  NA,  NA) \
 	FIELD(caml_thread_struct, current_stack,          NA,  NA,  32,  32,  32,  32,  32,  32) \
 	FIELD(caml_thread_struct, c_stack,                NA,  NA,  40,  40,  40,  40,  40,  40) \
 	FIELD(caml_thread_struct, gc_regs,                48,  48,  80,  80,  80,  80,  80,  80) \
@@ -280,6 +301,7 @@ const char *snap_version_of_symbols(bool is_5, snap_has_symbol *has, void *progr
 
 /* Whether it interprets bytecode; a program of ocamlopt may do so, too. */
 bool snap_has_interpreter(snap_has_symbol *has, void *program);
+bool snap_is_interpreter(const char *function);
 
 /*
  * Moments at which the runtime has blocks half moved or half made, told by the names of its

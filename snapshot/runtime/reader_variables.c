@@ -39,6 +39,10 @@ static const struct recovery recoveries[] = {
 	{"code_fragments_by_pc", "caml_find_code_fragment_by_pc", .use = SNAP_USE_ADDRESS},
 	/* 5.x */
 	{"caml_dyn_globals", "caml_register_dyn_globals", .use = SNAP_USE_WRITE, .bytes = 8},
+	/* of bytecode: static from 5.0 on */
+	{"caml_section_table", "caml_init_section_table", .use = SNAP_USE_WRITE, .bytes = 8},
+	{"caml_section_table_size", "caml_init_section_table", .use = SNAP_USE_WRITE, .bytes = 8,
+		.last = true},
 	{"current_frame_descrs", "caml_get_frame_descrs", .use = SNAP_USE_ADDRESS},
 	{"pool_freelist", "caml_accum_orphan_heap_stats", .use = SNAP_USE_ADDRESS},
 	{"pool_freelist", "caml_teardown_shared_heap", .use = SNAP_USE_ADDRESS},
@@ -56,13 +60,16 @@ static const struct recovery recoveries[] = {
 
 enum { MOST_OPERANDS = 128, CALLED_BYTES = 256 };
 
-static bool is_variable_data(const struct snap_runtime *runtime, uint64_t address, bool constant)
+/* Of the file that the function is in: that of threads is a library where ocamlrun loads it. */
+static bool is_variable_data(
+	const struct snap_runtime *runtime, uint64_t function, uint64_t address, bool constant)
 {
 	const struct snap_load *load = snap_image_load(runtime->image, address);
 	if (constant)
 		return !load || !(load->flags & PF_X);
 	return load && (load->flags & PF_W) &&
-	       snap_image_file_at(runtime->image, address) == runtime->image->main;
+	       snap_image_file_at(runtime->image, address) ==
+		       snap_image_file_at(runtime->image, function);
 }
 
 static size_t read_operands(struct snap_runtime *runtime, uint64_t function, uint64_t size,
@@ -97,7 +104,8 @@ static uint64_t recover_variable(struct snap_runtime *runtime, const struct reco
 	for (size_t i = 0; i < count && (!found || recovery->last); i++)
 		if (operands[i].use == recovery->use &&
 			(recovery->bytes == 0 || operands[i].bytes == recovery->bytes) &&
-			is_variable_data(runtime, operands[i].address, recovery->constant))
+			is_variable_data(
+				runtime, function.address, operands[i].address, recovery->constant))
 			found = operands[i].address - recovery->offset;
 	return found;
 }

@@ -2,6 +2,8 @@
 #include "snapshot/runtime/runtime.h"
 
 #include "snapshot/arch/arch.h"
+#include "snapshot/bytecode/interpreter.h"
+#include "snapshot/bytecode/process.h"
 #include "snapshot/runtime/found/found.h"
 #include "snapshot/runtime/reader.h"
 
@@ -74,21 +76,18 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 {
 	struct snap_image *image = runtime->image;
 	struct snap_symbol symbol;
-	if (snap_has_interpreter(image_has_symbol, image) &&
-		!image_has_symbol(image, "caml_frametable"))
-		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"'%s' runs OCaml bytecode; only programs of ocamlopt can be read",
-			image->program);
 	if (snap_image_symbol(image, "Caml_state", &symbol))
 		runtime->is_5 = false;
 	else if (snap_image_symbol(image, "caml_state", &symbol) && symbol.is_tls)
 		runtime->is_5 = true;
 	else
 		return find_family_without_symbols(runtime, error);
-	if (!image_has_symbol(image, "caml_frametable"))
+	if (image_has_symbol(image, "caml_frametable"))
+		return HG_OK;
+	if (!snap_has_interpreter(image_has_symbol, image))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' has an OCaml runtime but no code of ocamlopt", image->program);
-	return HG_OK;
+	return snap_find_bytecode(runtime, error);
 }
 
 /*
@@ -166,9 +165,12 @@ static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct 
 			"'%s' has neither symbols nor Stdlib.Sys: which OCaml it is of cannot be "
 			"told",
 			runtime->image->program);
+	bool found = runtime->bytecode
+			     ? snap_bytecode_version(runtime, text, sizeof(text))
+			     : !runtime->found && version_of_stdlib(runtime, text, sizeof(text));
 	if (runtime->found)
 		snprintf(text, sizeof(text), "%s", runtime->found->version);
-	else if (!version_of_stdlib(runtime, text, sizeof(text))) {
+	else if (!found) {
 		snprintf(text, sizeof(text), "%s",
 			snap_version_of_symbols(runtime->is_5, image_has_symbol, runtime->image));
 		snap_note_line(runtime,
@@ -205,11 +207,13 @@ static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error
 	BASE_TRY(snap_read_frame_tables(runtime, error));
 	const struct snap_family *family = runtime->is_5 ? &snap_family_5 : &snap_family_4;
 	BASE_TRY(family->read_domains(runtime, error));
-	BASE_TRY(snap_find_innermost(runtime, error));
+	BASE_TRY(runtime->bytecode ? snap_find_interpreters(runtime, error)
+				   : snap_find_innermost(runtime, error));
 	BASE_TRY(family->read_areas(runtime, error));
 	if (runtime->found)
 		BASE_TRY(snap_check_headers(runtime, error));
-	BASE_TRY(snap_read_units(runtime, error));
+	BASE_TRY(runtime->bytecode ? snap_read_bytecode_units(runtime, error)
+				   : snap_read_units(runtime, error));
 	BASE_TRY(snap_read_named_values(runtime, error));
 	BASE_TRY(snap_read_c_roots(runtime, error));
 	BASE_TRY(family->read_roots(runtime, error));
@@ -233,6 +237,7 @@ void snap_runtime_close(struct snap_runtime *runtime)
 {
 	snap_release_frame_tables(runtime);
 	snap_release_found(runtime);
+	snap_release_bytecode(runtime);
 	base_map_release(&runtime->strings);
 	base_map_release(&runtime->custom_kinds);
 	free(runtime->areas);

@@ -1,5 +1,5 @@
 /*
- * What the runtime of a native OCaml program knows, read out of the image of its process: where
+ * What the runtime of an OCaml program knows, read out of the image of its process: where
  * its heap is, what its roots are, which blocks are ephemerons or profiled.  OCaml 4.13, 4.14 and
  * 5.0 to 5.5 of x86-64 Linux, stripped or not.
  *
@@ -25,7 +25,7 @@
 
 /*
  * On failure *runtime needs no release, and the error says in a line why the image has no heap that
- * can be read: no OCaml, bytecode, an unsupported version, no symbols.
+ * can be read: no OCaml, an unsupported version, no symbols.
  */
 enum hg_status snap_runtime_open(
 	struct snap_runtime *runtime, struct snap_image *image, struct hg_error *error);

@@ -4,6 +4,7 @@
  */
 #include "snapshot/runtime/runtime.h"
 
+#include "snapshot/bytecode/interpreter.h"
 #include "snapshot/runtime/reader.h"
 
 /* The domain, and its counters */
@@ -86,6 +87,27 @@ static enum hg_status read_areas_4(struct snap_runtime *runtime, struct hg_error
 
 /* Roots */
 
+/* The bounds of a stack of bytecode, and where its stack pointer was saved. */
+static enum hg_status read_bytecode_stack_4(struct snap_runtime *runtime, uint32_t systhread,
+	struct snap_range words, uint64_t sp, uint64_t local_roots, bool several,
+	struct hg_error *error)
+{
+	uint32_t index;
+	BASE_TRY(snap_new_stack(runtime, 0, systhread, &index, error));
+	const char *name = runtime->stacks[index].name;
+	struct snap_stack_walk walk = {.roots = &runtime->roots,
+		.count_slots = true,
+		.suffix = several ? snap_print(runtime, " (%s)", name) : "",
+		.stack = index,
+		.is_current = systhread == 0};
+	bool complete;
+	BASE_TRY(snap_walk_bytecode(runtime, &walk, words, sp, &complete, error));
+	struct snap_stack *stack = &runtime->stacks[index];
+	stack->frames = walk.frames;
+	stack->complete = complete;
+	return snap_read_local_roots(runtime, local_roots, name, index, error);
+}
+
 static enum hg_status read_stack_4(struct snap_runtime *runtime, uint32_t systhread, uint64_t sp,
 	uint64_t return_address, uint64_t gc_regs, uint64_t local_roots, bool several,
 	struct hg_error *error)
@@ -113,30 +135,63 @@ static enum hg_status read_stack_4(struct snap_runtime *runtime, uint32_t systhr
 	return snap_read_local_roots(runtime, local_roots, name, index, error);
 }
 
-static enum hg_status read_threads_4(struct snap_runtime *runtime, struct hg_error *error)
+/* That of Caml_state, on which the current thread runs. */
+static enum hg_status read_current_stack_4(
+	struct snap_runtime *runtime, bool several, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
 	uint64_t state = runtime->domains[0].state;
+	uint64_t local_roots = snap_word(runtime, state + l->caml_domain_state_local_roots);
+	if (runtime->bytecode) {
+		struct snap_range words = {
+			snap_word(runtime, state + l->caml_domain_state_stack_low),
+			snap_word(runtime, state + l->caml_domain_state_stack_high)};
+		return read_bytecode_stack_4(runtime, 0, words,
+			snap_word(runtime, state + l->caml_domain_state_extern_sp), local_roots,
+			several, error);
+	}
+	return read_stack_4(runtime, 0,
+		snap_word(runtime, state + l->caml_domain_state_bottom_of_stack),
+		snap_word(runtime, state + l->caml_domain_state_last_return_address),
+		snap_word(runtime, state + l->caml_domain_state_gc_regs), local_roots, several,
+		error);
+}
+
+/* That of a thread which waits. */
+static enum hg_status read_waiting_stack_4(
+	struct snap_runtime *runtime, uint32_t k, uint64_t thread, struct hg_error *error)
+{
+	const struct snap_layout *l = runtime->layout;
+	uint64_t local_roots = snap_word(runtime, thread + l->caml_thread_struct_local_roots);
+	if (runtime->bytecode) {
+		struct snap_range words = {
+			snap_word(runtime, thread + l->caml_thread_struct_stack_low),
+			snap_word(runtime, thread + l->caml_thread_struct_stack_high)};
+		return read_bytecode_stack_4(runtime, k, words,
+			snap_word(runtime, thread + l->caml_thread_struct_sp), local_roots, true,
+			error);
+	}
+	return read_stack_4(runtime, k,
+		snap_word(runtime, thread + l->caml_thread_struct_bottom_of_stack),
+		snap_word(runtime, thread + l->caml_thread_struct_last_retaddr),
+		snap_word(runtime, thread + l->caml_thread_struct_gc_regs), local_roots, true,
+		error);
+}
+
+static enum hg_status read_threads_4(struct snap_runtime *runtime, struct hg_error *error)
+{
+	const struct snap_layout *l = runtime->layout;
 	uint64_t current = snap_variable_word(runtime, "curr_thread");
 	uint64_t thread = current ? snap_word(runtime, current + l->caml_thread_struct_next) : 0;
 	bool several = current && thread != current;
-	BASE_TRY(read_stack_4(runtime, 0,
-		snap_word(runtime, state + l->caml_domain_state_bottom_of_stack),
-		snap_word(runtime, state + l->caml_domain_state_last_return_address),
-		snap_word(runtime, state + l->caml_domain_state_gc_regs),
-		snap_word(runtime, state + l->caml_domain_state_local_roots), several, error));
+	BASE_TRY(read_current_stack_4(runtime, several, error));
 	if (!current)
 		return HG_OK;
 	BASE_TRY(snap_read_thread_roots(runtime, current, error));
 	struct snap_list walk = {.words = SNAP_THREAD_WORDS};
 	for (uint32_t k = 1; thread != current && snap_list_goes_on(runtime, &walk, thread); k++) {
 		BASE_TRY(snap_read_thread_roots(runtime, thread, error));
-		BASE_TRY(read_stack_4(runtime, k,
-			snap_word(runtime, thread + l->caml_thread_struct_bottom_of_stack),
-			snap_word(runtime, thread + l->caml_thread_struct_last_retaddr),
-			snap_word(runtime, thread + l->caml_thread_struct_gc_regs),
-			snap_word(runtime, thread + l->caml_thread_struct_local_roots), true,
-			error));
+		BASE_TRY(read_waiting_stack_4(runtime, k, thread, error));
 		BASE_TRY(snap_read_memprof4_thread(runtime,
 			snap_word(runtime, thread + l->caml_thread_struct_memprof_ctx), error));
 		thread = snap_word(runtime, thread + l->caml_thread_struct_next);

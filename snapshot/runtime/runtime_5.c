@@ -173,7 +173,8 @@ static enum hg_status read_stack_5(
 	struct snap_stack_walk walk = {.roots = &runtime->roots,
 		.count_slots = true,
 		.suffix = source->several ? snap_print(runtime, " (%s)", name) : "",
-		.stack = index};
+		.stack = index,
+		.is_current = source->systhread == 0};
 	bool complete, repaired = inner && inner->is_repaired;
 	if (repaired)
 		BASE_TRY(snap_add_conservative(runtime, &walk, inner, error));

@@ -1,6 +1,7 @@
 /* Stacks of OCaml frames, and what their frames hold (runtime/stack.h, runtime/fiber.c). */
 #include "snapshot/runtime/stacks.h"
 
+#include "snapshot/bytecode/interpreter.h"
 #include "snapshot/runtime/areas.h"
 #include "snapshot/runtime/frames.h"
 #include "snapshot/runtime/reader.h"
@@ -12,25 +13,6 @@
 struct frame {
 	uint64_t sp, return_address, gc_regs;
 };
-
-static enum hg_status add_value(struct snap_runtime *runtime, struct snap_stack_walk *walk,
-	uint64_t slot, uint64_t index, const char *name, struct hg_error *error)
-{
-	uint64_t value;
-	if (!snap_image_u64(runtime->image, slot, &value))
-		return HG_OK;
-	if (walk->count_slots)
-		BASE_TRY(snap_count_slot(runtime, HG_ROOT_STACK, error));
-	if (value & 1 || value == 0)
-		return HG_OK;
-	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
-		.stack = walk->stack,
-		.name = name,
-		.index = index,
-		.slot_address = slot,
-		.value = value};
-	return snap_push_root(runtime, walk->roots, &root, error);
-}
 
 static const char *name_of(
 	struct snap_runtime *runtime, struct snap_stack_walk *walk, uint64_t return_address)
@@ -54,7 +36,7 @@ static enum hg_status add_frame(struct snap_runtime *runtime, struct snap_stack_
 			name = name_of(runtime, walk, frame->return_address);
 		uint64_t slot = offset & 1 ? frame->gc_regs + 8 * (uint64_t)(offset >> 1)
 					   : frame->sp + offset;
-		BASE_TRY(add_value(runtime, walk, slot, i, name, error));
+		BASE_TRY(snap_add_stack_value(runtime, walk, slot, i, name, error));
 	}
 	return HG_OK;
 }
@@ -125,6 +107,10 @@ static enum hg_status walk_fiber(struct snap_runtime *runtime, struct snap_stack
 		.sp = snap_word(runtime, stack + l->stack_info_sp), .gc_regs = gc_regs};
 	bool found;
 	*complete = false;
+	if (runtime->bytecode) {
+		const struct snap_range words = {stack, handler};
+		return snap_walk_bytecode(runtime, walk, words, frame.sp, complete, error);
+	}
 	while (frame.sp != handler) {
 		uint64_t before = frame.sp;
 		if (inner) {
@@ -172,8 +158,8 @@ enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_
 			const char *name = walk->suffix[0] ? snap_print(runtime, "%s%s",
 								     handlers[i].name, walk->suffix)
 							   : handlers[i].name;
-			BASE_TRY(add_value(runtime, walk, handler + handlers[i].offset, HG_UNKNOWN,
-				name, error));
+			BASE_TRY(snap_add_stack_value(runtime, walk, handler + handlers[i].offset,
+				HG_UNKNOWN, name, error));
 		}
 		stack = snap_word(runtime, handler + l->stack_handler_parent);
 	}
@@ -200,21 +186,6 @@ bool snap_runtime_fiber(struct snap_runtime *runtime, uint64_t stack,
 
 /* Frames without descriptors */
 
-static enum hg_status add_word(struct snap_runtime *runtime, struct snap_stack_walk *walk,
-	uint64_t value, uint64_t slot, const char *name, struct hg_error *error)
-{
-	if (value % 8 || !snap_runtime_area(runtime, value))
-		return HG_OK;
-	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
-		.conservative = true,
-		.stack = walk->stack,
-		.name = name,
-		.index = HG_UNKNOWN,
-		.slot_address = slot,
-		.value = value};
-	return snap_push_root(runtime, walk->roots, &root, error);
-}
-
 enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct snap_innermost *inner, struct hg_error *error)
 {
@@ -224,12 +195,12 @@ enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_s
 	for (unsigned r = 0; r < arch->general_count; r++)
 		if (r != arch->sp && r != arch->domain_state && r != arch->young_pointer &&
 			snap_frame_knows(inner->registers, r))
-			BASE_TRY(add_word(runtime, walk, inner->registers->registers[r], HG_UNKNOWN,
-				name, error));
+			BASE_TRY(snap_add_stack_word(runtime, walk, inner->registers->registers[r],
+				HG_UNKNOWN, name, error));
 	for (uint64_t at = inner->words_start; at < inner->words_end; at += 8) {
 		if (!snap_image_u64(runtime->image, at, &value))
 			break;
-		BASE_TRY(add_word(runtime, walk, value, at, name, error));
+		BASE_TRY(snap_add_stack_word(runtime, walk, value, at, name, error));
 	}
 	return HG_OK;
 }

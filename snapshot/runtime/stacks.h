@@ -21,6 +21,8 @@ struct snap_innermost {
 };
 /* Of all threads, and which of them runs the current stack of a domain. */
 enum hg_status snap_find_innermost(struct snap_runtime *runtime, struct hg_error *error);
+/* What the function of a frame says about the process. */
+void snap_look_at_function(struct snap_runtime *runtime, uint64_t pc);
 
 /* One walk over the frames of a stack. */
 struct snap_stack_walk {
@@ -28,6 +30,7 @@ struct snap_stack_walk {
 	bool count_slots;   /* in runtime->root_slots */
 	const char *suffix; /* of names: " (thread 2)" or "" */
 	uint32_t stack;     /* for snap_runtime_root.stack */
+	bool is_current;    /* of bytecode: a thread may be interpreting on it */
 	uint64_t frames, fibers;
 };
 /* From the frame at 'sp' that returns to 'return_address', 4.x; false: not walked to the end. */
@@ -38,6 +41,11 @@ enum hg_status snap_walk_stack4(struct snap_runtime *runtime, struct snap_stack_
 enum hg_status snap_walk_stack5(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	uint64_t stack, uint64_t gc_regs, const struct snap_innermost *inner, bool *complete,
 	struct hg_error *error);
+/* The slot of a frame; a word that is a root if it leads to a block. */
+enum hg_status snap_add_stack_value(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t slot, uint64_t index, const char *name, struct hg_error *error);
+enum hg_status snap_add_stack_word(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t value, uint64_t slot, const char *name, struct hg_error *error);
 /* Words of the frames without descriptors, and registers. */
 enum hg_status snap_add_conservative(struct snap_runtime *runtime, struct snap_stack_walk *walk,
 	const struct snap_innermost *inner, struct hg_error *error);

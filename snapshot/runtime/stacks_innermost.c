@@ -9,6 +9,7 @@
 #include "snapshot/runtime/areas.h"
 #include "snapshot/runtime/frames.h"
 #include "snapshot/runtime/reader.h"
+#include "snapshot/runtime/roots.h"
 
 enum {
 	MOST_C_FRAMES = 512,
@@ -18,8 +19,41 @@ enum {
 	MOST_PUSHED_WORDS = 64
 };
 
-/* What the function of a frame says about the process. */
-static void look_at_function(struct snap_runtime *runtime, uint64_t pc)
+enum hg_status snap_add_stack_value(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t slot, uint64_t index, const char *name, struct hg_error *error)
+{
+	uint64_t value;
+	if (!snap_image_u64(runtime->image, slot, &value))
+		return HG_OK;
+	if (walk->count_slots)
+		BASE_TRY(snap_count_slot(runtime, HG_ROOT_STACK, error));
+	if (value & 1 || value == 0)
+		return HG_OK;
+	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
+		.stack = walk->stack,
+		.name = name,
+		.index = index,
+		.slot_address = slot,
+		.value = value};
+	return snap_push_root(runtime, walk->roots, &root, error);
+}
+
+enum hg_status snap_add_stack_word(struct snap_runtime *runtime, struct snap_stack_walk *walk,
+	uint64_t value, uint64_t slot, const char *name, struct hg_error *error)
+{
+	if (value % 8 || !snap_runtime_area(runtime, value))
+		return HG_OK;
+	struct snap_runtime_root root = {.kind = HG_ROOT_STACK,
+		.conservative = true,
+		.stack = walk->stack,
+		.name = name,
+		.index = HG_UNKNOWN,
+		.slot_address = slot,
+		.value = value};
+	return snap_push_root(runtime, walk->roots, &root, error);
+}
+
+void snap_look_at_function(struct snap_runtime *runtime, uint64_t pc)
 {
 	struct snap_symbol symbol;
 	uint64_t offset;
@@ -44,7 +78,7 @@ static void find_innermost(struct snap_runtime *runtime, const struct snap_threa
 			inner->frame = frame;
 			return;
 		}
-		look_at_function(runtime, snap_frame_pc(&frame));
+		snap_look_at_function(runtime, snap_frame_pc(&frame));
 		if (!snap_spend(runtime, C_FRAME_WORDS) ||
 			snap_frame_caller(runtime->image, &frame, &caller) != SNAP_CALLER)
 			return;

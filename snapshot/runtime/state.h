@@ -147,6 +147,7 @@ struct snap_runtime {
 
 	struct base_map custom_kinds; /* identifiers by the address of the operations */
 	struct snap_frame_table *frames;
+	struct snap_bytecode *bytecode;   /* NULL: a native program */
 	struct base_map strings;          /* of the image by address: pointers to copies */
 	struct snap_innermost *innermost; /* frames, one per thread of the image */
 };

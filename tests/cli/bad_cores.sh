@@ -268,8 +268,8 @@ sed 's/[cC]aml/cxml/g' $four >"$work/cxx"
 says 'no symbol of OCaml' 3 "$bad: 'program' is no OCaml program: it has no symbol of the OCaml \
 runtime, and no tables of OCaml code" summary --exe "$work/cxx" "$bad"
 sed 's/caml_frametable/caml_interprete/' $four >"$work/bytecode"
-says 'bytecode' 3 "$bad: 'program' runs OCaml bytecode; only programs of ocamlopt can be read" \
-	summary --exe "$work/bytecode" "$bad"
+says 'an interpreter without bytecode' 3 "$bad: 'program' interprets bytecode, but has loaded \
+none: not started, or its data are missing" summary --exe "$work/bytecode" "$bad"
 sed 's/Caml_state/Camm_state/' $four >"$work/old"
 says 'before 4.10' 3 "$bad: 'program' is of an OCaml before 4.10; $supported" summary \
 	--exe "$work/old" "$bad"
@@ -329,12 +329,11 @@ program: it has no symbol of the OCaml runtime, and no tables of OCaml code" sum
 	if ! command -v ocamlc >/dev/null; then
 		skip 'real bytecode' 'no ocamlc'
 	else
-		(cd "$work" && ocamlc -custom -o custom program.ml && ocamlc -o script program.ml)
-		dumped custom "$work/custom"
-		says 'real bytecode in a program of its own' 3 "$work/custom.core: 'custom' runs OCaml \
-bytecode; only programs of ocamlopt can be read" summary "$work/custom.core"
+		echo 'let () = print_endline "other"' >"$work/other.ml"
+		(cd "$work" && ocamlc -o script program.ml && ocamlc -o other other.ml)
 		dumped script ocamlrun "$work/script"
-		says 'real bytecode that ocamlrun runs' 3 "$work/script.core: 'ocamlrun' runs OCaml bytecode; \
-only programs of ocamlopt can be read" summary "$work/script.core"
+		refuses 'bytecode of another program' 3 summary --exe "$work/other" "$work/script.core"
+		check 'bytecode of another program: says which' grep -q \
+			"^heapgraph: $work/other: is not the bytecode of the process" "$work/err"
 	fi
 fi

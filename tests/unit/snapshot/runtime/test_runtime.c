@@ -601,8 +601,8 @@ static void refuses_others(void **state)
 	const struct exe_symbol unclear[] = {{"Caml_state", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2},
 		{"caml_frametable", EXE_DATA, 8, STT_OBJECT, STB_GLOBAL, 2}};
 	must_refuse(none, LENGTH(none), "is no OCaml program");
-	must_refuse(bytecode, LENGTH(bytecode), "runs OCaml bytecode");
-	must_refuse(bytecode5, LENGTH(bytecode5), "runs OCaml bytecode");
+	must_refuse(bytecode, LENGTH(bytecode), "interprets bytecode, but has loaded none");
+	must_refuse(bytecode5, LENGTH(bytecode5), "interprets bytecode, but has loaded none");
 	must_refuse(old, LENGTH(old), "before 4.10");
 	must_refuse(older, LENGTH(older), "is of OCaml 4.10 to 4.12; supported are");
 	must_refuse(library, LENGTH(library), "no code of ocamlopt");
