@@ -155,11 +155,13 @@ uint64_t query_code(struct hg_snapshot *snapshot, uint32_t rank, uint64_t field)
 
 /*
  * Flambda captures in an order of its own, which the profile does not know: it shows in units whose
- * blocks have no more than their interfaces say.
+ * blocks have no more than their interfaces say.  Bytecode captures more.
  */
 static bool has_order_of_captures(const struct hg_snapshot *snapshot)
 {
 	const struct retype_types *types = &snapshot->retype.types;
+	if (!snapshot->snap.native)
+		return false;
 	for (uint64_t i = 0; i < snapshot->snap.unit_count; i++) {
 		const struct snap_unit *block = &snapshot->snap.units[i];
 		uint32_t number = retype_unit_named(types, block->name);

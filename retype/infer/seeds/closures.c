@@ -14,14 +14,19 @@
  */
 #include "retype/infer/seeds/functions.h"
 #include "retype/infer/seeds/seeds.h"
+#include "retype/infer/seeds/variables.h"
 
 #include "base/assert.h"
+#include "snapshot/process.h"
+
+#include <string.h>
 
 enum { MOST_SLOTS = 64, MOST_FUNCTIONS = 64, MOST_PARTIALS = 16 };
 
 struct closures {
 	struct infer_seeder *seeder;
 	struct seeds_functions functions;
+	struct seeds_variables variables;
 	bool is_flambda; /* its closures have another order */
 	/* Only what the types of closures tell of variables is wanted, of which that of this one
 	 * is: */
@@ -186,6 +191,15 @@ static bool separate_slots(struct match *match)
 	return true;
 }
 
+static struct retype_term type_of_capture(struct closures *c,
+	const struct retype_function *function, uint32_t i, struct retype_term bindings)
+{
+	if (!c->of_instances)
+		return function->captures[i].type;
+	return bindings.n ? bind_type(c, function->general_captures[i].type, bindings)
+			  : RETYPE_NOTHING;
+}
+
 static bool seed_captures(struct closures *c, const struct retype_function *function,
 	const uint64_t *values, unsigned count)
 {
@@ -203,11 +217,7 @@ static bool seed_captures(struct closures *c, const struct retype_function *func
 		bool is_sure = (variables & (variables - 1)) == 0;
 		unsigned variable = match.in_order ? i : (unsigned)__builtin_ctzll(variables);
 		base_assert(variable < function->capture_count && variables >> variable & 1);
-		struct retype_term type =
-			!c->of_instances ? function->captures[variable].type
-			: !bindings.n
-				? RETYPE_NOTHING
-				: bind_type(c, function->general_captures[variable].type, bindings);
+		struct retype_term type = type_of_capture(c, function, variable, bindings);
 		if (match.in_order || is_sure)
 			infer_seed_value(seeder, HG_INFERRED, c->origin, values[i], type);
 	}
@@ -311,6 +321,90 @@ static void seed_applied(struct closures *c, const uint64_t *values, unsigned co
 	seed_function(c, function, count - 1, values[count - 1]);
 }
 
+/* Bytecode, of whose variables the compiler tells which is where */
+
+/* The one capture of that name; those that are not alone are not believed. */
+static uint32_t capture_named(
+	const struct retype_function *function, const struct snap_captured *captured)
+{
+	uint32_t found = RETYPE_NONE;
+	for (uint32_t i = 0; i < function->capture_count; i++) {
+		const char *name = function->captures[i].name;
+		if (strlen(name) != captured->name_length ||
+			memcmp(name, captured->variable, captured->name_length) != 0)
+			continue;
+		if (found != RETYPE_NONE)
+			return RETYPE_NONE;
+		found = i;
+	}
+	return found;
+}
+
+/*
+ * A field by its variable: of the toplevel, which native code does not capture, or of the function.
+ * False if nobody knows what is in it.
+ */
+static bool seed_variable(struct closures *c, const struct snap_cell *cell, uint64_t field,
+	const struct retype_function *function)
+{
+	struct infer_seeder *seeder = c->seeder;
+	struct snap_captured captured;
+	if (!snap_process_captured(seeder->in->snap, cell->fields[0], field, &captured))
+		return false;
+	const struct retype_value *value = seeds_captured_value(&c->variables, &captured);
+	if (value && !c->of_instances) {
+		c->origin = (uint32_t)(value - seeder->in->types->values);
+		infer_seed_value(seeder, HG_INFERRED, c->origin, cell->fields[field], value->type);
+	}
+	uint32_t i = value || !function ? RETYPE_NONE : capture_named(function, &captured);
+	if (i == RETYPE_NONE ||
+		!infer_may_be(seeder->blocks, cell->fields[field], function->captures[i].type))
+		return true;
+	struct retype_term bindings =
+		c->of_instances ? find_bindings(c, function, 0) : RETYPE_NOTHING;
+	if (!c->of_instances)
+		c->origin = (uint32_t)(function - seeder->in->types->functions);
+	infer_seed_value(seeder, HG_INFERRED, c->origin, cell->fields[field],
+		type_of_capture(c, function, i, bindings));
+	return true;
+}
+
+/*
+ * RESTART is the instruction before the function's: after it the closure has the function's, and
+ * the arguments given.
+ */
+static bool seed_restart(struct closures *c, const struct snap_cell *cell, uint64_t start)
+{
+	enum { INSTRUCTION_BYTES = 4 };
+	struct snap_code_symbol symbol;
+	const uint64_t code = cell->fields[0];
+	if (!snap_process_code_symbol(c->seeder->in->snap, code, &symbol) ||
+		strcmp(symbol.name, SNAP_NAME_OF_RESTART) != 0)
+		return false;
+	const struct retype_function *function =
+		seeds_function_of(&c->functions, code + INSTRUCTION_BYTES);
+	const unsigned applied = (unsigned)(cell->field_count - start) - 1;
+	for (unsigned i = 0; function && i < applied && i < function->parameter_count; i++)
+		if (!infer_may_be(c->seeder->blocks, cell->fields[start + 1 + i],
+			    function->parameters[i]))
+			return true;
+	for (unsigned i = 0; function && i < applied; i++)
+		seed_argument(c, function, i, applied, cell->fields[start + 1 + i]);
+	if (function)
+		seed_function(c, function, applied, cell->fields[start]);
+	return true;
+}
+
+static void seed_bytecode(struct closures *c, const struct snap_cell *cell, uint64_t start)
+{
+	if (seed_restart(c, cell, start))
+		return;
+	const struct retype_function *function = seeds_function_of(&c->functions, cell->fields[0]);
+	for (uint64_t i = start; i < cell->field_count; i++)
+		if (!seed_variable(c, cell, i, function))
+			return;
+}
+
 /* All closures */
 
 static const struct snap_location *location_of_closure(
@@ -342,6 +436,10 @@ static void seed_closure(void *context, uint32_t rank, const struct snap_cell *c
 	if (start < 2 || start >= cell->field_count || cell->field_count - start > MOST_SLOTS)
 		return;
 	unsigned count = (unsigned)(cell->field_count - start);
+	if (!seeder->in->snap->native) {
+		seed_bytecode(c, cell, start);
+		return;
+	}
 	for (unsigned i = 0; i < count; i++)
 		values[i] = cell->fields[start + i];
 	unsigned argument = count == 2 ? seeds_count_applied(&c->functions, cell->fields[0]) : 0;
@@ -368,6 +466,8 @@ static void seed_closure(void *context, uint32_t rank, const struct snap_cell *c
 /* With flambda units have blocks of their interfaces' values only. */
 static bool has_flambda(const struct infer_seeder *seeder)
 {
+	if (!seeder->in->snap->native)
+		return false;
 	for (uint64_t i = 0; i < seeder->in->snap->unit_count; i++) {
 		const struct snap_unit *block = &seeder->in->snap->units[i];
 		uint32_t number = retype_unit_named(seeder->in->types, block->name);
@@ -388,9 +488,12 @@ static enum hg_status seed_closures(struct infer_seeder *seeder, bool of_instanc
 		return HG_OK;
 	enum hg_status status = seeds_functions_init(&c.functions, seeder->in, seeder->failure);
 	if (status == HG_OK)
+		status = seeds_variables_init(&c.variables, seeder);
+	if (status == HG_OK)
 		status = infer_sweep_tag(seeder->sweeper, SNAP_TAG_CLOSURE, seed_closure, &c);
 	seeder->source = RETYPE_NO_HOLDER;
 	seeds_functions_release(&c.functions);
+	seeds_variables_release(&c.variables);
 	base_map_release(&c.bindings);
 	return status;
 }

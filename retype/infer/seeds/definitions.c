@@ -1,7 +1,8 @@
 /*
  * Seeds in the blocks of single definitions: with flambda "let x = f ()" has a static block of one
  * field for its value, "camlUnit__x_12".  The number is flambda's own, so that the definition is
- * known by its name alone, if no other in the unit has it.
+ * known by its name alone, if no other in the unit has it.  In bytecode it is the compiler's, which
+ * the profile has, too.
  */
 #include "retype/infer/seeds/seeds.h"
 
@@ -22,10 +23,10 @@ struct definitions {
 	struct base_map values, blocks;
 };
 
-static size_t without_number(const char *name)
+static size_t without_number(const struct infer_seeder *seeder, const char *name)
 {
 	size_t length = strlen(name), end = length;
-	while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+	while (seeder->in->snap->native && end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
 		end--;
 	return end > 1 && end < length && name[end - 1] == '_' ? end - 1 : length;
 }
@@ -48,8 +49,9 @@ static enum hg_status add_definition(struct definitions *d, struct base_map *map
 
 /* Parts of units' names are joined by "__", too: the last one that leaves a unit of the profile. */
 static bool split_symbol(
-	const struct retype_types *types, const char *symbol, struct definition *out)
+	const struct infer_seeder *seeder, const char *symbol, struct definition *out)
 {
+	const struct retype_types *types = seeder->in->types;
 	char unit[512];
 	size_t length = strlen(symbol);
 	for (size_t i = length; i-- > 1;) {
@@ -64,7 +66,7 @@ static bool split_symbol(
 		if (out->unit == RETYPE_NONE)
 			continue;
 		out->name = symbol + i + separator;
-		out->length = without_number(out->name);
+		out->length = without_number(seeder, out->name);
 		return out->length > 0;
 	}
 	return false;
@@ -75,7 +77,7 @@ static bool is_definition(
 {
 	return block->wosize == 1 &&
 	       retype_unit_named(seeder->in->types, block->name) == RETYPE_NONE &&
-	       split_symbol(seeder->in->types, block->name, out);
+	       split_symbol(seeder, block->name, out);
 }
 
 static enum hg_status index_definitions(struct definitions *d)
@@ -85,7 +87,7 @@ static enum hg_status index_definitions(struct definitions *d)
 	for (uint32_t i = 0; i < seeder->in->types->value_count; i++) {
 		const struct retype_value *value = &seeder->in->types->values[i];
 		definition = (struct definition){
-			value->unit, value->ident, without_number(value->ident)};
+			value->unit, value->ident, without_number(seeder, value->ident)};
 		BASE_TRY(add_definition(d, &d->values, &definition, (uint64_t)i + 1));
 	}
 	for (uint64_t i = 0; i < seeder->in->snap->unit_count; i++)
