@@ -55,13 +55,24 @@ static struct snap_value place_of_entry(const struct snap_marshal *m, struct sna
 }
 
 /*
- * Ident.tbl: Empty, or Node of {left; {ident; data; previous}; right; height}.  What contradicts it
- * is left out: the values may be cyclic, and tables shared, so that the walk has a budget.
+ * The data of {ident; data; previous}, or of {ident; name; stamp; data; previous} from 5.5 on
+ * (typing/ident.ml).
+ */
+static struct snap_value data_of_variable(const struct snap_marshal *m, struct snap_value variable)
+{
+	enum { FIELDS_SINCE_5_5 = 5 };
+	return snap_marshal_field(
+		m, variable, snap_marshal_size(m, variable) == FIELDS_SINCE_5_5 ? 3 : 1);
+}
+
+/*
+ * Ident.tbl: Empty, or Node of {left; variable; right; height}.  What contradicts it is left out:
+ * the values may be cyclic, and tables shared, so that the walk has a budget.
  */
 static enum hg_status add_variables(const struct snap_marshal *m, struct snap_value node,
 	uint64_t *budget, struct snap_bytecode_variables *variables, struct hg_error *error)
 {
-	enum { MOST_DEPTH = 64, NODE_FIELDS = 4, LEFT = 0, DATA = 1, RIGHT = 2 };
+	enum { MOST_DEPTH = 64, NODE_FIELDS = 4, LEFT = 0, VARIABLE = 1, RIGHT = 2 };
 	struct snap_value waiting[MOST_DEPTH];
 	struct snap_bytecode_variable variable;
 	unsigned depth = 0;
@@ -70,9 +81,9 @@ static enum hg_status add_variables(const struct snap_marshal *m, struct snap_va
 			node = waiting[--depth];
 		if (snap_marshal_size(m, node) != NODE_FIELDS || depth == MOST_DEPTH)
 			break;
-		struct snap_value data = snap_marshal_field(m, node, DATA);
-		struct snap_value entry = snap_marshal_field(m, data, 1);
-		if (read_variable(m, snap_marshal_field(m, data, 0), place_of_entry(m, entry),
+		struct snap_value named = snap_marshal_field(m, node, VARIABLE);
+		struct snap_value entry = data_of_variable(m, named);
+		if (read_variable(m, snap_marshal_field(m, named, 0), place_of_entry(m, entry),
 			    &variable)) {
 			BASE_TRY(base_grow(&variables->items, variables->count,
 				&variables->capacity, sizeof(*variables->items), error));

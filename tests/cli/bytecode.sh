@@ -43,18 +43,19 @@ for core in "$fixtures"/bytecode/tiny-*.core.zst; do
 done
 
 # Values of the main module are on the stack while its code runs, and captured by closures.
-name='tiny-4.13.1'
-core=$fixtures/bytecode/$name.core.zst
-prof=$fixtures/bytecode/$name.prof.zst
-run summary --prof "$prof" --format csv "$core"
-cp "$work/out" "$work/summary"
-check_equal "$name: shape clashes" "$(total shape_clashes)" 0
-check "$name: $(total typed_blocks) of $(total reachable_blocks) blocks are typed" \
-	test $(($(total typed_blocks) * 100)) -ge $(($(total reachable_blocks) * 97))
-run top --by type --prof "$prof" --format csv "$core"
-for type in 'Tiny.item,200' 'Tiny.item option,100' 'Tiny.item Map.Make(String).t,200' \
-	'(int -> int) list,20'; do
-	check "$name: blocks of $type" grep -qF "$type," "$work/out"
+for prof in "$fixtures"/bytecode/tiny-*.prof.zst; do
+	name=$(basename "$prof" .prof.zst)
+	core=${prof%.prof.zst}.core.zst
+	run summary --prof "$prof" --format csv "$core"
+	cp "$work/out" "$work/summary"
+	check_equal "$name: shape clashes" "$(total shape_clashes)" 0
+	check "$name: $(total typed_blocks) of $(total reachable_blocks) blocks are typed" \
+		test $(($(total typed_blocks) * 100)) -ge $(($(total reachable_blocks) * 97))
+	run top --by type --prof "$prof" --format csv "$core"
+	for type in 'Tiny.item,200' 'Tiny.item option,100' 'Tiny.item Map.Make(String).t,200' \
+		'(int -> int) list,20'; do
+		check "$name: blocks of $type" grep -qF "$type," "$work/out"
+	done
 done
 
 # Cores of gcore, with the file of the program beside them.

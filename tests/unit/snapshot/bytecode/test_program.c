@@ -201,6 +201,11 @@ static const char events_52[] = "\0\0\0\1\0\0\0\x10" HEAD("\x3c", "\x14") EVENT_
 	"\xa0" VARIABLE
 	"\xa0\xc0\x40\xb0\xa0\x21x\x47\x90\x42\x40\x40\x41\x40" EVENT_BEHIND FOLDERS;
 
+/* The same with entries of tables that have the name and the stamp once more. */
+static const char events_55[] = "\0\0\0\1\0\0\0\x10" HEAD("\x42", "\x16") EVENT_BEFORE
+	"\xa0\xc0\x40\xd0\xa0\x21x\x47\x21x\x47\x42\x40\x40\x41"
+	"\xa0\xc0\x40\xd0\xa0\x21x\x47\x21x\x47\x90\x42\x40\x40\x41\x40" EVENT_BEHIND FOLDERS;
+
 static void reads_these_events(const char *bytes, size_t size)
 {
 	struct snap_bytecode_events events;
@@ -234,6 +239,7 @@ static void reads_events(void **state)
 	(void)state;
 	reads_these_events(events_413, sizeof(events_413) - 1);
 	reads_these_events(events_52, sizeof(events_52) - 1);
+	reads_these_events(events_55, sizeof(events_55) - 1);
 }
 
 /* A heap copy of just these bytes, so that the sanitizers see every overrun. */
