@@ -110,11 +110,9 @@ static uint64_t choose_thread(const struct snap_trace *trace, const struct snap_
 {
 	*below = 0;
 	*obstacle = (struct obstacle){
-		means->fibers->are_hidden
-			? "has no symbols, which tell what stack a thread of OCaml 5 is on"
-			: "has no code for a system call",
+		means->fibers->hidden ? means->fibers->hidden : "has no code for a system call",
 		false};
-	if (means->fibers->are_hidden || !means->has_code ||
+	if (means->fibers->hidden || !means->has_code ||
 		!snap_net_code_is(trace->process, &means->code))
 		return trace->count;
 	for (uint64_t i = 0; i < trace->count; i++) {

@@ -109,9 +109,11 @@ static bool live_has_symbol(void *live, const char *name)
 static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error *error)
 {
 	struct snap_elf_symbol symbol;
-	bool is_native = live_address_of(live, "caml_frametable") != 0;
-	if (!is_native && !snap_has_interpreter(live_has_symbol, live))
+	bool is_there = live_address_of(live, "caml_frametable") ||
+			snap_has_interpreter(live_has_symbol, live);
+	if (!is_there && !snap_live_find_library(live))
 		return snap_live_find_runtime(live, error);
+	bool is_native = live_address_of(live, "caml_frametable") != 0;
 	bool is_5 = snap_elf_find_symbol(&live->executable, "caml_state", &symbol) &&
 		    symbol.type == STT_TLS;
 	if (!is_native)
@@ -194,6 +196,11 @@ static void find_fibers(struct snap_live *live)
 	struct snap_elf_symbol symbol;
 	int64_t state;
 	const struct snap_layout *layout = live_layout(live);
+	if (live->is_library && live->domain_state == 0) {
+		live->fibers.hidden = "has OCaml 5 in a library, where what stack a thread is on "
+				      "cannot be told";
+		return;
+	}
 	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
 		!snap_elf_find_symbol(&live->executable, "caml_state", &symbol) ||
 		symbol.type != STT_TLS ||

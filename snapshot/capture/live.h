@@ -13,14 +13,14 @@
 
 struct snap_live {
 	pid_t process;
-	struct snap_elf executable;
-	uint64_t bias;         /* address in the process - address in the file */
-	uint64_t started;      /* ticks since the machine began */
-	uint64_t domain_state; /* address of the pointer Caml_state; 0 on 5.x */
-	uint64_t major_cycles; /* address of the counter of 5.x, 0 if there is none */
+	struct snap_elf executable; /* or, if is_library, the one that has the OCaml runtime */
+	uint64_t bias;              /* address in the process - address in the file */
+	uint64_t started;           /* ticks since the machine began */
+	uint64_t domain_state;      /* address of the pointer Caml_state; 0 on 5.x */
+	uint64_t major_cycles;      /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
 	struct snap_bytecode_file bytecode;
-	bool has_no_symbols;
+	bool has_no_symbols, is_library;
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
 };
@@ -35,6 +35,12 @@ void snap_live_close(struct snap_live *live);
 
 /* A part of opening: what is found without symbols, of a process whose executable is open. */
 enum hg_status snap_live_find_runtime(struct snap_live *live, struct hg_error *error);
+
+/*
+ * Another: of a process whose executable has no runtime, the first library that has one takes the
+ * executable's place; false if there is none, or nothing can be read of it.
+ */
+bool snap_live_find_library(struct snap_live *live);
 
 /* When a process began; 0 when there is none, or it has ended. */
 uint64_t snap_live_start_time(pid_t process);

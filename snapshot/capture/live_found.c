@@ -76,8 +76,8 @@ static enum hg_status find_without_symbols(
 	BASE_TRY(snap_found_tables(found, error));
 	if (!found->globals)
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
-			"process %d is no OCaml program: it has neither symbols caml_... nor "
-			"tables of OCaml code",
+			"process %d is no OCaml program: neither it nor a library that it "
+			"has loaded has symbols caml_... or tables of OCaml code",
 			(int)live->process);
 	memcpy(live->ocaml_version, found->version, sizeof(live->ocaml_version));
 	live->has_no_symbols = true;
@@ -85,7 +85,9 @@ static enum hg_status find_without_symbols(
 	if (layout && layout->version < SNAP_OCAML_5_0)
 		BASE_TRY(snap_found_domain_state(found, layout, error));
 	live->domain_state = snap_found_variable(found, "Caml_state");
-	live->fibers.are_hidden = !live->domain_state;
+	if (!live->domain_state)
+		live->fibers.hidden =
+			"has no symbols, which tell what stack a thread of OCaml 5 is on";
 	return HG_OK;
 }
 

@@ -15,8 +15,8 @@
 /* Where the runtime of OCaml 5 says which stacks a thread has; all 0 for other programs. */
 struct snap_fibers {
 	bool are_used;
-	bool are_hidden; /* they may be used: without symbols the state of a thread is not known */
-	int64_t state;   /* of Caml_state, from the thread pointer; bytes */
+	const char *hidden; /* they may be used: why the state of a thread is not known; or NULL */
+	int64_t state;      /* of Caml_state, from the thread pointer; bytes */
 	/* Offsets in the state, and in a fiber: layout.h */
 	uint16_t c_stack, current_stack, handler;
 };

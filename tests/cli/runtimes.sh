@@ -49,35 +49,41 @@ library one 1000
 library two 300
 cc "$work/host.c" -o "$work/host" -ldl
 
-# core_of LIBRARY...: $work/core of the program with these.
+# core_of LIBRARY...: $work/core of the program with these, and $work/captured.
 core_of() {
 	"$work/host" "$@" >"$work/said" &
 	local pid=$!
 	until grep -q READY "$work/said" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
+	run capture -o "$work/captured" -p $pid
+	cp "$work/err" "$work/capture_said"
 	gcore -o "$work/core" $pid >/dev/null 2>&1
 	mv "$work/core.$pid" "$work/core"
 	kill $pid
 	wait $pid || true
 }
 
-# reads WHAT LIBRARY OPTION...: the blocks of this one.
+# reads WHAT LIBRARY FILE OPTION...: the blocks of this one.
 reads() {
-	local what=$1 library=$2
-	shift 2
-	run summary --format json "$@" "$work/core"
+	local what=$1 library=$2 file=$3
+	shift 3
+	run summary --format json "$@" "$work/$file"
 	check_equal "$what: live blocks" "$(jq .totals.live_blocks "$work/out")" \
 		"$(sed -n "s/^$library //p" "$work/said")"
 	check_equal "$what: dangling pointers" "$(jq .totals.dangling_pointers "$work/out")" 0
 }
 
 core_of "$work/one.so"
-reads 'one library' one
+reads 'one library' one core
+reads 'one library, captured' one captured
+check 'one library, captured: while it has the counters of the heap' \
+	grep -q 'consistency clean' "$work/capture_said"
 core_of "$work/one.so" "$work/two.so"
 refuses 'two libraries' 3 summary "$work/core"
 check 'two libraries: both are named' \
 	grep -qF "several OCaml runtimes, in '$work/one.so' and in '$work/two.so': say with --exe" "$work/err"
 for library in one two; do
-	reads "two libraries, $library" $library --exe "$work/$library.so"
+	reads "two libraries, $library" $library core --exe "$work/$library.so"
+	reads "two libraries, $library, captured" $library captured --exe "$work/$library.so"
 	run info --exe "$work/$library.so" "$work/core"
 	check "two libraries, $library: the other one is said" \
 		grep -q 'has an OCaml runtime of its own' "$work/out"
