@@ -4,33 +4,19 @@
 # program.
 . tests/cli/lib.sh
 
-# said FILE LINE FIELD: what the program printed.
-said() {
-	sed -nE "s/^$2 (.* )?$3=([^ ]*).*/\2/p" "$1"
-}
-
 # notes FILE: what could not be read.
 notes() {
 	run info --format json "$1"
 	jq -r '.. | .note? // empty' "$work/out" >"$work/notes"
 }
 
-total() {
-	sed -n "s/^totals,$1,//p" "$work/summary"
-}
-
 # Kept captures (tests/fixtures/bytecode/make), which have all that they need.
 for core in "$fixtures"/bytecode/tiny-*.core.zst; do
 	name=$(basename "$core" .core.zst)
 	truth=${core%.core.zst}.txt
-	run summary --format csv "$core"
-	cp "$work/out" "$work/summary"
-	check_equal "$name: live blocks" "$(total live_blocks)" "$(said "$truth" STAT live_blocks)"
-	check_equal "$name: live words" "$(total live_words)" "$(said "$truth" STAT live_words)"
-	check_equal "$name: free bytes" "$(total free_bytes)" \
-		$((8 * $(said "$truth" STAT free_words)))
+	summarize "$name" "$core"
+	check_statistics
 	check_equal "$name: all of the heap is reached" "$(total unreachable_heap_blocks)" 0
-	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
 	run roots --limit 0 --format csv "$core"
 	check_equal "$name: frames, with file and line" \
 		"$(grep -c '^stack,Tiny.wait tiny.ml:26:26-47' "$work/out")" 10
@@ -46,8 +32,7 @@ done
 for prof in "$fixtures"/bytecode/tiny-*.prof.zst; do
 	name=$(basename "$prof" .prof.zst)
 	core=${prof%.prof.zst}.core.zst
-	run summary --prof "$prof" --format csv "$core"
-	cp "$work/out" "$work/summary"
+	summarize "$name, with types" --prof "$prof" "$core"
 	check_equal "$name: shape clashes" "$(total shape_clashes)" 0
 	check "$name: $(total typed_blocks) of $(total reachable_blocks) blocks are typed" \
 		test $(($(total typed_blocks) * 100)) -ge $(($(total reachable_blocks) * 97))
@@ -65,9 +50,7 @@ for truth in ../shared/data/versions/bytecode/*.truth; do
 	folder=$(dirname "$truth")
 	exe=$folder/$name
 	[ -e "$exe" ] || exe=$folder/$name.zst
-	run summary --exe "$exe" --format csv "$folder/$name.core.zst"
-	check_equal "$name: is read" "$status" 0
-	cp "$work/out" "$work/summary"
+	summarize "$name" --exe "$exe" "$folder/$name.core.zst"
 	check_equal "$name: live blocks" "$(total live_blocks)" "$(sed -n 's/^live_blocks //p' "$truth")"
 	check_equal "$name: live words" "$(total live_words)" "$(sed -n 's/^live_words //p' "$truth")"
 done
@@ -123,8 +106,7 @@ END
 
 # reaches FILE LIVE: what Gc.stat counted, and what was made to print it.
 reaches() {
-	run summary --format csv "$1"
-	cp "$work/out" "$work/summary"
+	summarize "$(basename "$1")" "$1"
 	check "$(basename "$1"): $(total reachable_blocks) reachable, $2 live" \
 		test "$(total reachable_blocks)" -ge "$2" -a "$(total reachable_blocks)" -le $(($2 + 60))
 	check_equal "$(basename "$1"): live blocks" "$(total live_blocks)" "$2"

@@ -14,15 +14,6 @@ ask() {
 	cp "$work/out" "$file"
 }
 
-# said LINE FIELD: what the program printed of itself, for example: said STAT live_words.
-said() {
-	sed -nE "s/^$1 (.* )?$2=([^ ]*).*/\2/p" "$work/${name%% *}/out.txt"
-}
-
-total() {
-	jq -r ".totals.$1" "$work/summary"
-}
-
 # root NAME-PATTERN COLUMN...: of the roots whose name matches.
 root() {
 	local pattern=$1
@@ -37,7 +28,7 @@ is_5() {
 
 # look FOLDER [EXECUTABLE [CORE]]: asks everything that is looked at.
 look() {
-	name=$1
+	name=$1 truth=$work/$1/out.txt
 	core=$work/$1/${3-core} executable=${2:+$work/$1/$2}
 	ask summary summary --format json
 	ask objects objects --format csv
@@ -47,7 +38,7 @@ look() {
 
 # Gc.stat of OCaml 5 has two more words for every large block, 128 words with its header or more.
 # 413-mprof went on after it had printed: three blocks, 19 words, out of two free blocks and another.
-check_statistics() {
+check_counters() {
 	local blocks words free free_blocks extra=0
 	blocks=$(said STAT live_blocks) words=$(said STAT live_words)
 	free=$(said STAT free_words) free_blocks=$(said STAT free_blocks)
@@ -140,7 +131,7 @@ check_captures() {
 # check_waiting FOLDER [EXECUTABLE]
 check_waiting() {
 	look "$@"
-	check_statistics
+	check_counters
 	check_reached
 	check_reach
 }

@@ -3,28 +3,13 @@
 # stacks, and the same without the symbols that stripping takes.
 . tests/cli/lib.sh
 
-# said LINE FIELD: what the program printed.
-said() {
-	sed -nE "s/^$1 (.* )?$2=([^ ]*).*/\2/p" "$truth"
-}
-
-total() {
-	jq -r ".totals.$1" "$work/summary"
-}
-
 check_arm64() {
 	name=$(basename "$1" .core.zst)
 	truth=${1%.core.zst}.txt
 	local exe=${1%.core.zst}.exe.zst
-	run summary --format json --exe "$exe" "$1"
-	cp "$work/out" "$work/summary"
+	summarize "$name" --exe "$exe" "$1"
 	check_equal "$name: version" "arm64-$(jq -r .snapshot.ocaml_version "$work/summary")" "$name"
-	check_equal "$name: live blocks" "$(total live_blocks)" "$(said STAT live_blocks)"
-	check_equal "$name: live words" "$(total live_words)" "$(said STAT live_words)"
-	check_equal "$name: free bytes" "$(total free_bytes)" $((8 * $(said STAT free_words)))
-	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(said STAT heap_words)))
-	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
-	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/summary")" true
+	check_statistics
 	run top --by root --format csv --exe "$exe" "$1"
 	check_equal "$name: slots of the stack, with file and line" \
 		"$(columns name bytes <"$work/out" | sed -n 's/^Tiny.wait tiny.ml:26:26-47\[0\]\t//p' | xargs)" \

@@ -3,15 +3,6 @@
 # anything beside them, as they hold the parts of the executable that are needed.
 . tests/cli/lib.sh
 
-# said LINE FIELD: what the program printed.
-said() {
-	sed -nE "s/^$1 (.* )?$2=([^ ]*).*/\2/p" "$truth"
-}
-
-total() {
-	jq -r ".totals.$1" "$work/summary"
-}
-
 # root NAME COLUMN: of the roots of that name, a line each.
 root() {
 	columns name "$2" <"$work/roots" | awk -F '\t' -v name="$1" '$1 == name { print $2 }'
@@ -31,17 +22,11 @@ check_module() {
 check_core() {
 	name=$(basename "$1" .core.zst)
 	truth=${1%.core.zst}.txt
-	run summary --format json "$1"
-	cp "$work/out" "$work/summary"
+	summarize "$name" "$1"
 	run top --by root --format csv "$1"
 	cp "$work/out" "$work/roots"
 	check_equal "$name: version" "tiny-$(jq -r .snapshot.ocaml_version "$work/summary")" "$name"
-	check_equal "$name: live blocks" "$(total live_blocks)" "$(said STAT live_blocks)"
-	check_equal "$name: live words" "$(total live_words)" "$(said STAT live_words)"
-	check_equal "$name: free bytes" "$(total free_bytes)" $((8 * $(said STAT free_words)))
-	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(said STAT heap_words)))
-	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
-	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/summary")" true
+	check_statistics
 	check_module
 	check_equal "$name: slots of the stack" "$(root 'Tiny.wait tiny.ml:26:26-47[0]' bytes | xargs)" \
 		'24 24 24 24 24'

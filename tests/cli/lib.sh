@@ -230,6 +230,36 @@ more_dumps() {
 	fi
 }
 
+# summarize NAME ARGUMENT...: the summary, in $work/summary; its sums agree and no pointer leads nowhere.
+summarize() {
+	local name=$1
+	shift
+	run summary --format json "$@"
+	cp "$work/out" "$work/summary"
+	check_equal "$name: summary" "$status $(gist "$work/err")" '0 '
+	check_equal "$name: no dangling pointer, and all adds up" \
+		"$(total dangling_pointers) $(jq -c '.reconciliation | map(.) | unique' "$work/summary")" \
+		'0 [true]'
+}
+
+# total KEY: of that summary.
+total() {
+	jq -r ".totals.$1" "$work/summary"
+}
+
+# said LINE FIELD: what a program printed of itself into $truth, for example: said STAT live_words.
+said() {
+	sed -nE "s/^$1 (.* )?$2=([^ ]*).*/\2/p" "$truth"
+}
+
+# check_statistics: the summary has the numbers of Gc.stat that $truth has.
+check_statistics() {
+	check_equal "$name: live blocks" "$(total live_blocks)" "$(said STAT live_blocks)"
+	check_equal "$name: live words" "$(total live_words)" "$(said STAT live_words)"
+	check_equal "$name: free bytes" "$(total free_bytes)" $((8 * $(said STAT free_words)))
+	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(said STAT heap_words)))
+}
+
 # has_cores: there are cores of real programs.
 has_cores() {
 	[ -d "$cores" ]

@@ -189,21 +189,6 @@ test_threads() {
 	esac
 }
 
-# total KEY: of the last summary.
-total() {
-	jq -r ".totals.$1" "$work/summary.json"
-}
-
-# summarise NAME DUMP: its numbers add up, and no pointer leads nowhere.
-summarise() {
-	run summary --format json "$2"
-	cp "$work/out" "$work/summary.json"
-	check_equal "$1: summary" "$status $(gist "$work/err")" '0 '
-	check_equal "$1: no dangling pointer, all adds up" \
-		"$(total dangling_pointers) $(jq -c '.reconciliation | map(.) | unique' "$work/out")" \
-		'0 [true]'
-}
-
 # held DUMP: how many reachable blocks of 41 words it has.
 held() {
 	run objects --format csv "$1"
@@ -221,7 +206,7 @@ test_held() {
 	number=$first
 	while [ "$number" -le "$last" ]; do
 		path=$(echo "$work"/here/heap.dump.*."$number")
-		summarise "$label $program, dump $number" "$path"
+		summarize "$label $program, dump $number" "$path"
 		check_equal "$label $program, dump $number: all blocks that only stacks hold" \
 			"$(held "$path")" 1500
 		number=$((number + 1))
@@ -232,7 +217,7 @@ test_contents() {
 	local file blocks
 	act "$label live" actions live
 	read -r file blocks <"$work/said"
-	summarise "$label live" "$work/here/$file"
+	summarize "$label live" "$work/here/$file"
 	check_equal "$label live: blocks and words of the major heap are those of Gc.stat" \
 		"$(total live_blocks) $(total live_words)" "$blocks"
 	test_held threads

@@ -5,30 +5,16 @@
 
 samples=${VERSIONS:-../shared/data/versions}/static-stripped
 
-total() {
-	jq -r ".totals.$1" "$work/summary"
-}
-
-# read_totals NAME ARGUMENT...: the totals of a core, which add up.
-read_totals() {
-	local name=$1
-	shift
-	run summary --format json "$@"
-	cp "$work/out" "$work/summary"
-	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/summary")" true
-	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
-}
-
-# said FILE NAME: what a program printed, as NAME=3 or NAME 3.
-said() {
+# printed FILE NAME: what a program said, as NAME=3 or NAME 3.
+printed() {
 	sed -nE "s/^(.* )?$2[= ]([0-9]+).*/\2/p" "$1"
 }
 
 for core in "$fixtures"/static/*.core.zst; do
 	name=$(basename "$core" .core.zst)
-	read_totals "$name" "$core"
+	summarize "$name" "$core"
 	for what in live_blocks live_words; do
-		check_equal "$name: $what" "$(total $what)" "$(said "${core%.core.zst}.txt" $what)"
+		check_equal "$name: $what" "$(total $what)" "$(printed "${core%.core.zst}.txt" $what)"
 	done
 	run info "$core"
 	check "$name: it is said" grep -q 'no symbols: the runtime was found by the shape of its data' \
@@ -40,9 +26,9 @@ if [ ! -d "$samples" ]; then
 else
 	for name in basic.static basic.musl.static; do
 		file=$samples/$name.stripped.exe
-		read_totals "$name" --exe "$file.zst" "$file.core.zst"
+		summarize "$name" --exe "$file.zst" "$file.core.zst"
 		for what in live_blocks live_words; do
-			check_equal "$name: $what" "$(total $what)" "$(said "$file.truth" $what)"
+			check_equal "$name: $what" "$(total $what)" "$(printed "$file.truth" $what)"
 		done
 	done
 fi
@@ -172,9 +158,9 @@ compared() {
 	mv "$work/$kind.$process" "$work/$kind.core"
 	check "$kind: capture" "$hg" capture -p "$process" -o "$work/$kind.capture"
 	ended
-	read_totals "$kind" --exe "$work/$kind.stripped" "$work/$kind.core"
+	summarize "$kind" --exe "$work/$kind.stripped" "$work/$kind.core"
 	for what in live_blocks live_words; do
-		check_equal "$kind: $what" "$(total $what)" "$(said "$work/said" $what)"
+		check_equal "$kind: $what" "$(total $what)" "$(printed "$work/said" $what)"
 	done
 	tables "$kind-with" --exe "$work/$kind" "$work/$kind.core"
 	tables "$kind-without" --exe "$work/$kind.stripped" "$work/$kind.core"

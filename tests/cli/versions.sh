@@ -5,12 +5,8 @@
 
 versions=../shared/data/versions
 
-total() {
-	jq -r ".totals.$1" "$work/summary"
-}
-
-# said NAME: a number that the program printed.
-said() {
+# printed NAME: a number that the program said.
+printed() {
 	sed -n "s/^$1 //p" "$truth"
 }
 
@@ -34,14 +30,11 @@ check_sample() {
 	[ ! -e "$1/$2.exe.zst" ] || options+=(--exe "$1/$2.exe.zst")
 	[ ! -d "$1/lib" ] || options+=(--libraries "$1/lib")
 	[ ! -e "$1/$2.exe.prof.zst" ] || options+=(--prof "$1/$2.exe.prof.zst")
-	run summary --format json "${options[@]}" "$core"
-	cp "$work/out" "$work/summary"
-	check_equal "$name: version" "$(jq -r .snapshot.ocaml_version "$work/summary")" "$(said version)"
-	check_equal "$name: live blocks" "$(total live_blocks)" "$(said live_blocks)"
-	check_equal "$name: live words" "$(total live_words)" "$(said live_words)"
-	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(said heap_words)))
-	check_equal "$name: dangling pointers" "$(total dangling_pointers)" 0
-	check_equal "$name: reconciliation" "$(jq '[.reconciliation[]] | all' "$work/summary")" true
+	summarize "$name" "${options[@]}" "$core"
+	check_equal "$name: version" "$(jq -r .snapshot.ocaml_version "$work/summary")" "$(printed version)"
+	check_equal "$name: live blocks" "$(total live_blocks)" "$(printed live_blocks)"
+	check_equal "$name: live words" "$(total live_words)" "$(printed live_words)"
+	check_equal "$name: heap bytes" "$(total heap_bytes)" $((8 * $(printed heap_words)))
 	run info --format json "${options[@]}" "$core"
 	check_equal "$name: what could not be read" "$(jq -r '.not_read[]?.note' "$work/out")" ''
 	[ -e "$1/$2.exe.prof.zst" ] || return 0
