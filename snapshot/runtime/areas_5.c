@@ -109,10 +109,7 @@ static enum hg_status add_heap_of(
 static enum hg_status add_global_heap(struct snap_runtime *runtime, struct hg_error *error)
 {
 	const struct snap_layout *l = runtime->layout;
-	uint64_t freelist = snap_variable(runtime, "pool_freelist");
-	/* By its shape it is found only if there is something in it. */
-	if (!freelist && !runtime->found)
-		snap_note_line(runtime, "the heap of ended domains was not found");
+	uint64_t freelist = snap_variable_or_note(runtime, "pool_freelist");
 	if (!freelist)
 		return HG_OK;
 	BASE_TRY(add_pools(

@@ -75,6 +75,8 @@ static inline bool snap_list_goes_on(
  * are found by what exported functions do with them; without any symbols all by their shape.
  */
 uint64_t snap_variable(struct snap_runtime *runtime, const char *name);
+/* Of what may be empty, and then is not found by its shape: that others are missing is noted. */
+uint64_t snap_variable_or_note(struct snap_runtime *runtime, const char *name);
 /* The value in it; 0 if it is not there. */
 uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name);
 

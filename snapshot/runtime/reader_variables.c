@@ -128,6 +128,14 @@ uint64_t snap_variable(struct snap_runtime *runtime, const char *name)
 	return 0;
 }
 
+uint64_t snap_variable_or_note(struct snap_runtime *runtime, const char *name)
+{
+	uint64_t address = snap_variable(runtime, name);
+	if (!address && !runtime->found)
+		snap_note_line(runtime, "%s is missing", name);
+	return address;
+}
+
 uint64_t snap_variable_word(struct snap_runtime *runtime, const char *name)
 {
 	uint64_t address = snap_variable(runtime, name);

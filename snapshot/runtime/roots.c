@@ -77,11 +77,8 @@ static enum hg_status read_c_list(
 {
 	const struct snap_layout *l = runtime->layout;
 	struct snap_root_source source = {.kind = HG_ROOT_C_GLOBAL, .stack = SNAP_NO_INDEX};
-	uint64_t list = snap_variable(runtime, variable);
+	uint64_t list = snap_variable_or_note(runtime, variable);
 	struct snap_list walk = {.words = SNAP_CELL_WORDS};
-	/* By its shape it is found only if there is something in it. */
-	if (!list && !runtime->found)
-		snap_note_line(runtime, "%s is missing", variable);
 	if (!list)
 		return HG_OK;
 	uint64_t cell = snap_word(runtime, list + l->skiplist_forward);
