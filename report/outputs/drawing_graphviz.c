@@ -66,7 +66,8 @@ static enum hg_status render(
 		gvFreeContext(graphviz);
 		return base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,
 			"Graphviz cannot lay out the picture: does it know its plugins (Debian: "
-			"package graphviz)?");
+			"packages graphviz and, from its version 14 on, "
+			"libgvplugin-neato-layout8)?");
 	}
 	if (gvRenderData(graphviz, graph_of(drawing), format, &data, &length) || length == 0)
 		status = base_fail(error, HG_ERROR_OUTPUT, HG_NO_OFFSET,

@@ -28,14 +28,17 @@ static bool sets_x0(const cs_insn *insn, uint64_t *value)
 	return true;
 }
 
-/* Whether it only marks the entry or signs the return address, or sets up or takes down a frame. */
+/*
+ * Whether it only marks the entry or signs the return address, which are hints (of which capstone 5
+ * names some by themselves), or sets up or takes down a frame.
+ */
 static bool is_framing(const cs_insn *insn)
 {
+	const uint32_t hint = 0xd503201f, hint_mask = 0xfffff01f;
 	const cs_arm64 *arm = &insn->detail->arm64;
-	switch (insn->id) {
-	case ARM64_INS_HINT:
-	case ARM64_INS_NOP:
+	if ((base_load_u32le(insn->bytes) & hint_mask) == hint)
 		return true;
+	switch (insn->id) {
 	case ARM64_INS_STP:
 	case ARM64_INS_LDP:
 	case ARM64_INS_MOV:

@@ -33,14 +33,38 @@ static bool recognise_core(const char *name, const struct base_file *file)
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
 }
 
-/* What --exe names may be the bytecode, and not the interpreter: what 'file' of ELF is neither. */
+/* A base_judge_fn: programs of ocamlc begin with the interpreter's name, as scripts do. */
+static enum hg_status judge_script(
+	void *is_script, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	bool begins = size >= 2 && memcmp(bytes, "#!", 2) == 0;
+	*(bool *)is_script = begins;
+	return begins ? HG_OK
+		      : base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is no program of ocamlc");
+}
+
+/*
+ * What --exe names may be the bytecode, and not the interpreter.  Of a file that is not, only the
+ * first bytes are decompressed here, and what is wrong with it is said when it is opened as one of
+ * ELF.
+ */
 static enum hg_status is_bytecode_file(
 	const struct snap *snap, const char *path, bool *out, struct hg_error *error)
 {
 	struct base_file file;
-	BASE_TRY(base_file_open(&file, path, &snap->session->unpack, error));
-	*out = snap_bytecode_ends(file.bytes, file.size) &&
-	       memcmp(file.bytes, ELFMAG, SELFMAG) != 0;
+	struct hg_error unread;
+	bool is_script = false;
+	*out = false;
+	base_error_clear(&unread);
+	enum hg_status status = base_file_open_judged(
+		&file, path, &snap->session->unpack, judge_script, &is_script, &unread);
+	if (status != HG_OK && !is_script)
+		return HG_OK;
+	if (status != HG_OK) {
+		*error = unread;
+		return status;
+	}
+	*out = snap_bytecode_ends(file.bytes, file.size);
 	base_file_close(&file);
 	return HG_OK;
 }
