@@ -269,6 +269,11 @@ test-ocaml-all:
 	$(Q)for version in $(OCAML_VERSIONS_TESTED); do \
 		$(MAKE) --no-print-directory "test-ocaml-$$version" || exit 1; \
 	done
+	$(Q)CODE=bytecode BUILD=$(BUILD) tests/ocaml/types ocamlopt
+	$(Q)for version in $(OCAML_VERSIONS_STRESSED); do \
+		prefix=$$(scripts/ocaml-versions $$version) && \
+			CODE=bytecode BUILD=$(BUILD) tests/ocaml/types "$$prefix" || exit 1; \
+	done
 
 # All that there is but stress, benches and new inputs for fuzzers: more than an hour.
 test-all: export THOROUGH := 1
