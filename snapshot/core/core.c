@@ -12,7 +12,6 @@
 #include "snapshot/core/static.h"
 #include "snapshot/core/text.h"
 #include "snapshot/file_names.h"
-#include "snapshot/bytecode/program.h"
 #include "snapshot/formats.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_name.h"
@@ -33,53 +32,13 @@ static bool recognise_core(const char *name, const struct base_file *file)
 	return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE;
 }
 
-/* A base_judge_fn: programs of ocamlc begin with the interpreter's name, as scripts do. */
-static enum hg_status judge_script(
-	void *is_script, const uint8_t *bytes, size_t size, struct hg_error *error)
-{
-	bool begins = size >= 2 && memcmp(bytes, "#!", 2) == 0;
-	*(bool *)is_script = begins;
-	return begins ? HG_OK
-		      : base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET, "is no program of ocamlc");
-}
-
-/*
- * What --exe names may be the bytecode, and not the interpreter.  Of a file that is not, only the
- * first bytes are decompressed here, and what is wrong with it is said when it is opened as one of
- * ELF.
- */
-static enum hg_status is_bytecode_file(
-	const struct snap *snap, const char *path, bool *out, struct hg_error *error)
-{
-	struct base_file file;
-	struct hg_error unread;
-	bool is_script = false;
-	*out = false;
-	base_error_clear(&unread);
-	enum hg_status status = base_file_open_judged(
-		&file, path, &snap->session->unpack, judge_script, &is_script, &unread);
-	if (status != HG_OK && !is_script)
-		return HG_OK;
-	if (status != HG_OK) {
-		*error = unread;
-		return status;
-	}
-	*out = snap_bytecode_ends(file.bytes, file.size);
-	base_file_close(&file);
-	return HG_OK;
-}
-
 static enum hg_status open_process(
 	struct elfcore *core, const struct hg_input *input, struct hg_error *error)
 {
 	struct snap *snap = core->snap;
-	bool is_bytecode = false;
-	if (input->executable)
-		BASE_TRY(is_bytecode_file(snap, input->executable, &is_bytecode, error));
 	struct snap_image_options options = {.core = snap->path,
 		.opened = &snap->file,
-		.executable = is_bytecode ? NULL : input->executable,
-		.bytecode = is_bytecode ? input->executable : NULL,
+		.executable = input->executable,
 		.libraries = input->libraries,
 		.partial = input->partial,
 		.unpack = &snap->session->unpack,

@@ -69,11 +69,10 @@ struct snap_load {
 struct snap_image_options {
 	const char *core;
 	const struct base_file *opened; /* its bytes, when somebody else keeps it open; or NULL */
-	const char *executable;         /* NULL: the one that the core names */
-	const char *bytecode;           /* that it runs; NULL: not known */
-	const char *libraries; /* folder with files of the machine the core comes from, by full
-				  path below it or by name; or NULL */
-	bool partial;          /* accept a core that is cut short */
+	const char *executable; /* or bytecode that it runs; NULL: the one that the core names */
+	const char *libraries;  /* folder with files of the machine the core comes from, by full
+				   path below it or by name; or NULL */
+	bool partial;           /* accept a core that is cut short */
 	const struct base_unpack_limits *unpack; /* of compressed files; or NULL */
 	bool no_host_files; /* only those named above and the copies that the core holds */
 };

@@ -120,7 +120,16 @@ struct search {
 	struct snap_image_file *file;
 	/* Of the first file that was there and did not do, or that could not be looked at. */
 	struct hg_error error;
+	bool is_script;
 };
+
+/* A base_judge_fn; programs of ocamlc begin with the interpreter's name, as scripts do. */
+static enum hg_status judge_executable(
+	void *is_script, const uint8_t *bytes, size_t size, struct hg_error *error)
+{
+	*(bool *)is_script = size >= 2 && memcmp(bytes, "#!", 2) == 0;
+	return snap_elf_judge(NULL, bytes, size, error);
+}
 
 static enum hg_status compare_build_ids(
 	const struct snap_image_file *file, const struct snap_elf *elf, struct hg_error *error)
@@ -150,8 +159,8 @@ static enum hg_status use_file(struct search *search, const char *path, struct h
 {
 	struct snap_image_file *file = search->file;
 	struct base_file bytes;
-	BASE_TRY(base_file_open_judged(
-		&bytes, path, search->options->unpack, snap_elf_judge, NULL, error));
+	BASE_TRY(base_file_open_judged(&bytes, path, search->options->unpack, judge_executable,
+		&search->is_script, error));
 	enum hg_status status = snap_elf_open(&file->elf, &bytes, error);
 	if (status == HG_OK) {
 		status = compare_machines(search->image, &file->elf, error);
@@ -395,33 +404,6 @@ static enum hg_status add_unlisted_main(
 	return add_unlisted_maps(image, file, error);
 }
 
-/* The executable that the user named. */
-static enum hg_status open_named_main(
-	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
-{
-	struct snap_image_file given = {0};
-	struct search search = {.image = image, .options = options, .file = &given};
-	BASE_TRY(use_file(&search, options->executable, error));
-	uint32_t index = named_main(image, &given.elf);
-	bool is_listed = index != SNAP_NO_FILE;
-	if (!is_listed)
-		index = image->file_count++;
-	struct snap_image_file *file = &image->files[index];
-	enum hg_status status = compare_build_ids(file, &given.elf, error);
-	/* From here on it is closed with the image. */
-	file->elf = given.elf;
-	file->found = given.found;
-	image->main = file;
-	if (status != HG_OK) {
-		base_error_file(error, options->executable);
-		return status;
-	}
-	if (!is_listed)
-		return add_unlisted_main(image, file, error);
-	bias_file(image, file);
-	return HG_OK;
-}
-
 static enum hg_status open_listed_main(
 	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
 {
@@ -443,6 +425,43 @@ static enum hg_status open_listed_main(
 	return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 		"the executable of the process, %.300s, is not %s; name it with --exe", file->path,
 		options->no_host_files ? "in the core" : "here");
+}
+
+/* The executable that the user named, or the bytecode that the one which the core names runs. */
+static enum hg_status open_named_main(
+	struct snap_image *image, const struct snap_image_options *options, struct hg_error *error)
+{
+	struct snap_image_file given = {0};
+	struct search search = {.image = image, .options = options, .file = &given};
+	struct hg_error unread;
+	base_error_clear(&unread);
+	enum hg_status status = use_file(&search, options->executable, &unread);
+	if (status != HG_OK && search.is_script) {
+		image->bytecode = options->executable;
+		return open_listed_main(image, options, error);
+	}
+	if (status != HG_OK) {
+		*error = unread;
+		return status;
+	}
+	uint32_t index = named_main(image, &given.elf);
+	bool is_listed = index != SNAP_NO_FILE;
+	if (!is_listed)
+		index = image->file_count++;
+	struct snap_image_file *file = &image->files[index];
+	status = compare_build_ids(file, &given.elf, error);
+	/* From here on it is closed with the image. */
+	file->elf = given.elf;
+	file->found = given.found;
+	image->main = file;
+	if (status != HG_OK) {
+		base_error_file(error, options->executable);
+		return status;
+	}
+	if (!is_listed)
+		return add_unlisted_main(image, file, error);
+	bias_file(image, file);
+	return HG_OK;
 }
 
 static enum hg_status open_main_file(

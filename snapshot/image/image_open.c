@@ -373,7 +373,6 @@ enum hg_status snap_image_open(
 		.program = "", .arguments = "", .pid = HG_UNKNOWN, .cut_offset = HG_NO_OFFSET};
 	image->no_host_files = options->no_host_files;
 	image->unpack = options->unpack;
-	image->bytecode = options->bytecode;
 	image->path = options->core;
 	if (options->opened) {
 		image->core = *options->opened;

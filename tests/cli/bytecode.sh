@@ -43,6 +43,12 @@ for prof in "$fixtures"/bytecode/tiny-*.prof.zst; do
 	done
 done
 
+# A script is no executable, and no bytecode of native code.
+printf '#!/bin/sh\n' >"$work/script"
+refuses 'a script' 3 summary --exe "$work/script" "$fixtures/cores/tiny-4.13.1.core.zst"
+check 'a script: says why' grep -qF \
+	"$work/script: is not an ELF file, nor is it the bytecode of 'tiny', which is native code" "$work/err"
+
 # Cores of gcore, with the file of the program beside them.
 for truth in ../shared/data/versions/bytecode/*.truth; do
 	[ -e "$truth" ] || continue

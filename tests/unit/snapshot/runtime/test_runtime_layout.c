@@ -104,6 +104,20 @@ static long expected(const char *text, const struct snap_layout_row *row)
 	return value;
 }
 
+/* Of the runtime for bytecode; the records are of that for native code. */
+static bool is_of_bytecode(const struct snap_layout_row *row)
+{
+	static const char *const members[] = {"stack_low", "stack_high", "sp"};
+	if (strcmp(row->structure, "debug_info") == 0 || strcmp(row->structure, "ev_info") == 0)
+		return true;
+	if (strcmp(row->structure, "caml_thread_struct") != 0 || !row->member)
+		return false;
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+		if (strcmp(row->member, members[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Static variables without a named type, and structures private to one file. */
 static bool has_no_record(const struct snap_layout *layout, const char *structure)
 {
@@ -131,7 +145,7 @@ static void equals_debug_information(void **state)
 		size_t compared = 0;
 		assert_memory_equal(layout->name, files[v], strlen(layout->name));
 		for (size_t i = 0; snap_layout_get_row(layout, i, &row); i++) {
-			if (has_no_record(layout, row.structure))
+			if (has_no_record(layout, row.structure) || is_of_bytecode(&row))
 				continue;
 			long value = expected(text, &row);
 			bool absent = row.value == SNAP_ABSENT;
