@@ -328,8 +328,8 @@ asan_cflags += -fno-sanitize-recover=undefined
 
 # Scripts that read nothing that others do not, or what is not built with sanitizers; and of inputs that
 # 'make fuzz' runs with them, too, those that take longest.
-ASAN_SKIPPED ?= baseline container contract install readme manual ocaml_library terminal pictures schema extensions \
-	capture_killed fuzz_replay_core
+ASAN_SKIPPED ?= baseline container contract cores_verbs edges facts install readme manual ocaml_library terminal \
+	pictures schema extensions capture_killed fuzz_replay_core
 
 asan:
 	$(Q)scripts/install-packages build test
