@@ -109,15 +109,18 @@ static bool live_has_symbol(void *live, const char *name)
 static enum hg_status find_live_runtime(struct snap_live *live, struct hg_error *error)
 {
 	struct snap_elf_symbol symbol;
-	bool is_there = live_address_of(live, "caml_frametable") ||
-			snap_has_interpreter(live_has_symbol, live);
-	if (!is_there && !snap_live_find_library(live))
+	bool is_in_library = !live_address_of(live, "caml_frametable") &&
+			     !snap_has_interpreter(live_has_symbol, live);
+	if (is_in_library && !snap_live_find_library(live))
 		return snap_live_find_runtime(live, error);
 	bool is_native = live_address_of(live, "caml_frametable") != 0;
 	bool is_5 = snap_elf_find_symbol(&live->executable, "caml_state", &symbol) &&
 		    symbol.type == STT_TLS;
 	if (!is_native)
 		snap_bytecode_file_open(&live->bytecode, live->process);
+	if (is_in_library && is_5)
+		live->fibers.hidden = "has OCaml 5 in a library, where what stack a thread is on "
+				      "cannot be told";
 	live->domain_state = is_5 ? 0 : live_address_of(live, "Caml_state");
 	live->major_cycles = is_5 ? live_address_of(live, "caml_major_cycles_completed") : 0;
 	return HG_OK;
@@ -196,12 +199,7 @@ static void find_fibers(struct snap_live *live)
 	struct snap_elf_symbol symbol;
 	int64_t state;
 	const struct snap_layout *layout = live_layout(live);
-	if (live->is_library && live->domain_state == 0) {
-		live->fibers.hidden = "has OCaml 5 in a library, where what stack a thread is on "
-				      "cannot be told";
-		return;
-	}
-	if (!layout || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
+	if (!layout || live->fibers.hidden || layout->caml_domain_state_c_stack == SNAP_ABSENT ||
 		!snap_elf_find_symbol(&live->executable, "caml_state", &symbol) ||
 		symbol.type != STT_TLS ||
 		!snap_thread_local_offset(&live->executable.view, symbol.value, &state))

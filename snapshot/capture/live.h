@@ -13,14 +13,14 @@
 
 struct snap_live {
 	pid_t process;
-	struct snap_elf executable; /* or, if is_library, the one that has the OCaml runtime */
+	struct snap_elf executable; /* or the library that has the OCaml runtime */
 	uint64_t bias;              /* address in the process - address in the file */
 	uint64_t started;           /* ticks since the machine began */
 	uint64_t domain_state;      /* address of the pointer Caml_state; 0 on 5.x */
 	uint64_t major_cycles;      /* address of the counter of 5.x, 0 if there is none */
 	struct snap_fibers fibers;
 	struct snap_bytecode_file bytecode;
-	bool has_no_symbols, is_library;
+	bool has_no_symbols;
 	char ocaml_version[16]; /* "4.13.1"; "" unknown */
 	char unreadable[192];   /* why files of it cannot be read, a sentence; or "" */
 };

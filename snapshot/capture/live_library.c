@@ -24,7 +24,7 @@ static bool open_library(struct snap_elf *library, pid_t process, const char *na
 	       snap_elf_open(library, &file, &unread) == HG_OK;
 }
 
-static bool has_runtime(void *library, const char *name)
+static bool library_has_symbol(void *library, const char *name)
 {
 	struct snap_elf_symbol symbol;
 	return snap_elf_find_symbol(library, name, &symbol);
@@ -45,19 +45,16 @@ static uint64_t bias_of(const struct snap_elf *library, uint64_t start)
 static bool use_library(struct snap_live *live, const char *name, uint64_t start)
 {
 	struct snap_elf library = {0};
-	if (!open_library(&library, live->process, name)) {
-		snap_elf_close(&library);
-		return false;
-	}
-	if (!has_runtime(&library, "caml_frametable") &&
-		!snap_has_interpreter(has_runtime, &library)) {
+	bool found = open_library(&library, live->process, name) &&
+		     (library_has_symbol(&library, "caml_frametable") ||
+			     snap_has_interpreter(library_has_symbol, &library));
+	if (!found) {
 		snap_elf_close(&library);
 		return false;
 	}
 	snap_elf_close(&live->executable);
 	live->executable = library;
 	live->bias = bias_of(&live->executable, start);
-	live->is_library = true;
 	return true;
 }
 

@@ -63,26 +63,13 @@ static enum hg_status no_runtime(struct snap_image *image, struct hg_error *erro
 		image->program);
 }
 
-/* The user has named a script, which may be bytecode, and not the executable. */
-static enum hg_status check_is_native(struct snap_image *image, struct hg_error *error)
-{
-	if (!image->bytecode)
-		return HG_OK;
-	base_fail(error, HG_ERROR_INPUT, 0,
-		"is not an ELF file, nor is it the bytecode of '%s', which is native code",
-		image->program);
-	base_error_file(error, image->bytecode);
-	return HG_ERROR_INPUT;
-}
-
 /* Which family it is of is known by its version. */
 static enum hg_status find_family_without_symbols(
 	struct snap_runtime *runtime, struct hg_error *error)
 {
 	if (!image_has_symbol(runtime->image, "caml_frametable"))
 		BASE_TRY(snap_find_tables(runtime, error));
-	return runtime->found ? check_is_native(runtime->image, error)
-			      : no_runtime(runtime->image, error);
+	return runtime->found ? HG_OK : no_runtime(runtime->image, error);
 }
 
 static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error *error)
@@ -96,11 +83,24 @@ static enum hg_status find_family(struct snap_runtime *runtime, struct hg_error 
 	else
 		return find_family_without_symbols(runtime, error);
 	if (image_has_symbol(image, "caml_frametable"))
-		return check_is_native(image, error);
+		return HG_OK;
 	if (!snap_has_interpreter(image_has_symbol, image))
 		return base_fail(error, HG_ERROR_INPUT, HG_NO_OFFSET,
 			"'%s' has an OCaml runtime but no code of ocamlopt", image->program);
 	return snap_find_bytecode(runtime, error);
+}
+
+/* The user may have named a script, which is bytecode if anything, in the executable's place. */
+static enum hg_status check_kind_of_code(const struct snap_runtime *runtime, struct hg_error *error)
+{
+	const struct snap_image *image = runtime->image;
+	if (!image->bytecode || runtime->bytecode)
+		return HG_OK;
+	base_fail(error, HG_ERROR_INPUT, 0,
+		"is not an ELF file, nor is it the bytecode of '%s', which is native code",
+		image->program);
+	base_error_file(error, image->bytecode);
+	return HG_ERROR_INPUT;
 }
 
 /*
@@ -211,6 +211,7 @@ static enum hg_status read_runtime(struct snap_runtime *runtime, struct hg_error
 {
 	BASE_TRY(find_one_runtime(runtime, error));
 	BASE_TRY(find_family(runtime, error));
+	BASE_TRY(check_kind_of_code(runtime, error));
 	BASE_TRY(find_reserved_bits(runtime, error));
 	BASE_TRY(find_runtime_version(runtime, error));
 	if (runtime->found)

@@ -1,13 +1,14 @@
 #!/bin/bash
 # A program of C with an OCaml program in a library, and with two: which runtime is read is never left to
-# chance.
+# chance.  With the compiler of the PATH, or with that of OCAML_PREFIX ('make test-ocaml-5.3.0').
 . tests/cli/lib.sh
 
-if ! command -v ocamlopt >/dev/null || ! command -v gcore >/dev/null; then
+ocamlopt=${OCAML_PREFIX:+$OCAML_PREFIX/bin/}ocamlopt
+if ! command -v "$ocamlopt" >/dev/null || ! command -v gcore >/dev/null; then
 	skip 'OCaml in libraries' 'no ocamlopt, or no gcore'
 	exit 0
 fi
-if [ ! -e "$(ocamlopt -where)/libasmrun_pic.a" ]; then
+if [ ! -e "$("$ocamlopt" -where)/libasmrun_pic.a" ]; then
 	skip 'OCaml in libraries' 'the runtime was not built for libraries'
 	exit 0
 fi
@@ -22,7 +23,7 @@ library() {
 		  Printf.printf "$1 %d\n%!" s.live_blocks;
 		  ignore (Sys.opaque_identity kept)
 	END
-	(cd "$work" && ocamlopt -output-complete-obj -runtime-variant _pic "$1.ml" -o "$1.so") >"$work/out" 2>&1
+	(cd "$work" && "$ocamlopt" -output-complete-obj -runtime-variant _pic "$1.ml" -o "$1.so") >"$work/out" 2>&1
 }
 
 cat >"$work/host.c" <<'END'
@@ -73,8 +74,13 @@ reads() {
 core_of "$work/one.so"
 reads 'one library' one core
 reads 'one library, captured' one captured
-check 'one library, captured: while it has the counters of the heap' \
-	grep -q 'consistency clean' "$work/capture_said"
+# Where threads of OCaml 5 have their stacks is not found in a library.
+case $("$ocamlopt" -version) in
+4.*) method=fork ;;
+*) method='vmread; .* it has OCaml 5 in a library' ;;
+esac
+check 'one library, captured: how, and at a good moment' \
+	grep -q "consistency clean, method $method" "$work/capture_said"
 core_of "$work/one.so" "$work/two.so"
 refuses 'two libraries' 3 summary "$work/core"
 check 'two libraries: both are named' \
