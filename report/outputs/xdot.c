@@ -27,8 +27,7 @@ static size_t count_escapes(const char *string)
 	return count;
 }
 
-/* Blanks behind the string: as many are read with it where escapes are not counted, else skipped.
- */
+/* As many blanks follow, which are read with the string where escapes are not counted. */
 static void put_counted(struct rep_text *text, const char *string)
 {
 	rep_text_printf(
