@@ -4,7 +4,7 @@
  * back to its own registers, mask of signals and vector registers without anybody's help, so that
  * whoever made it do a system call may be killed at any moment, or simply let go.
  *
- * Each processor has its own, of which one is compiled: net_x86_64.c.
+ * Each processor has its own, net_NAME.c, of which one is compiled, over net_parts.c.
  */
 #ifndef SNAPSHOT_ARCH_NET_H
 #define SNAPSHOT_ARCH_NET_H
@@ -46,9 +46,10 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 
 /*
  * Why a thread can be given no net, as the end of a sentence, or NULL: by one line of its
- * /proc/.../status, and by its registers.
+ * /proc/.../status, and by its registers; it is stopped and traced.
  */
 const char *snap_net_obstacle_in_status(const char *line);
-const char *snap_net_obstacle_in_registers(const uint64_t registers[SNAP_NATIVE_REGISTERS]);
+const char *snap_net_obstacle_in_registers(
+	pid_t thread, const uint64_t registers[SNAP_NATIVE_REGISTERS]);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #ifdef __x86_64__
 
-#include "snapshot/arch/net.h"
+#include "snapshot/arch/net_parts.h"
 
 #include "base/proc.h"
 
@@ -23,69 +23,14 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
-/* Finding code */
+/* Code */
 
-enum { CALL_BYTES = 3, SYSCALL_BYTES = 2, RETURN_BYTES = 9 };
+enum { SYSCALL_BYTES = 2 };
 
-/* syscall; ret */
-static const char call_bytes[] = "\x0f\x05\xc3";
-/* mov $15, %rax; syscall */
-static const char return_bytes[] = "\x48\xc7\xc0\x0f\0\0\0\x0f\x05";
-
-static uint64_t find_bytes(
-	const uint8_t *code, size_t size, uint64_t start, const char *bytes, size_t wanted)
-{
-	const uint8_t *at = memmem(code, size, bytes, wanted);
-	return at ? start + (uint64_t)(at - code) : 0;
-}
-
-static void find_in(pid_t process, uint64_t start, uint64_t end, struct snap_net_code *code)
-{
-	enum { MOST = 64 << 20 };
-	uint64_t size = end - start < MOST ? end - start : MOST;
-	uint8_t *bytes = malloc(size);
-	if (!bytes)
-		return;
-	size_t got = base_proc_read_memory(process, start, bytes, size);
-	if (!code->call)
-		code->call = find_bytes(bytes, got, start, call_bytes, CALL_BYTES);
-	if (!code->return_from_signal)
-		code->return_from_signal =
-			find_bytes(bytes, got, start, return_bytes, RETURN_BYTES);
-	free(bytes);
-}
-
-/* In code of files whose path has a text; "" for any code. */
-static void find_where(pid_t process, const char *text, struct snap_net_code *code)
-{
-	struct base_proc_map map;
-	FILE *maps = base_proc_open(process, 0, "maps");
-	while (maps && !(code->call && code->return_from_signal) && base_proc_next_map(maps, &map))
-		if (strncmp(map.permissions, "r-x", 3) == 0 &&
-			strcmp(map.name, "[vsyscall]") != 0 && strstr(map.name, text))
-			find_in(process, map.start, map.end, code);
-	if (maps)
-		fclose(maps);
-}
-
-/* The C library has them, which for static programs is in the executable. */
-bool snap_net_find_code(pid_t process, struct snap_net_code *code)
-{
-	*code = (struct snap_net_code){0};
-	find_where(process, "/libc", code);
-	find_where(process, "", code);
-	return code->call && code->return_from_signal;
-}
-
-bool snap_net_code_is(pid_t process, const struct snap_net_code *code)
-{
-	char call[CALL_BYTES], back[RETURN_BYTES];
-	return base_proc_read_memory(process, code->call, call, CALL_BYTES) == CALL_BYTES &&
-	       memcmp(call, call_bytes, CALL_BYTES) == 0 &&
-	       base_proc_read_memory(process, code->return_from_signal, back, RETURN_BYTES) ==
-		       RETURN_BYTES &&
-	       memcmp(back, return_bytes, RETURN_BYTES) == 0;
-}
+/* syscall; ret.  mov $15, %rax; syscall */
+const struct snap_net_sequences snap_net_sequences = {
+	.call = {"\x0f\x05\xc3", 3},
+	.return_from_signal = {"\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9}};
 
 /* Interrupted system calls */
 
@@ -304,14 +249,6 @@ static struct frame call_of(const struct snap_net_code *code, const uint64_t *re
 	return frame;
 }
 
-/* Never by /proc/PID/mem, which writes to guard pages, too. */
-static bool write_process(pid_t process, uint64_t address, const void *bytes, size_t size)
-{
-	struct iovec from = {(void *)(uintptr_t)bytes, size};
-	struct iovec to = {(void *)(uintptr_t)address, size};
-	return process_vm_writev(process, &from, 1, &to, 1, 0) == (ssize_t)size;
-}
-
 static uint64_t frame_below(uint64_t address)
 {
 	return ((address - sizeof(struct frame)) & ~(uint64_t)15) - sizeof(uint64_t);
@@ -337,10 +274,10 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 	struct frame home = frame_of(code, own, mask, area);
 	struct frame end = call_of(code, registers, 0, SYS_exit_group, 0, net->end);
 	struct frame wait = call_of(code, registers, area, SYS_wait4, NO_CHILD, net->home);
-	return write_process(process, area, xsave.bytes, xsave.size + MAGIC_2_BYTES) &&
-	       write_process(process, net->home, &home, sizeof(home)) &&
-	       write_process(process, net->end, &end, sizeof(end)) &&
-	       write_process(process, net->wait, &wait, sizeof(wait));
+	return snap_net_write(process, area, xsave.bytes, xsave.size + MAGIC_2_BYTES) &&
+	       snap_net_write(process, net->home, &home, sizeof(home)) &&
+	       snap_net_write(process, net->end, &end, sizeof(end)) &&
+	       snap_net_write(process, net->wait, &wait, sizeof(wait));
 }
 
 /* Threads without a net */
@@ -353,9 +290,11 @@ const char *snap_net_obstacle_in_status(const char *line)
 	return is_told && strstr(line, "shstk") ? "has a shadow stack" : NULL;
 }
 
-const char *snap_net_obstacle_in_registers(const uint64_t registers[SNAP_NATIVE_REGISTERS])
+const char *snap_net_obstacle_in_registers(
+	pid_t thread, const uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
 	enum { CODE_64_BIT = 0x33 };
+	(void)thread;
 	return registers[SNAP_USER_CS] == CODE_64_BIT ? NULL : "runs 32-bit code";
 }
 

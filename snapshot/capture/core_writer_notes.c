@@ -44,10 +44,15 @@ static int put_note(
 
 static int put_thread_note(struct notes *notes, const struct snap_core_thread *thread)
 {
-	uint8_t status[SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS)] = {0};
+	enum { GIVEN_BYTES = SNAP_NATIVE_GIVEN * sizeof(*thread->registers) };
+	uint8_t status[SNAP_STATUS_SIZE(SNAP_NATIVE_GIVEN)] = {0};
 	memcpy(status + SNAP_STATUS_ID, &thread->id, sizeof(thread->id));
-	memcpy(status + SNAP_STATUS_REGISTERS, thread->registers, sizeof(thread->registers));
-	return put_note(notes, "CORE", NT_PRSTATUS, status, sizeof(status));
+	memcpy(status + SNAP_STATUS_REGISTERS, thread->registers, GIVEN_BYTES);
+	SNAP_CORE_TRY(put_note(notes, "CORE", NT_PRSTATUS, status, sizeof(status)));
+	if (SNAP_NATIVE_REGISTERS == SNAP_NATIVE_GIVEN)
+		return 0;
+	return put_note(notes, "LINUX", NT_ARM_TLS, &thread->registers[SNAP_NATIVE_THREAD],
+		sizeof(*thread->registers));
 }
 
 static int put_process_note(struct notes *notes)
@@ -242,7 +247,8 @@ uint64_t snap_core_notes_room(const struct snap_core *core)
 	uint64_t room =
 		SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
 		NOTE_TEXT +
-		core->process->thread_count * (SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS) + NOTE_HEAD);
+		core->process->thread_count *
+			(SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS) + 2 * NOTE_HEAD);
 	for (size_t i = 0; i < core->map_count; i++) {
 		const struct snap_core_map *map = &core->maps[i];
 		uint64_t length = strlen(map->path);

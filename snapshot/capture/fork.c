@@ -85,7 +85,8 @@ static struct obstacle obstacle_of(pid_t process, const struct snap_core_thread 
 {
 	struct obstacle found = obstacle_in_status(process, (pid_t)thread->id);
 	if (!found.why)
-		found.why = snap_net_obstacle_in_registers(thread->registers);
+		found.why = snap_net_obstacle_in_registers(
+			(pid_t)thread->id, thread->registers);
 	if (found.why)
 		return found;
 	if (is_amid_sequence(process, thread))
@@ -234,7 +235,7 @@ static bool set_registers(struct call *call, const struct request *request, uint
 		registers[snap_native_arguments[i]] = request->arguments[i];
 	registers[SNAP_NATIVE_PC] = call->code->call;
 	registers[SNAP_NATIVE_SP] = stack;
-	registers[SNAP_NATIVE_CALLED] = UINT64_MAX; /* no system call to restart */
+	snap_native_leave_call(registers);
 	return snap_traced_set_registers(call->thread, registers) &&
 	       snap_traced_set_mask(call->thread, UINT64_MAX);
 }

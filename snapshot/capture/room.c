@@ -48,7 +48,7 @@ static bool is_c_stack(pid_t process, const struct snap_core_thread *thread, uin
 	if ((pid_t)thread->id == process)
 		above = base_proc_read_stat(process, 0, &stat) ? stat.start_stack : 0;
 	return address < above && find_map(process, address, &start, &end) && above < end &&
-	       address - start >= SNAP_NATIVE_RED_ZONE;
+	       start + SNAP_NATIVE_RED_ZONE <= address;
 }
 
 static bool read_process_word(pid_t process, uint64_t address, uint64_t *word)

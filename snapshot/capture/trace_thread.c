@@ -110,16 +110,22 @@ enum snap_wait snap_traced_await_stop(pid_t id, struct snap_time_limit limit, in
 	return got;
 }
 
+/* Where the thread's own data are is not in NT_PRSTATUS on all processors. */
 bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
-	struct iovec io = {registers, SNAP_NATIVE_REGISTERS * sizeof(*registers)};
-	return ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
+	struct iovec io = {registers, SNAP_NATIVE_GIVEN * sizeof(*registers)};
+	if (ptrace(PTRACE_GETREGSET, id, (void *)NT_PRSTATUS, &io) != 0)
+		return false;
+	if (SNAP_NATIVE_REGISTERS == SNAP_NATIVE_GIVEN)
+		return true;
+	io = (struct iovec){&registers[SNAP_NATIVE_THREAD], sizeof(*registers)};
+	return ptrace(PTRACE_GETREGSET, id, (void *)NT_ARM_TLS, &io) == 0;
 }
 
 bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
 	struct iovec io = {
-		(void *)(uintptr_t)registers, SNAP_NATIVE_REGISTERS * sizeof(*registers)};
+		(void *)(uintptr_t)registers, SNAP_NATIVE_GIVEN * sizeof(*registers)};
 	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 

@@ -28,9 +28,9 @@ static void test_obstacles(void **state)
 	(void)state;
 #ifdef __x86_64__
 	uint64_t registers[SNAP_NATIVE_REGISTERS] = {[SNAP_USER_CS] = 0x23};
-	assert_string_equal(snap_net_obstacle_in_registers(registers), "runs 32-bit code");
+	assert_string_equal(snap_net_obstacle_in_registers(0, registers), "runs 32-bit code");
 	registers[SNAP_USER_CS] = 0x33;
-	assert_null(snap_net_obstacle_in_registers(registers));
+	assert_null(snap_net_obstacle_in_registers(0, registers));
 	assert_string_equal(snap_net_obstacle_in_status("x86_Thread_features:\tshstk wrss \n"),
 		"has a shadow stack");
 	assert_null(snap_net_obstacle_in_status("x86_Thread_features_locked:\tshstk \n"));
