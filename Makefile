@@ -84,7 +84,7 @@ run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all test-debian stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
+.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all test-debian test-arm64-user stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -281,6 +281,17 @@ test-all: static test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
+
+# For arm64, on any machine: built with that processor's packages, unit tests under qemu-user.
+test-arm64-user:
+	$(Q)scripts/install-packages build test arm64
+	$(Q)root=$$(scripts/arm64-sysroot) && \
+		export PKG_CONFIG_SYSROOT_DIR="$$root" && \
+		export PKG_CONFIG_LIBDIR="$$root/usr/lib/aarch64-linux-gnu/pkgconfig:$$root/usr/share/pkgconfig" && \
+		$(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 GRAPHVIZ=0 OBJCOPY=aarch64-linux-gnu-objcopy \
+			CC="aarch64-linux-gnu-gcc --sysroot=$$root" $(parallel_build) $(BUILD)/arm64/heapgraph \
+			$(BUILD)/arm64/gendump unit-tests && \
+		EMULATOR="qemu-aarch64-static -L $$root" TESTS='$(UNIT_TESTS)' tests/run $(BUILD)/arm64 $(UNIT_TESTS)
 
 # On bare systems of their own: DEBIANS='bookworm trixie testing'.
 test-debian:

@@ -167,7 +167,7 @@ static bool has_guarded_stack(pid_t thread)
 static bool is_noted_call(const uint64_t *registers)
 {
 	uint64_t number = registers[SNAP_USER_A64_X8];
-	uint64_t operation = registers[SNAP_USER_A64_X1] & FUTEX_CMD_MASK;
+	uint64_t operation = (unsigned)registers[SNAP_USER_A64_X1] & (unsigned)FUTEX_CMD_MASK;
 	return number == SYS_restart_syscall || number == SYS_nanosleep ||
 	       number == SYS_clock_nanosleep ||
 	       (number == SYS_futex && operation == FUTEX_WAIT && registers[SNAP_USER_A64_X3]);
