@@ -107,6 +107,7 @@ help:
 	@echo 'make test-ocaml-all   real programs with OCaml 4.14, 5.1 and 5.3 to 5.5, built once and kept'
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root'
+	@echo 'make test-arm64-user   the build for arm64, under qemu-user'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13, 5.3, 5.4 and 5.5'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
@@ -282,16 +283,13 @@ test-all: static test
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
 
-# For arm64, on any machine: built with that processor's packages, unit tests under qemu-user.
+# For arm64, on any machine: built with that processor's packages, tested under qemu-user.
 test-arm64-user:
 	$(Q)scripts/install-packages build test arm64
-	$(Q)root=$$(scripts/arm64-sysroot) && \
-		export PKG_CONFIG_SYSROOT_DIR="$$root" && \
-		export PKG_CONFIG_LIBDIR="$$root/usr/lib/aarch64-linux-gnu/pkgconfig:$$root/usr/share/pkgconfig" && \
-		$(MAKE) --no-print-directory BUILD=$(BUILD)/arm64 GRAPHVIZ=0 OBJCOPY=aarch64-linux-gnu-objcopy \
-			CC="aarch64-linux-gnu-gcc --sysroot=$$root" $(parallel_build) $(BUILD)/arm64/heapgraph \
-			$(BUILD)/arm64/gendump unit-tests && \
-		EMULATOR="qemu-aarch64-static -L $$root" TESTS='$(UNIT_TESTS)' tests/run $(BUILD)/arm64 $(UNIT_TESTS)
+	$(Q)$(MAKE) --no-print-directory $(parallel_build) $(BUILD)/heapgraph
+	$(Q)scripts/arm64-make $(parallel_build) BUILD=$(BUILD)/arm64 \
+		$(addprefix $(BUILD)/arm64/,heapgraph gendump reach) unit-tests
+	$(Q)tests/arm64/user $(BUILD) $(BUILD)/arm64 $(UNIT_TESTS)
 
 # On bare systems of their own: DEBIANS='bookworm trixie testing'.
 test-debian:

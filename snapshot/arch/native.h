@@ -56,7 +56,8 @@ enum {
 __attribute__((unused)) static const unsigned char snap_native_arguments[SNAP_NATIVE_ARGUMENTS] = {
 	SNAP_USER_A64_X0, SNAP_USER_A64_X1, SNAP_USER_A64_X2, SNAP_USER_A64_X3, SNAP_USER_A64_X4};
 
-/* The kernel has put the registers back to before the call (do_signal in arch/arm64/kernel/signal.c). */
+/* The kernel has put the registers back to before the call (do_signal in
+ * arch/arm64/kernel/signal.c). */
 static inline void snap_native_leave_call(uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
 	(void)registers;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-static uint64_t find_sequence(const uint8_t *code, size_t size, uint64_t start,
-	const struct snap_net_sequence *wanted)
+static uint64_t find_sequence(
+	const uint8_t *code, size_t size, uint64_t start, const struct snap_net_sequence *wanted)
 {
 	const uint8_t *at = memmem(code, size, wanted->bytes, wanted->size);
 	return at ? start + (uint64_t)(at - code) : 0;
@@ -24,8 +24,8 @@ static void find_in(pid_t process, uint64_t start, uint64_t end, struct snap_net
 	if (!code->call)
 		code->call = find_sequence(bytes, got, start, &snap_net_sequences.call);
 	if (!code->return_from_signal)
-		code->return_from_signal = find_sequence(
-			bytes, got, start, &snap_net_sequences.return_from_signal);
+		code->return_from_signal =
+			find_sequence(bytes, got, start, &snap_net_sequences.return_from_signal);
 	free(bytes);
 }
 
@@ -51,8 +51,7 @@ bool snap_net_find_code(pid_t process, struct snap_net_code *code)
 	return code->call && code->return_from_signal;
 }
 
-static bool is_sequence(
-	pid_t process, uint64_t address, const struct snap_net_sequence *wanted)
+static bool is_sequence(pid_t process, uint64_t address, const struct snap_net_sequence *wanted)
 {
 	char bytes[16];
 	return wanted->size <= sizeof(bytes) &&
@@ -63,8 +62,8 @@ static bool is_sequence(
 bool snap_net_code_is(pid_t process, const struct snap_net_code *code)
 {
 	return is_sequence(process, code->call, &snap_net_sequences.call) &&
-	       is_sequence(process, code->return_from_signal,
-		       &snap_net_sequences.return_from_signal);
+	       is_sequence(
+		       process, code->return_from_signal, &snap_net_sequences.return_from_signal);
 }
 
 /* Never by /proc/PID/mem, which writes to guard pages, too. */

@@ -29,8 +29,7 @@ enum { SYSCALL_BYTES = 2 };
 
 /* syscall; ret.  mov $15, %rax; syscall */
 const struct snap_net_sequences snap_net_sequences = {
-	.call = {"\x0f\x05\xc3", 3},
-	.return_from_signal = {"\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9}};
+	.call = {"\x0f\x05\xc3", 3}, .return_from_signal = {"\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9}};
 
 /* Interrupted system calls */
 

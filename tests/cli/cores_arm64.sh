@@ -25,6 +25,6 @@ for core in "$fixtures"/arm64/arm64-*.core.zst; do
 done
 
 # The executable of another machine is none of the process.
-refuses 'the executable of another machine' 3 summary --exe "$hg" "$core"
+refuses 'the executable of another machine' 3 summary --exe tests/fuzz/cores/5.3.exe "$core"
 check 'the executable of another machine: it is said' grep -q \
 	'is not the file of the process: it is for x86-64, the core is of arm64' "$work/err"

@@ -157,6 +157,11 @@ refuses() {
 	fi
 }
 
+# is_emulated: the command is of another processor than the machine (tests/run).
+is_emulated() {
+	[ -n "${EMULATOR-}" ]
+}
+
 # columns NAME...: of the CSV on stdin.
 columns() {
 	tests/columns "$@"

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/proc.h"
+#include "tests/unit/emulated.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -82,6 +83,7 @@ static void own_process(void **state)
 static void own_memory(void **state)
 {
 	(void)state;
+	skip_if_emulated("own_memory");
 	enum { PAGE = 4096 };
 	uint8_t read[64] = {0};
 	uint8_t *pages =

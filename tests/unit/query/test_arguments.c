@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "heapgraph.h"
+#include "tests/unit/emulated.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -671,6 +672,7 @@ static void captures_without_options(void **state)
 	const struct hg_capture *capture;
 	size_t size = sizeof(size);
 	(void)state;
+	skip_if_emulated("captures_without_options");
 	start_target(&target);
 	assert_non_null(getcwd(before, sizeof(before)));
 	assert_non_null(mkdtemp(folder));

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "snapshot/arch/net.h"
+#include "tests/unit/emulated.h"
 
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 static void test_code(void **state)
 {
 	(void)state;
+	skip_if_emulated("test_code");
 	struct snap_net_code code;
 	assert_true(snap_net_find_code(getpid(), &code));
 	assert_int_not_equal(code.call, code.return_from_signal);

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "snapshot/arch/arch.h"
+#include "snapshot/arch/native.h"
 #include "snapshot/image/capture_note.h"
 #include "snapshot/image/core_note.h"
 #include "snapshot/image/image.h"
@@ -61,15 +62,11 @@ static unsigned files_in_folder(void)
 	return count;
 }
 
-/* The registers that unwinding needs; the frame of the function they are of must stay. */
+/* The frame of the function that the registers are of must stay. */
 static struct snap_core_thread thread_at(const ucontext_t *context)
 {
-	const greg_t *from = context->uc_mcontext.gregs;
 	struct snap_core_thread thread = {.id = (uint32_t)getpid()};
-	thread.registers[SNAP_USER_RIP] = (uint64_t)from[REG_RIP];
-	thread.registers[SNAP_USER_RSP] = (uint64_t)from[REG_RSP];
-	thread.registers[SNAP_USER_RBP] = (uint64_t)from[REG_RBP];
-	thread.registers[SNAP_USER_RBX] = (uint64_t)from[REG_RBX];
+	snap_native_from_context(thread.registers, context);
 	return thread;
 }
 
@@ -368,7 +365,7 @@ static void test_deleted_program(void **state)
 		result = snap_frame_caller(&image, &frame, &caller);
 	}
 	assert_int_equal(result, SNAP_OUTERMOST);
-	assert_true(snap_image_symbol_at(&image, frame.registers[SNAP_RIP], &symbol, &offset));
+	assert_true(snap_image_symbol_at(&image, snap_frame_pc(&frame), &symbol, &offset));
 	assert_string_equal(symbol.name, "_start");
 	for (uint32_t i = 0; i < image.file_count; i++)
 		if (strcmp(image.files[i].path, "[vdso]") != 0)
