@@ -200,7 +200,8 @@ $(BUILD)/faults.so: tests/faults/shim.c tests/faults/calls.h Makefile
 		-o $@ $< -ldl
 
 # Those of the stress tests of captures.
-watched_sources = tests/targets/watched.c tests/targets/watched_self.c tests/targets/registers.c
+watched_sources = tests/targets/watched.c tests/targets/watched_self.c \
+	$(wildcard tests/targets/registers_*.c)
 
 $(BUILD)/watched: $(watched_sources) tests/targets/watched.h tests/targets/watched_self.h \
 		tests/targets/registers.h Makefile

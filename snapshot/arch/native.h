@@ -32,9 +32,13 @@ enum {
 __attribute__((unused)) static const unsigned char snap_native_arguments[SNAP_NATIVE_ARGUMENTS] = {
 	SNAP_USER_RDI, SNAP_USER_RSI, SNAP_USER_RDX, SNAP_USER_R10, SNAP_USER_R8};
 
-/* Of a thread that was stopped in a system call: it is not to be made anew with these registers. */
-static inline void snap_native_leave_call(uint64_t registers[SNAP_NATIVE_REGISTERS])
+/*
+ * Of a thread that is to make a call: the one that it was stopped in is not to be made anew with
+ * these registers.  What comes after the call is on the stack.
+ */
+static inline void snap_native_leave_call(uint64_t registers[SNAP_NATIVE_REGISTERS], uint64_t after)
 {
+	(void)after;
 	registers[SNAP_USER_ORIG_RAX] = UINT64_MAX;
 }
 
@@ -56,11 +60,14 @@ enum {
 __attribute__((unused)) static const unsigned char snap_native_arguments[SNAP_NATIVE_ARGUMENTS] = {
 	SNAP_USER_A64_X0, SNAP_USER_A64_X1, SNAP_USER_A64_X2, SNAP_USER_A64_X3, SNAP_USER_A64_X4};
 
-/* The kernel has put the registers back to before the call (do_signal in
- * arch/arm64/kernel/signal.c). */
-static inline void snap_native_leave_call(uint64_t registers[SNAP_NATIVE_REGISTERS])
+/*
+ * The kernel has put the registers back to before the call that the thread was stopped in
+ * (do_signal in arch/arm64/kernel/signal.c).  The address of the code to go on with after a call is
+ * in a register.
+ */
+static inline void snap_native_leave_call(uint64_t registers[SNAP_NATIVE_REGISTERS], uint64_t after)
 {
-	(void)registers;
+	registers[SNAP_USER_A64_X30] = after;
 }
 
 #else

@@ -45,6 +45,14 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 	uint64_t mask, uint64_t limit);
 
 /*
+ * Whether a stopped thread is, by its registers, in a wait that would begin anew with them: the
+ * kernel has its note of what is left used only if they are not touched.  Once the thread has got
+ * from there to the beginning of the next system call, which that one is, and is stopped again,
+ * this is not so.
+ */
+bool snap_net_must_settle(pid_t thread, const uint64_t registers[SNAP_NATIVE_REGISTERS]);
+
+/*
  * Why a thread can be given no net, as the end of a sentence, or NULL: by one line of its
  * /proc/.../status, and by its registers; it is stopped and traced.
  */

@@ -5,9 +5,10 @@
  * kernel's code that asks it to return from a signal.  Layout of the frames: struct rt_sigframe in
  * arch/arm64/kernel/signal.c and uapi/asm/sigcontext.h of Linux.
  *
- * When a system call is interrupted, a tracer sees the registers as they were before it, so that it
- * is made anew by itself.  The kernel's note of how much of a wait is left is lost by that: threads
- * in such calls have no net.
+ * When a system call is interrupted, a tracer sees the registers as they were before it (do_signal
+ * in arch/arm64/kernel/signal.c), and with these it is made anew.  For one of which the kernel has
+ * noted how much of a wait is left, it would put in restart_syscall(2) itself, but only where
+ * nobody has changed the registers meanwhile.
  */
 #ifdef __aarch64__
 
@@ -29,6 +30,54 @@
 const struct snap_net_sequences snap_net_sequences = {
 	.call = {"\x01\x00\x00\xd4\xc0\x03\x5f\xd6", 8},
 	.return_from_signal = {"\x68\x11\x80\xd2\x01\x00\x00\xd4", 8}};
+
+/* Interrupted system calls */
+
+/* Calls of which the kernel notes what is left of a time, for restart_syscall(2). */
+static bool is_noted_call(uint64_t number, const uint64_t *registers)
+{
+	uint64_t operation = (unsigned)registers[SNAP_USER_A64_X1] & (unsigned)FUTEX_CMD_MASK;
+	return number == SYS_nanosleep || number == SYS_clock_nanosleep ||
+	       (number == SYS_futex && operation == FUTEX_WAIT && registers[SNAP_USER_A64_X3]);
+}
+
+static bool is_at_call(pid_t thread, const uint64_t *registers)
+{
+	uint32_t instruction = 0;
+	const uint32_t call = 0xd4000001; /* svc #0 */
+	return base_proc_read_memory(thread, registers[SNAP_USER_A64_PC], &instruction,
+		       sizeof(instruction)) == sizeof(instruction) &&
+	       instruction == call;
+}
+
+bool snap_net_must_settle(pid_t thread, const uint64_t registers[SNAP_NATIVE_REGISTERS])
+{
+	return is_noted_call(registers[SNAP_USER_A64_X8], registers) &&
+	       is_at_call(thread, registers);
+}
+
+/*
+ * Which call restart_syscall(2) stands for, whose note is lost with a return from a signal: a move
+ * to x8 or w8 not far before the call.  Where there is none, the call reports EINTR.
+ */
+static void make_call_anew(pid_t thread, uint64_t *registers)
+{
+	enum { BEFORE = 8, NUMBER_SHIFT = 5, NUMBER_MASK = 0xffff };
+	const uint32_t move = 0x52800008, other_bits = 0x7fe0001f;
+	uint32_t code[BEFORE];
+	if (registers[SNAP_USER_A64_X8] != SYS_restart_syscall || !is_at_call(thread, registers) ||
+		base_proc_read_memory(thread, registers[SNAP_USER_A64_PC] - sizeof(code), code,
+			sizeof(code)) != sizeof(code))
+		return;
+	for (unsigned i = BEFORE; i-- > 0;) {
+		uint64_t number = code[i] >> NUMBER_SHIFT & NUMBER_MASK;
+		if ((code[i] & other_bits) != move)
+			continue;
+		if (is_noted_call(number, registers))
+			registers[SNAP_USER_A64_X8] = number;
+		return;
+	}
+}
 
 /* Frames */
 
@@ -111,14 +160,17 @@ bool snap_net_spread(struct snap_net *net, pid_t process, pid_t thread,
 {
 	enum { NO_CHILD = INT32_MAX }; /* to wait for it fails at once */
 	struct fpsimd_context vectors;
+	uint64_t own[SNAP_NATIVE_REGISTERS];
 	if (!read_vectors(thread, &vectors))
 		return false;
+	memcpy(own, registers, sizeof(own));
+	make_call_anew(thread, own);
 	/* Handlers of signals that come before all are blocked use what is below the last one. */
 	net->home = frame_below(limit);
 	net->end = frame_below(net->home);
 	net->wait = frame_below(net->end);
 	net->child = net->wait + offsetof(struct frame, registers);
-	struct frame home = frame_of(registers, mask, &vectors);
+	struct frame home = frame_of(own, mask, &vectors);
 	struct frame end = call_of(code, registers, &vectors, SYS_exit_group, 0, net->end);
 	struct frame wait = call_of(code, registers, &vectors, SYS_wait4, NO_CHILD, net->home);
 	return snap_net_write(process, net->home, &home, sizeof(home)) &&
@@ -163,26 +215,6 @@ static bool has_guarded_stack(pid_t thread)
 	return read_header(thread, GUARDED, features, sizeof(features)) && features[0] & 1;
 }
 
-/* Calls of which the kernel notes what is left of a time, as it does for restart_syscall(2). */
-static bool is_noted_call(const uint64_t *registers)
-{
-	uint64_t number = registers[SNAP_USER_A64_X8];
-	uint64_t operation = (unsigned)registers[SNAP_USER_A64_X1] & (unsigned)FUTEX_CMD_MASK;
-	return number == SYS_restart_syscall || number == SYS_nanosleep ||
-	       number == SYS_clock_nanosleep ||
-	       (number == SYS_futex && operation == FUTEX_WAIT && registers[SNAP_USER_A64_X3]);
-}
-
-static bool is_in_noted_call(pid_t thread, const uint64_t *registers)
-{
-	uint32_t instruction = 0;
-	const uint32_t call = 0xd4000001; /* svc #0 */
-	return is_noted_call(registers) &&
-	       base_proc_read_memory(thread, registers[SNAP_USER_A64_PC], &instruction,
-		       sizeof(instruction)) == sizeof(instruction) &&
-	       instruction == call;
-}
-
 const char *snap_net_obstacle_in_registers(
 	pid_t thread, const uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
@@ -191,9 +223,7 @@ const char *snap_net_obstacle_in_registers(
 		return "runs 32-bit code";
 	if (uses_long_vectors(thread))
 		return "uses vectors of more than 128 bits";
-	if (has_guarded_stack(thread))
-		return "has a guarded control stack";
-	return is_in_noted_call(thread, registers) ? "waits for a time that would begin anew" : NULL;
+	return has_guarded_stack(thread) ? "has a guarded control stack" : NULL;
 }
 
 #endif

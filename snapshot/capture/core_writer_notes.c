@@ -244,11 +244,10 @@ int snap_core_write_runs(struct snap_core *core)
 
 uint64_t snap_core_notes_room(const struct snap_core *core)
 {
-	uint64_t room =
-		SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
-		NOTE_TEXT +
-		core->process->thread_count *
-			(SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS) + 2 * NOTE_HEAD);
+	uint64_t room = SNAP_PROCESS_SIZE + core->auxv_size + 2 * sizeof(uint64_t) + 8 * NOTE_HEAD +
+			NOTE_TEXT +
+			core->process->thread_count *
+				(SNAP_STATUS_SIZE(SNAP_NATIVE_REGISTERS) + 2 * NOTE_HEAD);
 	for (size_t i = 0; i < core->map_count; i++) {
 		const struct snap_core_map *map = &core->maps[i];
 		uint64_t length = strlen(map->path);

@@ -85,8 +85,7 @@ static struct obstacle obstacle_of(pid_t process, const struct snap_core_thread 
 {
 	struct obstacle found = obstacle_in_status(process, (pid_t)thread->id);
 	if (!found.why)
-		found.why = snap_net_obstacle_in_registers(
-			(pid_t)thread->id, thread->registers);
+		found.why = snap_net_obstacle_in_registers((pid_t)thread->id, thread->registers);
 	if (found.why)
 		return found;
 	if (is_amid_sequence(process, thread))
@@ -235,9 +234,37 @@ static bool set_registers(struct call *call, const struct request *request, uint
 		registers[snap_native_arguments[i]] = request->arguments[i];
 	registers[SNAP_NATIVE_PC] = call->code->call;
 	registers[SNAP_NATIVE_SP] = stack;
-	snap_native_leave_call(registers);
+	snap_native_leave_call(registers, call->code->return_from_signal);
 	return snap_traced_set_registers(call->thread, registers) &&
 	       snap_traced_set_mask(call->thread, UINT64_MAX);
+}
+
+/*
+ * Lets a thread that has to settle get to the beginning of the system call that it is in, with its
+ * registers in 'thread'.  A call that had not begun when it was stopped is made and interrupted
+ * then, so that it takes another round.  CALL_REFUSED: the rounds are used up, or it is at another
+ * place now.
+ */
+static enum outcome settle_thread(struct snap_core_thread *thread)
+{
+	enum { ROUNDS = 3 };
+	struct snap_time_limit limit = {.ms = LIMIT_ENTRY_MS};
+	pid_t id = (pid_t)thread->id;
+	uint64_t stack = thread->registers[SNAP_NATIVE_SP];
+	for (unsigned i = 0; snap_net_must_settle(id, thread->registers); i++) {
+		int status = 0;
+		if (i == ROUNDS)
+			return CALL_REFUSED;
+		if (ptrace(PTRACE_SETOPTIONS, id, NULL, (long)PTRACE_O_TRACESYSGOOD) != 0 ||
+			snap_traced_go(id, PTRACE_SYSCALL, limit, &status) == SNAP_WAIT_GONE)
+			return CALL_LEFT;
+		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
+		if (snap_traced_await_stop(id, LIMIT_ALWAYS, &status) != SNAP_WAIT_STOPPED ||
+			!snap_traced_registers(id, thread->registers))
+			return CALL_LEFT;
+	}
+	/* In a handler of a signal. */
+	return thread->registers[SNAP_NATIVE_SP] == stack ? CALL_DONE : CALL_REFUSED;
 }
 
 /* Reads how the thread is, and spreads its net. */
@@ -314,6 +341,12 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 		return base_fail(error, HG_ERROR_LIMIT, HG_NO_OFFSET,
 			"process %d cannot be forked: it %s", (int)trace->process, obstacle.why);
 	struct snap_traced *thread = &trace->threads[chosen];
+	struct snap_core_thread settled = trace->registers[chosen];
+	enum outcome outcome = settle_thread(&settled);
+	if (outcome == CALL_LEFT)
+		return let_go_failed(trace, thread, error);
+	if (outcome == CALL_REFUSED)
+		return no_fork(trace, error, "a wait of it cannot be gone on with");
 	if (begin_call(&call, means, trace->process, thread->id, below) != CALL_DONE)
 		return no_fork(trace, error, "its stack has no room");
 	/* No signal to the parent when the child ends. */
@@ -321,7 +354,7 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 		SYS_clone, {CLONE_PARENT_SETTID, call.net.end, call.net.child}};
 	if (!set_registers(&call, &request, call.net.wait))
 		return let_go_failed(trace, thread, error);
-	enum outcome outcome = run_call(&call, limit);
+	outcome = run_call(&call, limit);
 	bool taken = outcome == CALL_DONE && call.child && take_child(&call);
 	if (outcome == CALL_DONE)
 		outcome = finish_call(&call, outcome);
@@ -405,10 +438,16 @@ static void reap_in(struct reaping *reaping, pid_t id)
 		reaping->must_end |= !thread.gone;
 		return;
 	}
-	uint64_t below =
-		snap_traced_registers(id, registers.registers)
-			? find_room(reaping->process, &registers, reaping->means, &obstacle)
-			: 0;
+	enum outcome settled = CALL_REFUSED;
+	if (snap_traced_registers(id, registers.registers))
+		settled = settle_thread(&registers);
+	if (settled == CALL_LEFT) {
+		thread.stopped = false;
+		reaping->must_end = true;
+	}
+	uint64_t below = settled == CALL_DONE ? find_room(reaping->process, &registers,
+							reaping->means, &obstacle)
+					      : 0;
 	while (below && reaping->done < reaping->count && wait_for_one(reaping, &thread, below))
 		reaping->done++;
 	if (thread.stopped)

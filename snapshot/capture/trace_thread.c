@@ -124,8 +124,7 @@ bool snap_traced_registers(pid_t id, uint64_t registers[SNAP_NATIVE_REGISTERS])
 
 bool snap_traced_set_registers(pid_t id, const uint64_t registers[SNAP_NATIVE_REGISTERS])
 {
-	struct iovec io = {
-		(void *)(uintptr_t)registers, SNAP_NATIVE_GIVEN * sizeof(*registers)};
+	struct iovec io = {(void *)(uintptr_t)registers, SNAP_NATIVE_GIVEN * sizeof(*registers)};
 	return ptrace(PTRACE_SETREGSET, id, (void *)NT_PRSTATUS, &io) == 0;
 }
 

@@ -23,14 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-	LEGACY_XMM = 160,
-	XMM_BYTES = 16,
-	MOST_XSTATE = 1 << 14,
-	LINGER_US = 20000,
-	DEEDS = 20,
-	MOST_WAITS = 500
-};
+enum { MOST_XSTATE = 1 << 14, LINGER_US = 20000, DEEDS = 20, MOST_WAITS = 500 };
 
 static _Noreturn void fail(const char *what)
 {
@@ -45,13 +38,23 @@ static void set_mask(pid_t thread)
 		fail("mask");
 }
 
+#ifdef __aarch64__
+#define CHANGED_REGISTER regs[20]
+#define VECTOR_NOTE ((void *)NT_FPREGSET)
+enum { FIRST_VECTOR = 0, VECTOR_BYTES = 16 };
+#else
+#define CHANGED_REGISTER r14
+#define VECTOR_NOTE ((void *)NT_X86_XSTATE)
+enum { FIRST_VECTOR = 160, VECTOR_BYTES = 16 };
+#endif
+
 static void change_general(pid_t thread)
 {
 	struct user_regs_struct registers;
 	struct iovec io = {&registers, sizeof(registers)};
 	if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &io) != 0)
 		fail("registers");
-	registers.r14 ^= 1;
+	registers.CHANGED_REGISTER ^= 1;
 	if (ptrace(PTRACE_SETREGSET, thread, (void *)NT_PRSTATUS, &io) != 0)
 		fail("registers");
 }
@@ -60,10 +63,10 @@ static void change_vector(pid_t thread)
 {
 	static uint8_t state[MOST_XSTATE];
 	struct iovec io = {state, sizeof(state)};
-	if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_X86_XSTATE, &io) != 0)
+	if (ptrace(PTRACE_GETREGSET, thread, VECTOR_NOTE, &io) != 0)
 		fail("vector registers");
-	state[LEGACY_XMM + 5 * XMM_BYTES] ^= 1;
-	if (ptrace(PTRACE_SETREGSET, thread, (void *)NT_X86_XSTATE, &io) != 0)
+	state[FIRST_VECTOR + 5 * VECTOR_BYTES] ^= 1;
+	if (ptrace(PTRACE_SETREGSET, thread, VECTOR_NOTE, &io) != 0)
 		fail("vector registers");
 }
 

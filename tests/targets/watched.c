@@ -5,12 +5,13 @@
  *
  *     watched nanosleep FILE   the main thread is in this system call nearly all the time
  *     watched stacked FILE     the same, the number of the call in the code being on the stack
- *     watched called FILE      the same, and there in the frame of the caller
+ *     watched called FILE      the same, and there in the frame of the caller (both on x86-64 only)
  *     watched clock FILE       the same with clock_nanosleep, to a moment
  *     watched poll FILE
  *     watched select FILE
  *     watched read FILE        of a pipe, into which a second thread writes
  *     watched futex FILE       that a second thread wakes
+ *     watched limited FILE     of a futex that nobody wakes, so long
  *     watched busy FILE        with all registers in use, vector registers too
  *     watched signals FILE     the same in three threads, with a signal each millisecond
  *     watched alarms FILE      nanosleep with the same signals, and a busy thread
@@ -74,6 +75,7 @@ static void step_nanosleep(void)
 	waited(nanosleep(&time, NULL), 0, start, WAIT_NS);
 }
 
+#ifdef __x86_64__
 /* So that no instruction has it. */
 static volatile int64_t sleep_number = SYS_nanosleep;
 
@@ -114,6 +116,7 @@ static void step_called(void)
 			 : "rcx", "r11", "memory", "cc");
 	waited((int)result, 0, start, WAIT_NS);
 }
+#endif
 
 static void step_clock(void)
 {
@@ -175,6 +178,15 @@ static void step_futex(void)
 			watched->interrupted++;
 	}
 	before = __atomic_load_n(&futex_word, __ATOMIC_SEQ_CST);
+}
+
+/* For the whole time, which is told from the beginning of the call. */
+static void step_limited(void)
+{
+	struct timespec time = {.tv_nsec = WAIT_NS};
+	int64_t start = nanoseconds();
+	long result = syscall(SYS_futex, &futex_word, FUTEX_WAIT_PRIVATE, 0, &time, NULL, 0);
+	waited(result < 0 && errno == ETIMEDOUT, 1, start, WAIT_NS);
 }
 
 static void change_word(void)
@@ -271,13 +283,16 @@ int main(int count, char **arguments)
 {
 	static const struct mode modes[] = {
 		{"nanosleep", step_nanosleep, NULL, 0, false},
+#ifdef __x86_64__
 		{"stacked", step_stacked, NULL, 0, false},
 		{"called", step_called, NULL, 0, false},
+#endif
 		{"clock", step_clock, NULL, 0, false},
 		{"poll", step_poll, NULL, 0, false},
 		{"select", step_select, NULL, 0, false},
 		{"read", step_read, write_pipe, 1, false},
 		{"futex", step_futex, wake_futex, 1, false},
+		{"limited", step_limited, NULL, 0, false},
 		{"busy", step_busy, NULL, 0, false},
 		{"signals", step_busy, be_busy, 2, true},
 		{"alarms", step_alarms, be_busy, 1, true},

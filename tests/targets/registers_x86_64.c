@@ -2,6 +2,8 @@
  * Fills every register that a program can have with values of its own, over and over, and notices
  * when one of them is another: what a capture that disturbs its target would do.
  */
+#ifdef __x86_64__
+
 #include "tests/targets/registers.h"
 
 #include <cpuid.h>
@@ -214,3 +216,5 @@ bool registers_survive(uint64_t seed)
 	       memcmp(found.x87, expected.x87, 10) == 0 &&
 	       memcmp(&found.masks[1], &expected.masks[1], MASKS * sizeof(uint64_t)) == 0;
 }
+
+#endif
