@@ -84,7 +84,7 @@ run_tests = tests/run $(BUILD) $(UNIT_TESTS) $(FUZZ_TARGETS:%=fuzz_replay_%)
 Q = $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),@:,@printf '  %-7s %s\n')
 
-.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all test-debian test-arm64-user stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
+.PHONY: static all unit-tests test-programs help demo test check check-ocaml test-ocaml-all test-all test-debian test-arm64-user test-arm64 stress-ocaml stress-capture stress-faults bench bench-capture bench-hostile bench-trace lint asan fuzz run-fuzzers format install clean
 
 all: $(programs) $(static_lib) $(shared_lib) $(BUILD)/libheapgraph.so
 
@@ -108,6 +108,7 @@ help:
 	@echo 'make test-ocaml-5.3.0 the same with one of scripts/ocaml-versions'
 	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root'
 	@echo 'make test-arm64-user   the build for arm64, under qemu-user'
+	@echo 'make test-arm64       captures in a whole machine of arm64 that qemu emulates'
 	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13, 5.3, 5.4 and 5.5'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
@@ -291,6 +292,13 @@ test-arm64-user:
 	$(Q)scripts/arm64-make $(parallel_build) BUILD=$(BUILD)/arm64 \
 		$(addprefix $(BUILD)/arm64/,heapgraph gendump reach) unit-tests
 	$(Q)tests/arm64/user $(BUILD) $(BUILD)/arm64 $(UNIT_TESTS)
+
+# Captures in a whole machine of arm64, which qemu emulates: a quarter of an hour.
+test-arm64: all
+	$(Q)scripts/install-packages build test arm64
+	$(Q)scripts/arm64-make $(parallel_build) BUILD=$(BUILD)/arm64 \
+		$(addprefix $(BUILD)/arm64/,heapgraph kill_captures watched)
+	$(Q)for cpu in cortex-a72 max; do BUILD=$(BUILD) tests/arm64/run $$cpu || exit 1; done
 
 # On bare systems of their own: DEBIANS='bookworm trixie testing'.
 test-debian:
