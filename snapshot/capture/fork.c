@@ -2,6 +2,7 @@
 #include "snapshot/capture/fork.h"
 
 #include "base/proc.h"
+#include "snapshot/capture/call.h"
 
 #include <dirent.h>
 #include <sched.h>
@@ -18,7 +19,7 @@
  * Copying the tables of pages takes about 10 ms for a gigabyte, and many times that where others
  * want the processor.  Other waits are for moments.
  */
-enum { LIMIT_FORK_MS = 120000, LIMIT_ENTRY_MS = 2000 };
+enum { LIMIT_FORK_MS = 120000 };
 
 #define LIMIT_ALWAYS ((struct snap_time_limit){.ms = 5000})
 
@@ -133,155 +134,6 @@ bool snap_fork_must_wait(const struct snap_trace *trace, const struct snap_fork_
 	return choose_thread(trace, means, &below, &obstacle) == trace->count && obstacle.passes;
 }
 
-/* One system call */
-
-struct call {
-	pid_t thread;
-	const struct snap_net_code *code;
-	uint64_t registers[SNAP_NATIVE_REGISTERS]; /* as it was */
-	uint64_t mask;
-	struct snap_net net;
-	int status; /* of the stop it is in */
-	uint64_t result;
-	pid_t child; /* that the call made, stopped; or 0 */
-};
-
-enum outcome {
-	CALL_DONE,
-	CALL_REFUSED, /* it could not begin; the thread is as it was */
-	CALL_LEFT     /* to its net: it has ended, or does not stop */
-};
-
-struct request {
-	uint64_t number;
-	uint64_t arguments[SNAP_NATIVE_ARGUMENTS];
-};
-
-static enum outcome restore_thread(struct call *call, enum outcome outcome)
-{
-	/* The mask first: wherever the registers lead to, there is its own mask in the end. */
-	return snap_traced_set_mask(call->thread, call->mask) &&
-			       snap_traced_set_registers(call->thread, call->registers) &&
-			       ptrace(PTRACE_SETOPTIONS, call->thread, NULL, 0L) == 0
-		       ? outcome
-		       : CALL_LEFT;
-}
-
-/*
- * Back into the kind of stop the thread was in: only on leaving that one does the kernel restart
- * the system call that was interrupted.  Then all is put back; the net was for accidents.
- */
-static enum outcome finish_call(struct call *call, enum outcome outcome)
-{
-	ptrace(PTRACE_INTERRUPT, call->thread, NULL, NULL);
-	return snap_traced_await_stop(call->thread, LIMIT_ALWAYS, &call->status) ==
-			       SNAP_WAIT_STOPPED
-		       ? restore_thread(call, outcome)
-		       : CALL_LEFT;
-}
-
-static bool will_begin_anew(const struct call *call)
-{
-	int64_t result = (int64_t)call->result;
-	return result <= -512 && result >= -516;
-}
-
-/*
- * From before the call to its end, or to the birth of a child.  A thread of a frozen cgroup does
- * not get to the beginning.
- */
-static enum outcome run_call(struct call *call, struct snap_time_limit limit)
-{
-	uint64_t registers[SNAP_NATIVE_REGISTERS];
-	unsigned long message;
-	bool inside = false;
-	for (;;) {
-		struct snap_time_limit here = {
-			inside ? limit.ms : LIMIT_ENTRY_MS, inside && limit.until_signal};
-		enum snap_wait got =
-			snap_traced_go(call->thread, PTRACE_SYSCALL, here, &call->status);
-		if (got == SNAP_WAIT_NOTHING && !inside) {
-			call->status = 0;
-			return finish_call(call, CALL_REFUSED);
-		}
-		if (got != SNAP_WAIT_STOPPED)
-			return CALL_LEFT;
-		if (snap_is_event(call->status, PTRACE_EVENT_CLONE) &&
-			ptrace(PTRACE_GETEVENTMSG, call->thread, NULL, &message) == 0) {
-			call->child = (pid_t)message;
-			return CALL_DONE;
-		}
-		if (!snap_is_syscall(call->status))
-			continue;
-		inside = !inside;
-		if (inside)
-			continue;
-		if (!snap_traced_registers(call->thread, registers))
-			return CALL_LEFT;
-		call->result = registers[SNAP_NATIVE_RESULT];
-		if (!will_begin_anew(call))
-			return CALL_DONE;
-	}
-}
-
-/* Registers first, and then the mask: until then a handler finds room below the net. */
-static bool set_registers(struct call *call, const struct request *request, uint64_t stack)
-{
-	uint64_t registers[SNAP_NATIVE_REGISTERS];
-	memcpy(registers, call->registers, sizeof(registers));
-	registers[SNAP_NATIVE_NUMBER] = request->number;
-	for (size_t i = 0; i < SNAP_NATIVE_ARGUMENTS; i++)
-		registers[snap_native_arguments[i]] = request->arguments[i];
-	registers[SNAP_NATIVE_PC] = call->code->call;
-	registers[SNAP_NATIVE_SP] = stack;
-	snap_native_leave_call(registers, call->code->return_from_signal);
-	return snap_traced_set_registers(call->thread, registers) &&
-	       snap_traced_set_mask(call->thread, UINT64_MAX);
-}
-
-/*
- * Lets a thread that has to settle get to the beginning of the system call that it is in, with its
- * registers in 'thread'.  A call that had not begun when it was stopped is made and interrupted
- * then, so that it takes another round.  CALL_REFUSED: the rounds are used up, or it is at another
- * place now.
- */
-static enum outcome settle_thread(struct snap_core_thread *thread)
-{
-	enum { ROUNDS = 3 };
-	struct snap_time_limit limit = {.ms = LIMIT_ENTRY_MS};
-	pid_t id = (pid_t)thread->id;
-	uint64_t stack = thread->registers[SNAP_NATIVE_SP];
-	for (unsigned i = 0; snap_net_must_settle(id, thread->registers); i++) {
-		int status = 0;
-		if (i == ROUNDS)
-			return CALL_REFUSED;
-		if (ptrace(PTRACE_SETOPTIONS, id, NULL, (long)PTRACE_O_TRACESYSGOOD) != 0 ||
-			snap_traced_go(id, PTRACE_SYSCALL, limit, &status) == SNAP_WAIT_GONE)
-			return CALL_LEFT;
-		ptrace(PTRACE_INTERRUPT, id, NULL, NULL);
-		if (snap_traced_await_stop(id, LIMIT_ALWAYS, &status) != SNAP_WAIT_STOPPED ||
-			!snap_traced_registers(id, thread->registers))
-			return CALL_LEFT;
-	}
-	/* In a handler of a signal. */
-	return thread->registers[SNAP_NATIVE_SP] == stack ? CALL_DONE : CALL_REFUSED;
-}
-
-/* Reads how the thread is, and spreads its net. */
-static enum outcome begin_call(struct call *call, const struct snap_fork_means *means,
-	pid_t process, pid_t thread, uint64_t below)
-{
-	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
-	*call = (struct call){.thread = thread, .code = &means->code};
-	if (!snap_traced_registers(thread, call->registers) ||
-		!snap_traced_mask(thread, &call->mask) ||
-		!snap_net_spread(&call->net, process, thread, call->code, call->registers,
-			call->mask, below) ||
-		ptrace(PTRACE_SETOPTIONS, thread, NULL, options) != 0)
-		return CALL_REFUSED;
-	return CALL_DONE;
-}
-
 /* The fork */
 
 static enum hg_status no_fork(
@@ -321,7 +173,7 @@ static enum hg_status let_go_failed(
 }
 
 /* Whoever traces the parent traces the child, which stops before it runs. */
-static bool take_child(struct call *call)
+static bool take_child(struct snap_call *call)
 {
 	int status = 0;
 	return snap_traced_await_stop(call->child, LIMIT_ALWAYS, &status) == SNAP_WAIT_STOPPED &&
@@ -332,7 +184,7 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 	pid_t *child, struct hg_error *error)
 {
 	struct snap_time_limit limit = {.ms = LIMIT_FORK_MS, .until_signal = true};
-	struct call call;
+	struct snap_call call;
 	uint64_t below;
 	struct obstacle obstacle;
 	*child = 0;
@@ -342,25 +194,26 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 			"process %d cannot be forked: it %s", (int)trace->process, obstacle.why);
 	struct snap_traced *thread = &trace->threads[chosen];
 	struct snap_core_thread settled = trace->registers[chosen];
-	enum outcome outcome = settle_thread(&settled);
-	if (outcome == CALL_LEFT)
+	enum snap_outcome outcome = snap_call_settle(&settled);
+	if (outcome == SNAP_CALL_LEFT)
 		return let_go_failed(trace, thread, error);
-	if (outcome == CALL_REFUSED)
+	if (outcome == SNAP_CALL_REFUSED)
 		return no_fork(trace, error, "a wait of it cannot be gone on with");
-	if (begin_call(&call, means, trace->process, thread->id, below) != CALL_DONE)
+	if (snap_call_begin(&call, &means->code, trace->process, thread->id, below) !=
+		SNAP_CALL_DONE)
 		return no_fork(trace, error, "its stack has no room");
 	/* No signal to the parent when the child ends. */
-	const struct request request = {
+	const struct snap_request request = {
 		SYS_clone, {CLONE_PARENT_SETTID, call.net.end, call.net.child}};
-	if (!set_registers(&call, &request, call.net.wait))
+	if (!snap_call_ask(&call, &request, call.net.wait))
 		return let_go_failed(trace, thread, error);
-	outcome = run_call(&call, limit);
-	bool taken = outcome == CALL_DONE && call.child && take_child(&call);
-	if (outcome == CALL_DONE)
-		outcome = finish_call(&call, outcome);
-	if (outcome == CALL_LEFT || (call.child && !taken))
+	outcome = snap_call_run(&call, limit);
+	bool taken = outcome == SNAP_CALL_DONE && call.child && take_child(&call);
+	if (outcome == SNAP_CALL_DONE)
+		outcome = snap_call_finish(&call, outcome);
+	if (outcome == SNAP_CALL_LEFT || (call.child && !taken))
 		return let_go_failed(trace, thread, error);
-	if (outcome == CALL_REFUSED)
+	if (outcome == SNAP_CALL_REFUSED)
 		return no_fork(trace, error, "it does not run (frozen by its cgroup, perhaps)");
 	if (!call.child)
 		return no_fork(trace, error, strerror((int)-(int64_t)call.result));
@@ -406,24 +259,24 @@ struct reaping {
 /* It may take a moment until the child is the parent's to wait for. */
 static bool wait_for_one(struct reaping *reaping, struct snap_traced *thread, uint64_t below)
 {
-	struct request request = {
+	struct snap_request request = {
 		SYS_wait4, {(uint64_t)reaping->ids[reaping->done], 0, __WALL | WNOHANG}};
 	for (unsigned i = 0; i < 100; i++) {
-		struct call call;
-		if (begin_call(&call, reaping->means, reaping->process, thread->id, below) !=
-			CALL_DONE)
+		struct snap_call call;
+		if (snap_call_begin(&call, &reaping->means->code, reaping->process, thread->id,
+			    below) != SNAP_CALL_DONE)
 			return false;
-		enum outcome outcome = CALL_LEFT;
-		if (set_registers(&call, &request, call.net.home))
-			outcome = run_call(&call, LIMIT_ALWAYS);
-		if (outcome == CALL_DONE)
-			outcome = finish_call(&call, outcome);
-		if (outcome == CALL_LEFT) {
+		enum snap_outcome outcome = SNAP_CALL_LEFT;
+		if (snap_call_ask(&call, &request, call.net.home))
+			outcome = snap_call_run(&call, LIMIT_ALWAYS);
+		if (outcome == SNAP_CALL_DONE)
+			outcome = snap_call_finish(&call, outcome);
+		if (outcome == SNAP_CALL_LEFT) {
 			thread->stopped = false;
 			reaping->must_end = true;
 		}
-		if (outcome != CALL_DONE || call.result != 0)
-			return outcome == CALL_DONE;
+		if (outcome != SNAP_CALL_DONE || call.result != 0)
+			return outcome == SNAP_CALL_DONE;
 		nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	}
 	return false;
@@ -438,16 +291,16 @@ static void reap_in(struct reaping *reaping, pid_t id)
 		reaping->must_end |= !thread.gone;
 		return;
 	}
-	enum outcome settled = CALL_REFUSED;
+	enum snap_outcome settled = SNAP_CALL_REFUSED;
 	if (snap_traced_registers(id, registers.registers))
-		settled = settle_thread(&registers);
-	if (settled == CALL_LEFT) {
+		settled = snap_call_settle(&registers);
+	if (settled == SNAP_CALL_LEFT) {
 		thread.stopped = false;
 		reaping->must_end = true;
 	}
-	uint64_t below = settled == CALL_DONE ? find_room(reaping->process, &registers,
-							reaping->means, &obstacle)
-					      : 0;
+	uint64_t below = settled == SNAP_CALL_DONE ? find_room(reaping->process, &registers,
+							     reaping->means, &obstacle)
+						   : 0;
 	while (below && reaping->done < reaping->count && wait_for_one(reaping, &thread, below))
 		reaping->done++;
 	if (thread.stopped)
