@@ -46,14 +46,15 @@ else
 fi
 compiler=$(command -v ocamlopt) || skip 'programs of OCaml' 'no ocamlopt'
 # Rows of C, of what every OCaml has, and of effects and domains.
-wanted=22
+wanted=24
+[ "$(uname -m)" = x86_64 ] || wanted=20
 [ -z "$compiler" ] || case $("$compiler" -version) in
-5.*) wanted=30 ;;
-*) wanted=26 ;;
+5.*) wanted=$((wanted + 8)) ;;
+*) wanted=$((wanted + 4)) ;;
 esac
 # Of each program two at random and four in the pause; three and seven if all is wanted.
-random=26 pause=52
-! is_thorough || random=39 pause=91
+random=28 pause=56
+! is_thorough || random=42 pause=98
 stress "$work/table" CAPTURES=0 KILLS_RANDOM=$random KILLS_PAUSE=$pause
 wait
 all_fine "$work/table" $wanted
