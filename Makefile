@@ -298,7 +298,7 @@ test-arm64: all
 	$(Q)scripts/install-packages build test arm64
 	$(Q)scripts/arm64-make $(parallel_build) BUILD=$(BUILD)/arm64 \
 		$(addprefix $(BUILD)/arm64/,heapgraph kill_captures watched)
-	$(Q)for cpu in cortex-a72 max; do BUILD=$(BUILD) tests/arm64/run $$cpu || exit 1; done
+	$(Q)for kind in cortex-a72 max max-16k; do BUILD=$(BUILD) tests/arm64/run $$kind || exit 1; done
 
 # On bare systems of their own: DEBIANS='bookworm trixie testing'.
 test-debian:

@@ -113,8 +113,8 @@ static void arrive(struct walk *w, uint64_t address)
 /* Calls */
 
 /*
- * Atomic instructions of ARMv8.1, which Capstone 4 does not know (Arm ARM, C4.1: compare and swap,
- * atomic memory operations): the register that leads to memory, or FOLLOWED.
+ * Atomic instructions of ARMv8.1, which Capstone 4 does not know and 5 does (Arm ARM, C4.1: compare
+ * and swap, atomic memory operations): the register that leads to memory, or FOLLOWED.
  */
 static unsigned atomic_base(uint32_t word, uint8_t *bytes)
 {
@@ -355,7 +355,8 @@ static void follow(struct walk *w, const cs_insn *insn)
 		follow_other(w, insn);
 }
 
-/* One that Capstone does not know: an atomic one updates memory, and a register if at all. */
+/* An atomic one, or one that Capstone does not know: it updates memory, and a register if at all.
+ */
 static void follow_unknown(struct walk *w, uint64_t address, uint32_t word)
 {
 	uint8_t bytes;
@@ -374,17 +375,19 @@ static enum hg_status walk_function(struct walk *w, struct snap_disassembler *d,
 	uint64_t address = w->function;
 	while (size >= INSTRUCTION) {
 		uint32_t word;
+		uint8_t bytes;
 		memcpy(&word, code, sizeof(word));
 		arrive(w, address);
-		if (snap_disassembler_next(d, &code, &size, &address)) {
-			follow(w, d->insn);
-			continue;
-		}
-		/* The architecture sets words with 16 zero bits at the top aside as no instruction.
+		/* The architecture sets these words aside as no instruction: 'udf' of Capstone 5.
 		 */
 		if (word >> 16 == 0)
 			return base_corrupt(error, HG_NO_OFFSET,
 				"bytes at 0x%llx are no instruction", (unsigned long long)address);
+		bool is_atomic = atomic_base(word, &bytes) != FOLLOWED;
+		if (!is_atomic && snap_disassembler_next(d, &code, &size, &address)) {
+			follow(w, d->insn);
+			continue;
+		}
 		follow_unknown(w, address, word);
 		code += INSTRUCTION;
 		size -= INSTRUCTION;

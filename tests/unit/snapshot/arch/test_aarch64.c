@@ -46,6 +46,7 @@ static void operands_of_pairs(void **state)
 		0x91004001, /* add x1, x0, #16 */
 		0xf9401002, /* ldr x2, [x0, #32] */
 		0xb9002822, /* str w2, [x1, #40] */
+		0xf8e20023, /* ldaddal x2, x3, [x1] */
 		0xb4000062, /* cbz x2, +12 */
 		0xaa0103e0, /* mov x0, x1 */
 		0x14000400, /* b 0x1000 on: a call in the end */
@@ -55,10 +56,11 @@ static void operands_of_pairs(void **state)
 	const struct snap_operand expected[] = {
 		{12, 0x1020, 8, SNAP_USE_READ},
 		{16, 0x1038, 4, SNAP_USE_WRITE},
+		{20, 0x1010, 8, SNAP_USE_UPDATE},
 		{8, 0x1010, 0, SNAP_USE_ADDRESS}, /* in x0, and still in x1 */
 		{8, 0x1010, 0, SNAP_USE_ADDRESS},
-		{28, 28 + 0x1000, 0, SNAP_USE_CALL},
-		{32, 0x1048, 8, SNAP_USE_READ},
+		{32, 32 + 0x1000, 0, SNAP_USE_CALL},
+		{36, 0x1048, 8, SNAP_USE_READ},
 	};
 	struct arm_test t;
 	struct snap_operand found[8];
