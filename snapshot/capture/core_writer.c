@@ -25,14 +25,33 @@ enum {
  */
 #define PAGE_GUARDED ((uint64_t)1 << 58)
 
+/*
+ * What a pagemap says of 'wanted' pages of SNAP_CORE_PAGE, of which a page of the kernel is several
+ * where it is larger.  Returns of how many it does.
+ */
+static uint64_t read_page_map(int page_map, uint64_t *entries, uint64_t page, uint64_t wanted)
+{
+	uint64_t pages = (uint64_t)sysconf(_SC_PAGESIZE) / SNAP_CORE_PAGE;
+	uint64_t first = page / pages, count = (page + wanted - 1) / pages - first + 1;
+	if (page_map < 0)
+		return 0;
+	count = snap_core_pread(
+			page_map, entries, count * sizeof(*entries), first * sizeof(*entries)) /
+		sizeof(*entries);
+	uint64_t told = (first + count) * pages;
+	if (count == 0 || told <= page)
+		return 0;
+	told = told - page < wanted ? told - page : wanted;
+	for (uint64_t i = told; pages > 1 && i-- > 0;)
+		entries[i] = entries[(page + i) / pages - first];
+	return told;
+}
+
 /* Of one page, when its mapping is not read in batches. */
 static bool is_guarded(int page_map, uint64_t page)
 {
 	uint64_t entry;
-	return page_map >= 0 &&
-	       snap_core_pread(page_map, &entry, sizeof(entry), page * sizeof(entry)) ==
-		       sizeof(entry) &&
-	       entry & PAGE_GUARDED;
+	return read_page_map(page_map, &entry, page, 1) == 1 && entry & PAGE_GUARDED;
 }
 
 /*
@@ -146,11 +165,8 @@ static bool load_entries(struct pages *pages, uint64_t page)
 {
 	uint64_t left = pages->map->end / SNAP_CORE_PAGE - page;
 	uint64_t wanted = left < SNAP_CORE_ENTRIES ? left : SNAP_CORE_ENTRIES;
-	size_t got = pages->fd < 0 ? 0
-				   : snap_core_pread(pages->fd, pages->core->page_entries,
-					     wanted * sizeof(uint64_t), page * sizeof(uint64_t));
 	pages->first = page;
-	pages->count = got / sizeof(uint64_t);
+	pages->count = read_page_map(pages->fd, pages->core->page_entries, page, wanted);
 	if (pages->count > 0 && pages->map->kind == SNAP_CORE_ANONYMOUS)
 		drop_zeros(pages);
 	return pages->count > 0;

@@ -249,15 +249,25 @@ static bool find_file(struct search *search)
 	return try_path(search, "%.*s%s", folder, core, name);
 }
 
+/* What the kernel that ran the process rounds addresses and offsets of mappings down to. */
+static uint64_t page_bytes(const struct snap_image *image)
+{
+	enum { MOST = 1 << 16 };
+	uint64_t bytes;
+	bool is_told = snap_image_auxv(image, AT_PAGESZ, &bytes) && bytes >= PAGE &&
+		       bytes <= MOST && (bytes & (bytes - 1)) == 0;
+	return is_told ? bytes : PAGE;
+}
+
 /* Where a mapping says that its file lies; false if it is of no segment of it. */
-static bool bias_of(
-	const struct snap_elf_view *view, const struct snap_file_map *map, uint64_t *bias)
+static bool bias_of(const struct snap_elf_view *view, const struct snap_file_map *map,
+	uint64_t page, uint64_t *bias)
 {
 	bool found = false;
 	for (uint64_t i = 0; i < view->phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(view, i);
 		uint64_t inside = map->offset - phdr.p_offset;
-		bool starts = map->offset == (phdr.p_offset & ~(uint64_t)(PAGE - 1));
+		bool starts = map->offset == (phdr.p_offset & ~(page - 1));
 		if (phdr.p_type != PT_LOAD || (!starts && (found || inside >= phdr.p_filesz)))
 			continue;
 		*bias = map->start - (phdr.p_vaddr + inside);
@@ -291,10 +301,10 @@ static void extend_over_segments(struct snap_image_file *file)
  */
 static void bias_file(const struct snap_image *image, struct snap_image_file *file)
 {
-	uint64_t votes = 0, bias = 0;
+	uint64_t votes = 0, bias = 0, page = page_bytes(image);
 	const struct snap_elf_view *view = &file->elf.view;
 	for (uint64_t i = 0; i < file->map_count; i++) {
-		if (!bias_of(view, image->by_path[file->first_map + i], &bias))
+		if (!bias_of(view, image->by_path[file->first_map + i], page, &bias))
 			continue;
 		if (votes == 0)
 			file->bias = bias;
@@ -367,7 +377,7 @@ static enum hg_status add_unlisted_maps(
 	struct snap_image *image, const struct snap_image_file *file, struct hg_error *error)
 {
 	const struct snap_elf_view *view = &file->elf.view;
-	uint64_t count = image->map_count;
+	uint64_t count = image->map_count, page = page_bytes(image);
 	void *memory;
 	BASE_TRY(base_pool_alloc(
 		&image->pool, count + view->phdr_count, sizeof(*image->maps), &memory, error));
@@ -376,8 +386,8 @@ static enum hg_status add_unlisted_maps(
 		memcpy(maps, image->maps, count * sizeof(*maps));
 	for (uint64_t i = 0; i < view->phdr_count; i++) {
 		Elf64_Phdr phdr = snap_elf_phdr(view, i);
-		uint64_t over = phdr.p_vaddr % PAGE, start = phdr.p_vaddr - over + file->bias;
-		uint64_t size = (phdr.p_filesz + over + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+		uint64_t over = phdr.p_vaddr % page, start = phdr.p_vaddr - over + file->bias;
+		uint64_t size = (phdr.p_filesz + over + page - 1) & ~(page - 1);
 		if (phdr.p_type != PT_LOAD || phdr.p_offset < over || phdr.p_filesz == 0 ||
 			phdr.p_filesz > view->size || start > UINT64_MAX - size)
 			continue;
