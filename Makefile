@@ -282,6 +282,7 @@ test-ocaml-all:
 test-all: export THOROUGH := 1
 test-all: static test
 	$(Q)$(MAKE) --no-print-directory test-ocaml-all
+	$(Q)$(MAKE) --no-print-directory test-arm64-user
 	$(Q)$(MAKE) --no-print-directory lint
 	$(Q)$(MAKE) --no-print-directory asan ASAN_SKIPPED=
 

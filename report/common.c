@@ -476,3 +476,18 @@ void rep_curve(struct rep_text *text, const void *first, size_t stride, size_t c
 		rep_text_add(text, &levels[height ? 1 + points * 6 / 10000 : 0], 1);
 	}
 }
+
+static const struct rep_column note_columns[] = {{"note", "note", REP_WORD, REP_LAST}};
+
+void rep_not_read(struct rep_emitter *emitter, const struct hg_info *info)
+{
+	if (info->note_count == 0 || emitter->writer->one_part)
+		return;
+	rep_headline(emitter, "What could not be read as usual");
+	rep_table_begin(emitter, "not_read", note_columns, 1);
+	for (unsigned i = 0; i < info->note_count; i++) {
+		rep_cell_string(emitter, info->notes[i]);
+		rep_row_end(emitter);
+	}
+	rep_table_end(emitter);
+}

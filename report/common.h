@@ -20,6 +20,8 @@ void rep_begin_pair(struct rep_context *context, const char *verb, const struct 
 
 /* The members of a JSON object, or values of a section, that say what a snapshot is. */
 void rep_snapshot_values(struct rep_emitter *emitter, const struct hg_info *info);
+/* A table of its notes, where there are any: "not_read". */
+void rep_not_read(struct rep_emitter *emitter, const struct hg_info *info);
 
 /* A value of a section, unless it is HG_UNKNOWN. */
 void rep_value_known(struct rep_emitter *emitter, const char *key, const char *label,

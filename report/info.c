@@ -141,21 +141,6 @@ static void root_lines(struct rep_emitter *emitter, const struct hg_info *info)
 	}
 }
 
-static const struct rep_column note_columns[] = {{"note", "note", REP_WORD, REP_LAST}};
-
-static void note_table(struct rep_emitter *emitter, const struct hg_info *info)
-{
-	if (info->note_count == 0 || emitter->writer->one_part)
-		return;
-	rep_headline(emitter, "What could not be read");
-	rep_table_begin(emitter, "not_read", note_columns, 1);
-	for (unsigned i = 0; i < info->note_count; i++) {
-		rep_cell_string(emitter, info->notes[i]);
-		rep_row_end(emitter);
-	}
-	rep_table_end(emitter);
-}
-
 static const struct rep_column chunk_columns[] = {
 	{"address", "address", REP_ADDRESS, 0},
 	{"bytes", "bytes", REP_BYTES, 0},
@@ -199,7 +184,7 @@ enum hg_status rep_info(struct rep_context *context)
 	rep_section_begin(emitter, "roots", "Roots by kind");
 	root_lines(emitter, &info);
 	rep_section_end(emitter);
-	note_table(emitter, &info);
+	rep_not_read(emitter, &info);
 	chunk_table(context);
 	rep_document_end(emitter);
 	return HG_OK;

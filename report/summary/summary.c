@@ -132,6 +132,7 @@ enum hg_status rep_summary(struct rep_context *context, const struct rep_summary
 			rep_summary_warning(emitter, &summary);
 		}
 		if (!emitter->writer->one_part) {
+			rep_not_read(emitter, &summary.info);
 			rep_summary_largest(context, &summary);
 			rep_summary_join(context, &summary);
 			if (emitter->writer->tells_all) {

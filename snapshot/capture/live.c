@@ -42,6 +42,8 @@ bool snap_live_is_there(const struct snap_live *live)
 	return snap_live_start_time(live->process) == live->started;
 }
 
+enum { MOST_PAGE_BYTES = 1 << 14 };
+
 static enum hg_status refuse_process(
 	struct snap_live *live, struct hg_error *error, const char *why)
 {
@@ -222,6 +224,9 @@ static enum hg_status open_live(struct snap_live *live, struct hg_error *error)
 			(int)live->process);
 	if (live->process == getpid())
 		return refuse_process(live, error, "is this very program");
+	if (sysconf(_SC_PAGESIZE) > MOST_PAGE_BYTES)
+		return refuse_process(live, error,
+			"has pages of more than 16 KB, with which no capture was ever tried");
 	BASE_TRY(open_executable(live, error));
 	BASE_TRY(find_bias(live, error));
 	BASE_TRY(check_reading(live, error));
