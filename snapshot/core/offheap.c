@@ -82,8 +82,12 @@ static uint64_t malloc_end(const struct elfcore *core, uint64_t data, uint64_t *
 	if (size < 32 || size > SNAP_ADDRESS_LIMIT - data)
 		return 0;
 	*slack = word & IS_MAPPED ? PAGE + ROUNDED : ROUNDED;
+	/* The size is that of the mapping; since glibc 2.43 without the two words before the data.
+	 */
+	if (word & IS_MAPPED && data % PAGE == 16 && size % PAGE == 0)
+		return data - 16 + size;
 	if (word & IS_MAPPED)
-		return data % PAGE == 16 && size % PAGE == 0 ? data - 16 + size : 0;
+		return data % PAGE == 16 && (size + 16) % PAGE == 0 ? data - 8 + size : 0;
 	if (size % 16 || !snap_image_u64(&core->image, data - 8 + size, &next))
 		return 0;
 	return next & BEFORE_IN_USE ? data - 8 + size : 0;

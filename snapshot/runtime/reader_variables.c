@@ -16,7 +16,8 @@ struct recovery {
 	const char *variable, *function;
 	enum snap_use use;
 	uint8_t bytes;
-	bool last; /* the last such operand, not the first */
+	bool last;     /* the last such operand, not the first */
+	bool last_new; /* the last whose address none before it has */
 	uint8_t offset;
 	bool constant; /* the data are read-only */
 	bool called;   /* in the first function that 'function' calls */
@@ -34,8 +35,8 @@ static const struct recovery recoveries[] = {
 	{"caml_page_table", "caml_page_table_lookup", .use = SNAP_USE_READ, .bytes = 4,
 		.offset = 8 /* shift */},
 	{"frametables", "caml_unregister_frametable", .use = SNAP_USE_READ, .bytes = 8},
-	/* both: 5.x takes the address of a lock first */
-	{"named_value_table", "caml_named_value", .use = SNAP_USE_ADDRESS, .last = true},
+	/* both: 5.x takes the address of a lock first, and again behind it with gcc 16 */
+	{"named_value_table", "caml_named_value", .use = SNAP_USE_ADDRESS, .last_new = true},
 	{"code_fragments_by_pc", "caml_find_code_fragment_by_pc", .use = SNAP_USE_ADDRESS},
 	/* 5.x */
 	{"caml_dyn_globals", "caml_register_dyn_globals", .use = SNAP_USE_WRITE, .bytes = 8},
@@ -85,6 +86,20 @@ static size_t read_operands(struct snap_runtime *runtime, uint64_t function, uin
 	return count < MOST_OPERANDS ? count : MOST_OPERANDS;
 }
 
+static bool is_such_operand(const struct snap_operand *operand, const struct recovery *recovery)
+{
+	return operand->use == recovery->use &&
+	       (recovery->bytes == 0 || operand->bytes == recovery->bytes);
+}
+
+static bool has_address_before(const struct snap_operand *operands, size_t i)
+{
+	size_t before = 0;
+	while (before < i && operands[before].address != operands[i].address)
+		before++;
+	return before < i;
+}
+
 static uint64_t recover_variable(struct snap_runtime *runtime, const struct recovery *recovery)
 {
 	struct snap_operand operands[MOST_OPERANDS];
@@ -101,9 +116,10 @@ static uint64_t recover_variable(struct snap_runtime *runtime, const struct reco
 			return 0;
 		count = read_operands(runtime, operands[call].address, CALLED_BYTES, operands);
 	}
-	for (size_t i = 0; i < count && (!found || recovery->last); i++)
-		if (operands[i].use == recovery->use &&
-			(recovery->bytes == 0 || operands[i].bytes == recovery->bytes) &&
+	bool goes_on = recovery->last || recovery->last_new;
+	for (size_t i = 0; i < count && (!found || goes_on); i++)
+		if (is_such_operand(&operands[i], recovery) &&
+			!(recovery->last_new && has_address_before(operands, i)) &&
 			is_variable_data(
 				runtime, function.address, operands[i].address, recovery->constant))
 			found = operands[i].address - recovery->offset;
