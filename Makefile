@@ -266,7 +266,7 @@ $(OCAML_VERSIONS_TESTED:%=test-ocaml-%): test-ocaml-%:
 	$(Q)scripts/install-packages build test ocaml
 	$(Q)$(MAKE) --no-print-directory $(parallel_build) all
 	$(Q)prefix=$$(scripts/ocaml-versions $*) && BUILD=$(BUILD) tests/ocaml/all "$$prefix" && \
-		OCAML_PREFIX=$$prefix TESTS='ocaml_library runtimes' tests/run $(BUILD)
+		OCAML_PREFIX=$$prefix TESTS='ocaml_library runtimes static_stripped' tests/run $(BUILD)
 
 test-ocaml-all:
 	$(Q)for version in $(OCAML_VERSIONS_TESTED); do \

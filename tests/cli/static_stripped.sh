@@ -1,8 +1,10 @@
 #!/bin/bash
 # Programs without symbols: cores that are kept (tests/fixtures/static/make), samples where they are, and
-# programs of the compiler here, read with their symbols and without.
+# programs of the compiler here, linked with glibc and with musl, read with their symbols and without.
+# With the compiler of the PATH, or with that of OCAML_PREFIX ('make test-ocaml-5.3.0').
 . tests/cli/lib.sh
 
+ocamlopt=${OCAML_PREFIX:+$OCAML_PREFIX/bin/}ocamlopt
 samples=${VERSIONS:-../shared/data/versions}/static-stripped
 
 # printed FILE NAME: what a program said, as NAME=3 or NAME 3.
@@ -10,30 +12,36 @@ printed() {
 	sed -nE "s/^(.* )?$2[= ]([0-9]+).*/\2/p" "$1"
 }
 
-for core in "$fixtures"/static/*.core.zst; do
-	name=$(basename "$core" .core.zst)
-	summarize "$name" "$core"
-	for what in live_blocks live_words; do
-		check_equal "$name: $what" "$(total $what)" "$(printed "${core%.core.zst}.txt" $what)"
-	done
-	run info "$core"
-	check "$name: it is said" grep -q 'no symbols: the runtime was found by the shape of its data' \
-		"$work/out"
-done
-
-if [ ! -d "$samples" ]; then
-	skip 'samples' "no $samples"
-else
-	for name in basic.static basic.musl.static; do
-		file=$samples/$name.stripped.exe
-		summarize "$name" --exe "$file.zst" "$file.core.zst"
+# check_kept: what is the same with every compiler.
+check_kept() {
+	local core name what file
+	for core in "$fixtures"/static/*.core.zst; do
+		name=$(basename "$core" .core.zst)
+		summarize "$name" "$core"
 		for what in live_blocks live_words; do
-			check_equal "$name: $what" "$(total $what)" "$(printed "$file.truth" $what)"
+			check_equal "$name: $what" "$(total $what)" "$(printed "${core%.core.zst}.txt" $what)"
 		done
+		run info "$core"
+		check "$name: it is said" grep -q 'no symbols: the runtime was found by the shape of its data' \
+			"$work/out"
 	done
-fi
 
-if ! command -v gcore >/dev/null || ! command -v ocamlopt >/dev/null; then
+	if [ ! -d "$samples" ]; then
+		skip 'samples' "no $samples"
+	else
+		for name in basic.static basic.musl.static; do
+			file=$samples/$name.stripped.exe
+			summarize "$name" --exe "$file.zst" "$file.core.zst"
+			for what in live_blocks live_words; do
+				check_equal "$name: $what" "$(total $what)" "$(printed "$file.truth" $what)"
+			done
+		done
+	fi
+}
+
+[ -n "${OCAML_PREFIX-}" ] || check_kept
+
+if ! command -v gcore >/dev/null || ! command -v "$ocamlopt" >/dev/null; then
 	skip 'programs of this machine' 'no gcore or no ocamlopt here'
 	exit 0
 fi
@@ -90,6 +98,47 @@ value test_mimic(value what)
 	return Val_unit;
 }
 END
+# Debian's runtimes call these of glibc, as its headers have them for what the source calls; musl has none.
+cat >"$work/glibc.c" <<'END'
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define FORWARD(call) \
+	va_list arguments; \
+	va_start(arguments, format); \
+	int result = call; \
+	va_end(arguments); \
+	return result
+int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments)
+{
+	return vfprintf(file, format, arguments);
+}
+int __fprintf_chk(FILE *file, int flag, const char *format, ...)
+{
+	FORWARD(vfprintf(file, format, arguments));
+}
+int __vsnprintf_chk(char *text, size_t most, int flag, size_t size, const char *format, va_list arguments)
+{
+	return vsnprintf(text, most, format, arguments);
+}
+int __snprintf_chk(char *text, size_t most, int flag, size_t size, const char *format, ...)
+{
+	FORWARD(vsnprintf(text, most, format, arguments));
+}
+int __isoc23_sscanf(const char *text, const char *format, ...)
+{
+	FORWARD(vsscanf(text, format, arguments));
+}
+long __isoc23_strtol(const char *text, char **end, int base)
+{
+	return strtol(text, end, base);
+}
+void *__memcpy_chk(void *to, const void *from, size_t count, size_t size)
+{
+	return memcpy(to, from, count);
+}
+END
 {
 	echo 'let sums = List.map (fun x -> (x, [ x + 1; x * 2; x - 3 ])) [ 1; 2; 3; 4; 5; 6; 7; 8; 9 ]'
 	cat "$work/held.ml"
@@ -99,7 +148,7 @@ END
 built() {
 	local name=$1 program=$2
 	shift 2
-	(cd "$work" && ocamlopt -g "$@" stubs.c "$program.ml" -o "$name" &&
+	(cd "$work" && "$ocamlopt" -g "$@" stubs.c "$program.ml" -o "$name" &&
 		strip -o "$name.stripped" "$name") >"$work/built" 2>&1
 }
 
@@ -145,6 +194,16 @@ tables() {
 	done
 }
 
+# counts NAME ARGUMENT...: what is live is what the program has said.
+counts() {
+	local name=$1 what
+	shift
+	summarize "$name" "$@"
+	for what in live_blocks live_words; do
+		check_equal "$name: $what" "$(total $what)" "$(printed "$work/said" $what)"
+	done
+}
+
 # compared KIND OPTION...: a program linked in this way, with symbols and without; core and capture.
 compared() {
 	local kind=$1
@@ -158,10 +217,9 @@ compared() {
 	mv "$work/$kind.$process" "$work/$kind.core"
 	check "$kind: capture" "$hg" capture -p "$process" -o "$work/$kind.capture"
 	ended
-	summarize "$kind" --exe "$work/$kind.stripped" "$work/$kind.core"
-	for what in live_blocks live_words; do
-		check_equal "$kind: $what" "$(total $what)" "$(printed "$work/said" $what)"
-	done
+	counts "$kind, stripped" --exe "$work/$kind.stripped" "$work/$kind.core"
+	counts "$kind, with symbols" --exe "$work/$kind" "$work/$kind.core"
+	counts "$kind, captured" "$work/$kind.capture"
 	tables "$kind-with" --exe "$work/$kind" "$work/$kind.core"
 	tables "$kind-without" --exe "$work/$kind.stripped" "$work/$kind.core"
 	tables "$kind-captured" "$work/$kind.capture"
@@ -179,6 +237,16 @@ compared static -ccopt -static
 # Another compiler driver than its own leaves out that ocamlopt exports symbols.
 compared unexported -cc "${CC:-cc}"
 compared sections -ccopt -static -function-sections
+if command -v musl-gcc >/dev/null; then
+	compared musl -cc musl-gcc glibc.c
+	[ ! -e "$work/musl" ] ||
+		check 'musl: it is linked with it' grep -qa '/lib/ld-musl-[a-z0-9_]*\.so' "$work/musl.stripped"
+	compared musl-static -cc musl-gcc -ccopt -static glibc.c
+	[ ! -e "$work/musl-static" ] ||
+		check 'musl-static: it is linked with it' grep -qw __init_libc "$work/musl-static"
+else
+	skip 'musl' 'no musl-gcc here'
+fi
 
 # says NAME MESSAGE ARGUMENT...: refused with this message, a pattern.
 says() {
