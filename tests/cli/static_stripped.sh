@@ -152,6 +152,9 @@ built() {
 		strip -o "$name.stripped" "$name") >"$work/built" 2>&1
 }
 
+# OCaml 5 reserves minor heaps for 128 domains, which gcore writes: with the usual size 256 MB.
+export OCAMLRUNPARAM=s=8k
+
 # started COMMAND...: the process $process, which waits until fd 3 is closed.
 started() {
 	rm -f "$work/input"
@@ -196,12 +199,12 @@ tables() {
 
 # counts NAME ARGUMENT...: what is live is what the program has said.
 counts() {
-	local name=$1 what
+	local name=$1
 	shift
 	summarize "$name" "$@"
-	for what in live_blocks live_words; do
-		check_equal "$name: $what" "$(total $what)" "$(printed "$work/said" $what)"
-	done
+	check_equal "$name: blocks and words" \
+		"$(jq -r '.totals | "live_blocks=\(.live_blocks) live_words=\(.live_words)"' "$work/summary")" \
+		"$(grep live_ "$work/said")"
 }
 
 # compared KIND OPTION...: a program linked in this way, with symbols and without; core and capture.
@@ -219,7 +222,6 @@ compared() {
 	ended
 	counts "$kind, stripped" --exe "$work/$kind.stripped" "$work/$kind.core"
 	counts "$kind, with symbols" --exe "$work/$kind" "$work/$kind.core"
-	counts "$kind, captured" "$work/$kind.capture"
 	tables "$kind-with" --exe "$work/$kind" "$work/$kind.core"
 	tables "$kind-without" --exe "$work/$kind.stripped" "$work/$kind.core"
 	tables "$kind-captured" "$work/$kind.capture"
