@@ -239,15 +239,15 @@ compared static -ccopt -static
 # Another compiler driver than its own leaves out that ocamlopt exports symbols.
 compared unexported -cc "${CC:-cc}"
 compared sections -ccopt -static -function-sections
-if command -v musl-gcc >/dev/null; then
+if ! command -v musl-gcc >/dev/null; then
+	skip 'musl' 'no musl-gcc here'
+elif ! is_brief; then
 	compared musl -cc musl-gcc glibc.c
 	[ ! -e "$work/musl" ] ||
 		check 'musl: it is linked with it' grep -qa '/lib/ld-musl-[a-z0-9_]*\.so' "$work/musl.stripped"
 	compared musl-static -cc musl-gcc -ccopt -static glibc.c
 	[ ! -e "$work/musl-static" ] ||
 		check 'musl-static: it is linked with it' grep -qw __init_libc "$work/musl-static"
-else
-	skip 'musl' 'no musl-gcc here'
 fi
 
 # says NAME MESSAGE ARGUMENT...: refused with this message, a pattern.
