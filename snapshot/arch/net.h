@@ -4,7 +4,7 @@
  * back to its own registers, mask of signals and vector registers without anybody's help, so that
  * whoever made it do a system call may be killed at any moment, or simply let go.
  *
- * Each processor has its own, net_NAME.c, of which one is compiled, over net_parts.c.
+ * Each processor has its own, net_NAME.c, of which one is compiled, over net.c.
  */
 #ifndef SNAPSHOT_ARCH_NET_H
 #define SNAPSHOT_ARCH_NET_H

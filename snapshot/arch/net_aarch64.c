@@ -12,7 +12,8 @@
  */
 #ifdef __aarch64__
 
-#include "snapshot/arch/net_parts.h"
+#include "snapshot/arch/net.h"
+#include "snapshot/arch/net_sequences.h"
 
 #include "base/proc.h"
 

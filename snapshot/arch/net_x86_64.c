@@ -8,7 +8,8 @@
  */
 #ifdef __x86_64__
 
-#include "snapshot/arch/net_parts.h"
+#include "snapshot/arch/net.h"
+#include "snapshot/arch/net_sequences.h"
 
 #include "base/proc.h"
 

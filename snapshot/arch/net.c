@@ -1,4 +1,5 @@
-#include "snapshot/arch/net_parts.h"
+#include "snapshot/arch/net.h"
+#include "snapshot/arch/net_sequences.h"
 
 #include "base/proc.h"
 

@@ -2,8 +2,8 @@
  * What the nets of all processors have in common: code that they look for in the process, and
  * writing to its memory.
  */
-#ifndef SNAPSHOT_ARCH_NET_PARTS_H
-#define SNAPSHOT_ARCH_NET_PARTS_H
+#ifndef SNAPSHOT_ARCH_NET_SEQUENCES_H
+#define SNAPSHOT_ARCH_NET_SEQUENCES_H
 
 #include "snapshot/arch/net.h"
 
