@@ -294,7 +294,7 @@ test-arm64-user:
 		$(addprefix $(BUILD)/arm64/,heapgraph gendump reach) unit-tests
 	$(Q)tests/arm64/user $(BUILD) $(BUILD)/arm64 $(UNIT_TESTS)
 
-# Captures in a whole machine of arm64, which qemu emulates: a quarter of an hour.
+# Captures in three machines of arm64, which qemu emulates: 10 to 25 minutes each.
 test-arm64: all
 	$(Q)scripts/install-packages build test arm64
 	$(Q)scripts/arm64-make $(parallel_build) BUILD=$(BUILD)/arm64 \
