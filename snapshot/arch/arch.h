@@ -52,7 +52,7 @@ struct snap_arch {
 	uint8_t mutex_bytes; /* sizeof(pthread_mutex_t) with glibc */
 	/* During a C call that does not allocate, 5.x keeps the stack pointer of a fiber in one of
 	   them: layout.h says which. */
-	uint8_t noalloc_keepers[2];
+	uint8_t noalloc_keepers[3];
 	const uint8_t *places;  /* by number: in what the kernel gives */
 	uint8_t thread_pointer; /* its place; the register may be 0: not known */
 

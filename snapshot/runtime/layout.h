@@ -230,7 +230,7 @@ enum snap_ocaml_version {
 	TRAIT(debuginfo_end_lines,                         0,   0,   0,   0,   1,   1,   1,   1) \
 	/* Which of the processor's noalloc_keepers keeps the stack pointer of a fiber during a
 	   noalloc C call. */ \
-	TRAIT(noalloc_keeper,                             NA,  NA,   0,   1,   1,   1,   1,   1)
+	TRAIT(noalloc_keeper,                             NA,  NA,   0,   1,   1,   1,   2,   2)
 /* clang-format on */
 
 enum { SNAP_SIZE_CLASSES = 32, SNAP_POOL_BYTES = 4096 * 8 };
