@@ -1,3 +1,4 @@
+/* What nets need of any processor: finding code in a process, and writing to its memory. */
 #include "snapshot/arch/net.h"
 #include "snapshot/arch/net_sequences.h"
 

@@ -1,7 +1,4 @@
-/*
- * What the nets of all processors have in common: code that they look for in the process, and
- * writing to its memory.
- */
+/* Between net.c and the file of a processor: the code that is looked for, and writing to memory. */
 #ifndef SNAPSHOT_ARCH_NET_SEQUENCES_H
 #define SNAPSHOT_ARCH_NET_SEQUENCES_H
 

@@ -52,6 +52,12 @@ check 'what was found beside what the runtime counts: words of pools' grep -qF \
 	'the runtime counts 0 words of pools, but 8192 were found: 8192 too many' "$work/out"
 check 'what was found beside what the runtime counts: blocks' grep -qF \
 	'the runtime counts 0 blocks in pools, but 7 were found: 7 too many' "$work/out"
+run summary --exe $five $cores/5.3.core
+check 'what was found beside what the runtime counts: a summary says it' grep -qF \
+	'the runtime counts 0 blocks in pools, but 7 were found: 7 too many' "$work/out"
+run summary --format json --exe $five $cores/5.3.core
+check_equal 'what was found beside what the runtime counts: in JSON, too' \
+	"$(jq '[.not_read[].note | select(test("the runtime counts 0 "))] | length' "$work/out")" 2
 
 # Versions
 printf '4.12.1' | patched 4.13 "$(version_at 4.13 4.13.1)"
