@@ -12,7 +12,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-enum use { USE_OFFHEAP, USE_HEAP, USE_STACK, USE_FILE, USE_PRESENT, USES };
+enum use { USE_OFFHEAP, USE_HEAP, USE_STACK, USE_FILE, USE_RESERVED, USE_PRESENT, USES };
 
 /* Where a range begins or ends. */
 struct border {
@@ -180,6 +180,9 @@ static enum hg_status add_present(const struct elfcore *core, struct ranges *ran
 		}
 		return HG_OK;
 	}
+	/* Addresses for minor heaps of domains to come, which nobody can touch: gcore writes zeros. */
+	BASE_TRY(add_range(ranges, core->runtime.minor_heaps.start, core->runtime.minor_heaps.end,
+		USE_RESERVED));
 	for (uint64_t i = 0; i < image->load_count; i++)
 		BASE_TRY(add_range(ranges, image->loads[i].address,
 			image->loads[i].address + image->loads[i].held, USE_PRESENT));
