@@ -393,12 +393,13 @@ static enum hg_status sort_profiles(struct cli_run *run)
 	return HG_OK;
 }
 
-/* Rows by what types say nothing of, of blocks of all types: looking for types takes time. */
+/* Rows by what types say nothing of, of blocks of all types: looking for types takes time.  With
+ * types go the names of the values that roots are. */
 static bool needs_no_types(const struct cli_values *values)
 {
 	enum hg_key key = (enum hg_key)values->by;
 	return values->by != CLI_UNSET && key != HG_BY_TYPE && key != HG_BY_TYPE_LOCATION &&
-	       key != HG_BY_FUNCTION && !values->type;
+	       key != HG_BY_FUNCTION && key != HG_BY_ROOT && !values->type;
 }
 
 static void put_option(struct rep_text *words, const char *name, const char *value)

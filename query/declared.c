@@ -325,6 +325,7 @@ static void put_record(struct text *text, const struct hg_snapshot *snapshot,
 		put_declared(text, fields[i].name);
 		put_declared(text, " : ");
 		put_type(text, snapshot, fields[i].type);
+		put_declared(text, fields[i].is_atomic ? " [@atomic]" : "");
 	}
 	put_declared(text, " }");
 }

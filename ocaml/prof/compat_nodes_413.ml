@@ -7,6 +7,9 @@ let package = function Types.Tpackage (path, _) -> Some path | _ -> None
 
 type constructor = Types.constructor_description
 
+(* Of a field. *)
+let is_atomic (_ : Types.label_declaration) = false
+
 (* Of an argument of an application. *)
 let is_omitted a = Option.is_none a
 

@@ -7,6 +7,9 @@ let package = function Types.Tpackage p -> Some p.pack_path | _ -> None
 
 type constructor = Data_types.constructor_description
 
+(* Of a field. *)
+let is_atomic (l : Types.label_declaration) = l.ld_atomic = Atomic
+
 (* Of an argument of an application. *)
 let is_omitted = function Typedtree.Omitted () -> true | Arg _ -> false
 

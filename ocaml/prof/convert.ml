@@ -287,15 +287,20 @@ and hidden d variables =
       Some (in_declaration d.env variables inner)
   | _ -> None
 
-and label env variables l : Terms.field =
-  { name = Ident.name l.ld_id; is_mutable = l.ld_mutable = Mutable;
+and label env variables (l : Types.label_declaration) : Terms.field =
+  let mutability : Terms.mutability =
+    match l.ld_mutable with
+    | Immutable -> Immutable
+    | Mutable -> if Compat.is_atomic l then Atomic else Mutable
+  in
+  { name = Ident.name l.ld_id; mutability;
     term = in_declaration env variables l.ld_type }
 
 and arguments env variables = function
   | Cstr_record l -> (List.map (label env variables) l, true)
   | Cstr_tuple l ->
       let field ty : Terms.field =
-        { name = ""; is_mutable = false; term = in_declaration env variables ty }
+        { name = ""; mutability = Immutable; term = in_declaration env variables ty }
       in
       (List.map field l, false)
 

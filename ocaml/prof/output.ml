@@ -24,11 +24,13 @@ let esc = Names.escape
 let numbers l = String.concat "" (List.map (Printf.sprintf " %d") l)
 let named l = String.concat "" (List.map (fun (s, t) -> Printf.sprintf " %s:%d" (esc s) t) l)
 
+let letter = function Terms.Immutable -> "" | Mutable -> "m" | Atomic -> "a"
+
 let fields l =
   String.concat ""
     (List.map
        (fun (f : Terms.field) ->
-         Printf.sprintf " %s:%s%d" (esc f.name) (if f.is_mutable then "m" else "") f.term)
+         Printf.sprintf " %s:%s%d" (esc f.name) (letter f.mutability) f.term)
        l)
 
 let unit_record t (u : Units.t) =

@@ -14,7 +14,9 @@ type term =
   | Module of int
   | Loop of int  (** only while a recursive type is being made: the type that many levels out *)
 
-type field = { name : string; term : id; is_mutable : bool }
+type mutability = Immutable | Mutable | Atomic
+
+type field = { name : string; term : id; mutability : mutability }
 
 type constructor = {
   con_name : string;
@@ -120,7 +122,7 @@ let () =
   base ~is:"extcon" "extension_constructor";
   base ~parameters:2 ~is:"cont" "continuation";
   ignore (predef ~parameters:1 "eff" Extensible);
-  let field name term = { name; term; is_mutable = false } in
+  let field name term = { name; term; mutability = Immutable } in
   let con con_name fields = { con_name; fields; result = None; is_record = false } in
   let a = make (Var 0) in
   ignore (predef ~parameters:1 "option" (Sum [ con "None" []; con "Some" [ field "" a ] ]));

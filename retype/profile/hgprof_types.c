@@ -284,7 +284,8 @@ static enum hg_status read_named_field(const struct hgprof_reader *reader,
 	uint32_t id;
 	if (!hgprof_split(&word, &term))
 		return hgprof_bad(reader, line, word.text, "a field without a term");
-	field->is_mutable = term.length > 0 && term.text[0] == 'm';
+	field->is_atomic = term.length > 0 && term.text[0] == 'a';
+	field->is_mutable = field->is_atomic || (term.length > 0 && term.text[0] == 'm');
 	term.text += field->is_mutable;
 	term.length -= field->is_mutable;
 	BASE_TRY(hgprof_parse_number(

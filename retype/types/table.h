@@ -57,7 +57,7 @@ enum retype_form {
 struct retype_field {
 	const char *name; /* "" for arguments of constructors and parts of tuples */
 	struct retype_term type;
-	bool is_mutable;
+	bool is_mutable, is_atomic; /* what is atomic is mutable */
 };
 
 struct retype_constructor {

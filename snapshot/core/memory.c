@@ -180,7 +180,8 @@ static enum hg_status add_present(const struct elfcore *core, struct ranges *ran
 		}
 		return HG_OK;
 	}
-	/* Addresses for minor heaps of domains to come, which nobody can touch: gcore writes zeros. */
+	/* Addresses for minor heaps of domains to come, which nobody can touch: gcore writes zeros.
+	 */
 	BASE_TRY(add_range(ranges, core->runtime.minor_heaps.start, core->runtime.minor_heaps.end,
 		USE_RESERVED));
 	for (uint64_t i = 0; i < image->load_count; i++)

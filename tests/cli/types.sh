@@ -258,6 +258,12 @@ check_same 'exe.prof beside the snapshot is found' "$work/out" "$work/wanted"
 run top --format csv --prof $v01/tiny/t1.prof --prof "$work/found/exe.prof" $core
 check_same 'a source of locations beside it' "$work/out" "$work/wanted"
 check_run '--require-types with a profile' 0 top --require-types "$work/found/core.zst"
+run top --by root --format csv "$work/found/core.zst"
+columns kind name retained_bytes <"$work/out" | sort >"$work/got"
+run roots --format csv "$work/found/core.zst"
+columns kind name retained_bytes <"$work/out" | sort >"$work/named"
+check_same 'top --by root names values as roots does' "$work/got" "$work/named"
+check 'by what the profile calls them' grep -q '^global	Tiny\.' "$work/named"
 refuses 'a profile of another program' 3 top --prof "$work/stale/exe.prof" $core
 refuses 'two profiles of types' 2 top --prof "$work/stale/exe.prof" --prof "$work/found/exe.prof" $core
 run top --format csv "$work/stale/core.zst"

@@ -456,7 +456,7 @@ static void forms_of_declarations(void **state)
 		      "D 2 A.alias 1/2/0 A 3|D 3 A.unboxed 0/3/0 U Box 1|"
 		      "D 4 A.file_descr 0/4/0 B int|D 5 A.gadt 1/5/0 V 3|"
 		      "k First b = 4 ; %:0 %:0|rrr an unknown record|k Second c = 0 ;|"
-		      "k With r = 0 ; a:m0|"
+		      "k With r = 0 ; a:m0 b:a0 c:0|"
 		      "D 6 A.hidden 1/6/0 O no reason|D 7 exn 0/7/0 X|D 8 A.any 0/8/0 U Any 0 = 10|"
 		      "m 0 A%20B f:5 g:8|");
 	struct retype_types *types = &p.types;
@@ -474,7 +474,10 @@ static void forms_of_declarations(void **state)
 	assert_int_equal(d[3].constructor_count, 3);
 	assert_true(d[3].constructors[1].is_constant);
 	assert_true(d[3].constructors[2].is_record);
-	assert_true(d[3].constructors[2].fields[0].is_mutable);
+	const struct retype_field *fields = d[3].constructors[2].fields;
+	assert_true(fields[0].is_mutable && !fields[0].is_atomic);
+	assert_true(fields[1].is_mutable && fields[1].is_atomic);
+	assert_false(fields[2].is_mutable || fields[2].is_atomic);
 	assert_int_equal(d[3].constructors[0].field_count, 2);
 	assert_int_equal(d[4].form, RETYPE_ABSTRACT);
 	assert_true(d[5].unboxed.is_gadt);
@@ -589,6 +592,7 @@ static void bad_records(void **state)
 	refuse("D 0 a 0/0/0 V 1|k A x|", 3, "a constructor of no kind");
 	refuse("D 0 a 0/0/0 R x|", 2, "a field without a term");
 	refuse("D 0 a 0/0/0 R x:m|t 0 e|", 2, "is no number");
+	refuse("D 0 a 0/0/0 R x:ma0|t 0 e|", 2, "is no number");
 	refuse("D 0 a 0/0/0 R x:1|t 0 e|", 2, "out of range for a term");
 }
 
