@@ -262,6 +262,10 @@ static int write_mapping(struct snap_core *core, const struct snap_core_map *map
 {
 	bool of_file = map->kind == SNAP_CORE_FILE;
 	bool shared = map->kind == SNAP_CORE_SHARED;
+	if (map->kind == SNAP_CORE_NO_BYTES) {
+		add_core_load(core, map, map->start, map->end, 0);
+		return 0;
+	}
 	uint64_t gap = of_file ? GAP_OF_FILE : GAP_OF_ZEROS;
 	struct pages pages = {core, map, shared ? core->origin_page_map : core->page_map, 0, 0};
 	uint64_t open = map->start, open_end = map->start;

@@ -257,6 +257,33 @@ static void test_guarded_pages(void **state)
 		munmap(memory[i], (size_t)4 * PAGE);
 }
 
+/* Of what the program cannot read, though there are pages, and of files mapped shared. */
+static void test_no_bytes(void **state)
+{
+	char name[] = "/tmp/test_core_writer_XXXXXX";
+	int fd = mkstemp(name);
+	uint64_t *hidden = map(2, PROT_READ | PROT_WRITE, MAP_PRIVATE), unused;
+	struct snap_image image;
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, PAGE), 0);
+	uint64_t *of_file = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(of_file != MAP_FAILED);
+	*of_file = *hidden = 1;
+	assert_int_equal(mprotect(hidden, (size_t)2 * PAGE, PROT_NONE), 0);
+	assert_int_equal(fork_and_write(1, true), 0);
+	assert_int_equal(noted_number("\nunreadable_bytes="), 0);
+	open_image(&image);
+	assert_false(snap_image_u64(&image, (uint64_t)(uintptr_t)hidden, &unused));
+	assert_false(snap_image_u64(&image, (uint64_t)(uintptr_t)of_file, &unused));
+	assert_non_null(snap_image_load(&image, (uint64_t)(uintptr_t)of_file));
+	snap_image_close(&image);
+	munmap(hidden, (size_t)2 * PAGE);
+	munmap(of_file, PAGE);
+	close(fd);
+	unlink(name);
+}
+
 /* A terabyte of address space with two pages in it must not make a file of a terabyte. */
 static void test_size(void **state)
 {
@@ -612,6 +639,7 @@ int main(int count, char **arguments)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_guarded_pages),
+		cmocka_unit_test(test_no_bytes),
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_copy),
