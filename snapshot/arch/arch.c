@@ -63,12 +63,24 @@ uint64_t snap_thread_pointer(const struct snap_image *image, const struct snap_t
 	return thread->registers[snap_arch_of(image)->thread_pointer];
 }
 
+/* What is read in the place of the executable may be a library that it has loaded. */
+static bool main_is_executable(const struct snap_image *image)
+{
+	const struct snap_elf_view *view = &image->main->elf.view;
+	Elf64_Phdr linker;
+	uint64_t entry;
+	return view->header.e_type == ET_EXEC || snap_elf_segment(view, PT_INTERP, &linker) ||
+	       (snap_image_auxv(image, AT_ENTRY, &entry) &&
+		       entry == view->header.e_entry + image->main->bias);
+}
+
 bool snap_thread_variable(const struct snap_image *image, const struct snap_thread *thread,
 	const struct snap_symbol *symbol, uint64_t *address)
 {
 	int64_t offset;
 	uint64_t own = snap_thread_pointer(image, thread);
 	if (own == 0 || !symbol->is_tls || symbol->file != image->main ||
+		!main_is_executable(image) ||
 		!snap_thread_local_offset(&image->main->elf.view, symbol->address, &offset))
 		return false;
 	*address = own + (uint64_t)offset;

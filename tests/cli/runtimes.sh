@@ -1,5 +1,5 @@
 #!/bin/bash
-# A program of C with an OCaml program in a library, and with two: which runtime is read is never left to
+# A program of C with an OCaml program in a library, and with two; a program of OCaml with one: which runtime is read is never left to
 # chance.  With the compiler of the PATH, or with that of OCAML_PREFIX ('make test-ocaml-5.3.0').
 . tests/cli/lib.sh
 
@@ -50,9 +50,11 @@ library one 1000
 library two 300
 cc "$work/host.c" -o "$work/host" -ldl
 
-# core_of LIBRARY...: $work/core of the program with these, and $work/captured.
+# core_of HOST LIBRARY...: $work/core of the program with these, and $work/captured.
 core_of() {
-	"$work/host" "$@" >"$work/said" &
+	local host=$1
+	shift
+	"$work/$host" "$@" >"$work/said" &
 	local pid=$!
 	until grep -q READY "$work/said" || ! kill -0 $pid 2>/dev/null; do sleep 0.05; done
 	run capture -o "$work/captured" -p $pid
@@ -71,7 +73,7 @@ reads() {
 	check_equal "$what: live blocks" "$(total live_blocks)" "$(sed -n "s/^$library //p" "$work/said")"
 }
 
-core_of "$work/one.so"
+core_of host "$work/one.so"
 reads 'one library' one core
 reads 'one library, captured' one captured
 # Where threads of OCaml 5 have their stacks is not found in a library.
@@ -81,7 +83,7 @@ case $("$ocamlopt" -version) in
 esac
 check 'one library, captured: how, and at a good moment' \
 	grep -q "consistency clean, method $method" "$work/capture_said"
-core_of "$work/one.so" "$work/two.so"
+core_of host "$work/one.so" "$work/two.so"
 refuses 'two libraries' 3 summary "$work/core"
 check 'two libraries: both are named' \
 	grep -qF "several OCaml runtimes, in '$work/one.so' and in '$work/two.so': say with --exe" "$work/err"
@@ -91,4 +93,50 @@ for library in one two; do
 	run info --exe "$work/$library.so" "$work/core"
 	check "two libraries, $library: the other one is said" \
 		grep -q 'has an OCaml runtime of its own' "$work/out"
+done
+
+# The program's own is meant where nothing else is said.
+cat >"$work/loader.c" <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <caml/mlvalues.h>
+
+value load(value path)
+{
+	void *library = dlopen(String_val(path), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+	void (*start)(char **) = library ? (void (*)(char **))dlsym(library, "caml_startup") : 0;
+	if (!start)
+		exit(1);
+	start((char *[]){"library", 0});
+	return Val_unit;
+}
+
+value rest(value unit)
+{
+	pause();
+	return unit;
+}
+END
+cat >"$work/program.ml" <<'END'
+external load : string -> unit = "load"
+external rest : unit -> unit = "rest"
+
+let kept = List.init 500 string_of_int
+
+let () =
+  load Sys.argv.(1);
+  Gc.full_major ();
+  Printf.printf "program %d\nREADY\n%!" (Gc.stat ()).live_blocks;
+  rest ();
+  ignore (Sys.opaque_identity kept)
+END
+(cd "$work" && "$ocamlopt" loader.c program.ml -o program -cclib -ldl) >"$work/out" 2>&1
+core_of program "$work/one.so"
+for file in core captured; do
+	reads "a program with a library, $file: itself" program $file
+	check "a program with a library, $file: the other one is said" \
+		jq -e '.not_read[].note | test("/one\\.so. has an OCaml runtime of its own")' "$work/summary"
+	reads "a program with a library, $file: the library" one $file --exe "$work/one.so"
 done
