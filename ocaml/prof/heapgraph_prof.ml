@@ -66,6 +66,14 @@ let unnamed =
   [ "Stdlib"; "CamlinternalFormat"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO";
     "Std_exit" ]
 
+(* Given as a DIR. *)
+let refuse_executable path =
+  match Executable.load path with
+  | _ ->
+      fail exit_input "%s is an executable: heapgraph-prof --exe %s DIR, where its .cmt files are" path
+        (Filename.quote path)
+  | exception (Executable.Unusable _ | Sys_error _) -> ()
+
 (* The first pass. *)
 let load o =
   Option.iter load_executable o.exe;
@@ -74,10 +82,11 @@ let load o =
     o.inputs;
   Load.roots := o.inputs @ List.map (fun input -> Filename.concat input "default") o.inputs;
   let count = Load.load_all o.inputs in
-  if Hashtbl.length Units.all = 0 then
+  if Hashtbl.length Units.all = 0 then (
+    List.iter refuse_executable o.inputs;
     fail exit_input "%s in %s: compile with 'dune build @check' or -bin-annot"
       (if count = 0 then "no .cmt, .cmi or .cmti" else "no readable .cmt, .cmi or .cmti")
-      (String.concat ", " o.inputs);
+      (String.concat ", " o.inputs));
   Load.add_load_path "" Config.standard_library;
   List.iter Load.load_import unnamed;
   Option.iter (fun exe -> List.iter Load.load_import (Executable.linked exe)) !Load.executable;
