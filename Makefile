@@ -109,7 +109,7 @@ help:
 	@echo 'make test-debian      demo and test on bare Debians 12, 13 and testing, as root'
 	@echo 'make test-arm64-user   the build for arm64, under qemu-user'
 	@echo 'make test-arm64       captures in a whole machine of arm64 that qemu emulates'
-	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13, 5.3, 5.4 and 5.5'
+	@echo 'make stress-ocaml     200 captures at arbitrary moments, with 4.13, 5.3, 5.4 and 5.5; 200 of two domains'
 	@echo 'make stress-capture   1,500 kills of captures, and slow forks: are the programs as before?'
 	@echo 'make stress-faults    every call of the system of six verbs fails once, and from then on'
 	@echo 'make bench      measure speed and memory (some minutes)'
@@ -311,8 +311,9 @@ stress-ocaml:
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tests/ocaml/stress ocamlopt
 	$(Q)for version in $(OCAML_VERSIONS_STRESSED); do \
-		prefix=$$(scripts/ocaml-versions $$version) && BUILD=$(BUILD) tests/ocaml/stress "$$prefix" || \
-			exit 1; \
+		prefix=$$(scripts/ocaml-versions $$version) && \
+			BUILD=$(BUILD) tests/ocaml/stress "$$prefix" && \
+			BUILD=$(BUILD) tests/ocaml/stress "$$prefix" 200 domains || exit 1; \
 	done
 
 stress-capture:

@@ -235,7 +235,7 @@ const struct retype_field *cmt_module_fields(struct cmt_reader *r, struct cmt_co
 	for (i = 0; fields && i < most && cmt_next(&items, &item); i++)
 		if (has_field(m, item) && !is_hidden(&last, member_key(r, m, item, &name), i))
 			fields[(*count)++] = (struct retype_field){
-				name ? name : "", member_type(r, context, item), false};
+				.name = name ? name : "", .type = member_type(r, context, item)};
 	base_map_release(&last);
 	return fields;
 }

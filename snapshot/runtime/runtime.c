@@ -158,16 +158,24 @@ static bool version_of_stdlib(struct snap_runtime *runtime, char *text, size_t s
 	return false;
 }
 
-/* By its dynamic linker, which a program that is linked statically has within. */
+static bool has_text(
+	const struct snap_elf_view *view, uint64_t offset, uint64_t size, const char *text)
+{
+	return offset <= view->size && size <= view->size - offset &&
+	       memmem(view->bytes + offset, size, text, strlen(text));
+}
+
+/*
+ * By its dynamic linker, which a program that is linked statically has within: by what its
+ * strerror() says of 0 (musl's src/errno/__strerror.h), for it may be stripped.
+ */
 static bool uses_musl(struct snap_image *image)
 {
 	const struct snap_elf_view *view = &image->main->elf.view;
-	static const char name[] = "/ld-musl-";
 	Elf64_Phdr path;
-	if (!snap_elf_segment(view, PT_INTERP, &path))
-		return image_has_symbol(image, "__init_libc");
-	return path.p_offset <= view->size && path.p_filesz <= view->size - path.p_offset &&
-	       memmem(view->bytes + path.p_offset, path.p_filesz, name, strlen(name));
+	return snap_elf_segment(view, PT_INTERP, &path)
+		       ? has_text(view, path.p_offset, path.p_filesz, "/ld-musl-")
+		       : has_text(view, 0, view->size, "No error information");
 }
 
 static enum hg_status find_runtime_version(struct snap_runtime *runtime, struct hg_error *error)
