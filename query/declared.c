@@ -321,11 +321,11 @@ static void put_record(struct text *text, const struct hg_snapshot *snapshot,
 	put_declared(text, "{ ");
 	for (uint32_t i = 0; i < count; i++) {
 		put_declared(text, i ? "; " : "");
-		put_declared(text, fields[i].is_mutable ? "mutable " : "");
+		put_declared(text, fields[i].mutability == RETYPE_IMMUTABLE ? "" : "mutable ");
 		put_declared(text, fields[i].name);
 		put_declared(text, " : ");
 		put_type(text, snapshot, fields[i].type);
-		put_declared(text, fields[i].is_atomic ? " [@atomic]" : "");
+		put_declared(text, fields[i].mutability == RETYPE_ATOMIC_FIELD ? " [@atomic]" : "");
 	}
 	put_declared(text, " }");
 }

@@ -195,10 +195,12 @@ static bool could_be_unboxed(const struct retype_declaration *declaration)
 	if (!declaration || declaration->form == RETYPE_ABSTRACT)
 		return false;
 	if (declaration->form == RETYPE_RECORD)
-		return declaration->field_count == 1 && !declaration->fields[0].is_mutable;
+		return declaration->field_count == 1 &&
+		       declaration->fields[0].mutability == RETYPE_IMMUTABLE;
 	const struct retype_constructor *only = declaration->constructors;
 	return declaration->form == RETYPE_VARIANT && declaration->constructor_count == 1 &&
-	       !only->is_constant && only->field_count == 1 && !only->fields[0].is_mutable;
+	       !only->is_constant && only->field_count == 1 &&
+	       only->fields[0].mutability == RETYPE_IMMUTABLE;
 }
 
 static void look_at_box(struct shapes *s, const struct query_shape *shape)

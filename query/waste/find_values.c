@@ -62,7 +62,7 @@ static bool is_boxed_integer(const struct retype_declaration *declaration)
 static bool has_mutable_field(const struct retype_fit *fit)
 {
 	for (uint32_t i = 0; i < fit->field_count; i++)
-		if (fit->fields[i].is_mutable)
+		if (fit->fields[i].mutability != RETYPE_IMMUTABLE)
 			return true;
 	return false;
 }

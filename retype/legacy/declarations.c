@@ -112,7 +112,8 @@ static void read_cmt_record(struct cmt_reader *r, struct cmt_context *context,
 		const char *name =
 			cmt_string(r, m, snap_marshal_field(m, snap_marshal_field(m, item, 0), 1));
 		fields[i].name = name ? name : "";
-		fields[i].is_mutable = cmt_int(m, item, 1, 0) == 1;
+		fields[i].mutability =
+			cmt_int(m, item, 1, 0) == 1 ? RETYPE_MUTABLE : RETYPE_IMMUTABLE;
 		fields[i].type = cmt_term(r, context, snap_marshal_field(m, item, 2));
 	}
 	out->form = cmt_int(m, kind, 1, 0) == 1 ? RETYPE_FLOAT_RECORD : RETYPE_RECORD;

@@ -90,8 +90,9 @@ static void read_text_field(struct reading *reading, struct retype_field *field)
 {
 	char word[MOST_TEXT];
 	take_word(reading, word);
-	field->is_mutable = word[0] == '!';
-	const char *name = word + field->is_mutable;
+	bool is_mutable = word[0] == '!';
+	field->mutability = is_mutable ? RETYPE_MUTABLE : RETYPE_IMMUTABLE;
+	const char *name = word + is_mutable;
 	field->name = retype_intern(reading->r->types, name, strlen(name));
 	field->type = read_text_term(reading);
 }

@@ -284,10 +284,12 @@ static enum hg_status read_named_field(const struct hgprof_reader *reader,
 	uint32_t id;
 	if (!hgprof_split(&word, &term))
 		return hgprof_bad(reader, line, word.text, "a field without a term");
-	field->is_atomic = term.length > 0 && term.text[0] == 'a';
-	field->is_mutable = field->is_atomic || (term.length > 0 && term.text[0] == 'm');
-	term.text += field->is_mutable;
-	term.length -= field->is_mutable;
+	field->mutability = RETYPE_IMMUTABLE;
+	if (term.length > 0 && (term.text[0] == 'm' || term.text[0] == 'a')) {
+		field->mutability = term.text[0] == 'm' ? RETYPE_MUTABLE : RETYPE_ATOMIC_FIELD;
+		term.text++;
+		term.length--;
+	}
 	BASE_TRY(hgprof_parse_number(
 		reader, line, term, "term", (uint32_t)reader->terms.count, &id));
 	field->type = closed ? reader->closed[id] : reader->open[id];

@@ -54,10 +54,12 @@ enum retype_form {
 	RETYPE_CONTINUATION,
 };
 
+enum retype_mutability { RETYPE_IMMUTABLE, RETYPE_MUTABLE, RETYPE_ATOMIC_FIELD };
+
 struct retype_field {
 	const char *name; /* "" for arguments of constructors and parts of tuples */
 	struct retype_term type;
-	bool is_mutable, is_atomic; /* what is atomic is mutable */
+	enum retype_mutability mutability;
 };
 
 struct retype_constructor {

@@ -87,7 +87,8 @@ static const char *fields_of(struct subject *s, const struct retype_field *field
 		size_t length = strlen(text);
 		retype_name(&s->types, fields[i].type, name, sizeof(name));
 		snprintf(text + length, sizeof(text) - length, "%s%s%s:%s", i ? "; " : "",
-			fields[i].is_mutable ? "mutable " : "", fields[i].name, name);
+			fields[i].mutability == RETYPE_MUTABLE ? "mutable " : "", fields[i].name,
+			name);
 	}
 	return text;
 }

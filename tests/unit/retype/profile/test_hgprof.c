@@ -115,8 +115,8 @@ static void declarations_become_layouts(void **state)
 	assert_string_equal(fit.constructor, "Node");
 	assert_string_equal(fit.fields[1].name, "value");
 	assert_string_equal(name_of(&p, fit.fields[1].type), "string");
-	assert_true(fit.fields[2].is_mutable);
-	assert_false(fit.fields[0].is_mutable);
+	assert_int_equal(fit.fields[2].mutability, RETYPE_MUTABLE);
+	assert_int_equal(fit.fields[0].mutability, RETYPE_IMMUTABLE);
 	struct retype_term strings = global(&p, "strings")->type;
 	fit = retype_find_fit(types, strings, 0, 2);
 	assert_string_equal(name_of(&p, fit.fields[0].type), "string");
@@ -475,9 +475,9 @@ static void forms_of_declarations(void **state)
 	assert_true(d[3].constructors[1].is_constant);
 	assert_true(d[3].constructors[2].is_record);
 	const struct retype_field *fields = d[3].constructors[2].fields;
-	assert_true(fields[0].is_mutable && !fields[0].is_atomic);
-	assert_true(fields[1].is_mutable && fields[1].is_atomic);
-	assert_false(fields[2].is_mutable || fields[2].is_atomic);
+	assert_int_equal(fields[0].mutability, RETYPE_MUTABLE);
+	assert_int_equal(fields[1].mutability, RETYPE_ATOMIC_FIELD);
+	assert_int_equal(fields[2].mutability, RETYPE_IMMUTABLE);
 	assert_int_equal(d[3].constructors[0].field_count, 2);
 	assert_int_equal(d[4].form, RETYPE_ABSTRACT);
 	assert_true(d[5].unboxed.is_gadt);

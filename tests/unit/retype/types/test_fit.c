@@ -101,7 +101,7 @@ static void constructors_are_numbered_apart(void **state)
 	fit = check_fit(&t, colour, 2, 2, RETYPE_FIELDS);
 	assert_string_equal(fit.constructor, "Tinted");
 	check_field(&t, fit, 0, "by", "string");
-	assert_true(fit.fields[0].is_mutable);
+	assert_int_equal(fit.fields[0].mutability, RETYPE_MUTABLE);
 	check_fit(&t, colour, 3, 2, RETYPE_MISFIT);
 	check_fit(&t, colour, 0, 2, RETYPE_MISFIT);
 	fit = check_fit(&t, ints, 0, 2, RETYPE_FIELDS);
