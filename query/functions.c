@@ -65,35 +65,6 @@ static size_t put_definition(char *buffer, size_t size, const struct retype_plac
 	return place->file ? put_line(buffer, size, place->file, place->line) : 0;
 }
 
-static size_t length_without_number(const char *name)
-{
-	size_t length = strlen(name), end = length;
-	while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
-		end--;
-	return end > 1 && end < length && name[end - 1] == '_' ? end - 1 : length;
-}
-
-/* With flambda: "Unit__table_48"; the number is its own, so that the name must be the only one. */
-static const struct retype_place *place_of_value(
-	const struct retype_types *types, const char *symbol)
-{
-	const char *ident = NULL;
-	bool standard;
-	uint32_t unit = query_unit_of_symbol(types, symbol, &ident, &standard);
-	size_t length = unit == RETYPE_NONE ? 0 : length_without_number(ident);
-	const struct retype_place *found = NULL;
-	for (uint32_t i = 0; length && i < types->value_count; i++) {
-		const struct retype_value *value = &types->values[i];
-		if (value->unit != unit || length_without_number(value->ident) != length ||
-			strncmp(value->ident, ident, length) != 0)
-			continue;
-		if (found)
-			return NULL;
-		found = &value->place;
-	}
-	return found;
-}
-
 /* Frames of the stack */
 
 /* Where the digits at the end begin; NULL if there are none. */
@@ -146,8 +117,8 @@ size_t hg_defined_at(struct hg_snapshot *snapshot, hg_node root, char *buffer, s
 		return 0;
 	uint32_t number = retype_unit_named(types, slot->name);
 	if (number == RETYPE_NONE) {
-		const struct retype_place *place = place_of_value(types, slot->name);
-		return place ? put_definition(buffer, size, place) : 0;
+		const struct retype_value *value = query_value_of_root(snapshot, slot);
+		return value ? put_definition(buffer, size, &value->place) : 0;
 	}
 	const struct retype_unit *unit = &types->units[number];
 	if (unit->agreement != RETYPE_UNIT_SAME || slot->index >= unit->place_count)

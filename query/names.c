@@ -122,6 +122,18 @@ static const char *name_of_value(const struct hg_snapshot *snapshot, const struc
 	return unit->fields[root->index].name;
 }
 
+/* "Cache.sessions": the identifier without the number. */
+static size_t put_value(const struct hg_snapshot *snapshot, const struct retype_value *value,
+	char *buffer, size_t size)
+{
+	char unit[1024];
+	snprintf(unit, sizeof(unit), "%s", snapshot->retype.types.units[value->unit].name);
+	const char *number = strrchr(value->ident, '_');
+	base_assert(number);
+	return length_of_text(snprintf(buffer, size, "%s.%.*s", query_spell(unit),
+		(int)(number - value->ident), value->ident));
+}
+
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
 {
 	const struct snap_root *root = root_of(snapshot, node);
@@ -134,6 +146,9 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 		snprintf(unit, sizeof(unit), "%s", root->name);
 		return length_of_text(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
 	}
+	const struct retype_value *value = query_value_of_root(snapshot, root);
+	if (value)
+		return put_value(snapshot, value, buffer, size);
 	if (root->index == HG_UNKNOWN)
 		return length_of_text(snprintf(buffer, size, "%s", root->name));
 	return length_of_text(

@@ -26,6 +26,14 @@ static const char *end_of_unit(const char *name, size_t *separator)
 	return NULL;
 }
 
+/* With flambda "anon_fn[cache.ml:53,4--42]" (middle_end/internal_variable_names.ml), as symbols are
+ * spelled. */
+static bool is_without_name(const char *function)
+{
+	static const char start[] = "anon_fn$5b";
+	return strncmp(function, start, sizeof(start) - 1) == 0;
+}
+
 bool snap_split_symbol(const char *symbol, struct snap_symbol_name *out)
 {
 	size_t separator;
@@ -42,5 +50,9 @@ bool snap_split_symbol(const char *symbol, struct snap_symbol_name *out)
 	if (number && number != out->function && number[1] &&
 		strspn(number + 1, "0123456789") == strlen(number + 1))
 		out->function_length = (size_t)(number - out->function);
+	if (is_without_name(out->function)) {
+		out->function = "fun";
+		out->function_length = strlen(out->function);
+	}
 	return true;
 }

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Parts of the symbol, which they do not outlive; the number behind a function is left out. */
+/* Parts of the symbol, which they do not outlive; the number behind a function is left out, and one
+ * without name is "fun". */
 struct snap_symbol_name {
 	const char *unit, *function;
 	size_t unit_length, function_length;

@@ -146,6 +146,9 @@ struct retype_value {
 	const char *ident; /* "table_277" */
 	struct retype_term type;
 	struct retype_place place; /* where it is defined */
+	/* The name of its block, where flambda gave it one that no other can be; in the snapshot.
+	 */
+	const char *symbol;
 };
 
 struct retype_function {

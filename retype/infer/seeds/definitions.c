@@ -108,6 +108,7 @@ static void seed_definition(struct definitions *d, uint64_t number)
 		!snap_process_word(seeder->in->snap, block->block.a, &word))
 		return;
 	base_assert(value <= seeder->in->types->value_count);
+	seeder->in->types->values[value - 1].symbol = block->name;
 	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word,
 		seeder->in->types->values[value - 1].type);
 }
