@@ -5,8 +5,8 @@
 # wanted, 'TYPE right sets vague unknown wrong type', and one 'EXCEPTION count most type'.
 #
 # right: exactly the type, or one of several that the program names.  sets: several types, all of
-# which the program names (constants that the compiler shares).  vague: the type with '_' in places,
-# with the methods of a class instead of its name, or what only the tag tells.
+# which the program names (constants that the compiler shares).  vague: the type with '_' in places, or
+# with several types there, with the methods of a class instead of its name, or what only the tag tells.
 # unknown: no type at all.  Anything else is wrong, no block at the address too.
 
 BEGIN { FS = OFS = "\t" }
@@ -48,10 +48,15 @@ function without_methods(type,    from, i, c, depth) {
 	return type
 }
 
-# Whether 'got' is 'wanted' with _ in some places.
-function vaguer(got, wanted,    pattern) {
+# Whether 'got' is 'wanted' with _ in some places, or "(int | string)" for one of these.
+function vaguer(got, wanted,    pattern, set) {
 	pattern = without_methods(got)
-	if (pattern !~ /(^|[ (])_/)
+	while (match(pattern, /\([^()]+ \| [^()]+\)/) && RLENGTH < length(pattern)) {
+		set = substr(pattern, RSTART + 1, RLENGTH - 2)
+		gsub(/ \| /, "\002", set)
+		pattern = substr(pattern, 1, RSTART - 1) "\001" set "\003" substr(pattern, RSTART + RLENGTH)
+	}
+	if (pattern !~ /(^|[ (])_|\001/)
 		return 0
 	gsub(/[][(){}.*+?|^$\\]/, "\\\\&", pattern)
 	pattern = " " pattern " "
@@ -59,6 +64,9 @@ function vaguer(got, wanted,    pattern) {
 		pattern = substr(pattern, 1, RSTART) ".+" substr(pattern, RSTART + 2)
 	sub(/^ /, "", pattern)
 	sub(/ $/, "", pattern)
+	gsub("\001", "(", pattern)
+	gsub("\002", "|", pattern)
+	gsub("\003", ")", pattern)
 	return wanted ~ ("^" pattern "$")
 }
 
