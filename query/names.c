@@ -122,16 +122,14 @@ static const char *name_of_value(const struct hg_snapshot *snapshot, const struc
 	return unit->fields[root->index].name;
 }
 
-/* "Cache.sessions": the identifier without the number. */
-static size_t put_value(const struct hg_snapshot *snapshot, const struct retype_value *value,
+/* "Cache.sessions" */
+static size_t put_value(const struct hg_snapshot *snapshot, const struct retype_value_block *value,
 	char *buffer, size_t size)
 {
 	char unit[1024];
 	snprintf(unit, sizeof(unit), "%s", snapshot->retype.types.units[value->unit].name);
-	const char *number = strrchr(value->ident, '_');
-	base_assert(number);
-	return length_of_text(snprintf(buffer, size, "%s.%.*s", query_spell(unit),
-		(int)(number - value->ident), value->ident));
+	return length_of_text(snprintf(
+		buffer, size, "%s.%.*s", query_spell(unit), (int)value->name_length, value->name));
 }
 
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
@@ -146,7 +144,10 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 		snprintf(unit, sizeof(unit), "%s", root->name);
 		return length_of_text(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
 	}
-	const struct retype_value *value = query_value_of_root(snapshot, root);
+	const struct retype_value_block *value =
+		root->kind == HG_ROOT_GLOBAL
+			? retype_value_block(&snapshot->retype.types, root->name)
+			: NULL;
 	if (value)
 		return put_value(snapshot, value, buffer, size);
 	if (root->index == HG_UNKNOWN)

@@ -107,12 +107,3 @@ enum hg_status query_types_of_pattern(struct hg_snapshot *snapshot, const char *
 	base_pattern_release(&compiled);
 	return status;
 }
-
-const struct retype_value *query_value_of_root(
-	const struct hg_snapshot *snapshot, const struct snap_root *root)
-{
-	if (!snapshot->retype.has_types || root->kind != HG_ROOT_GLOBAL || root->index != 0)
-		return NULL;
-	const struct retype_value *value = retype_value_symbol(&snapshot->retype.types, root->name);
-	return value && value->symbol && strcmp(value->symbol, root->name) == 0 ? value : NULL;
-}

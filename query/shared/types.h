@@ -32,10 +32,6 @@ enum hg_status query_types_of_pattern(
 enum hg_status query_pattern(
 	struct hg_snapshot *snapshot, const char *text, struct base_pattern *out);
 
-/* With flambda, the value whose block of its own a root is in; NULL of other roots. */
-const struct retype_value *query_value_of_root(
-	const struct hg_snapshot *snapshot, const struct snap_root *root);
-
 /* A block and what its type says of it; fields are read by query_field(). */
 struct query_shape {
 	uint32_t rank;

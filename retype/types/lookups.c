@@ -1,6 +1,6 @@
 /*
- * What leads to types by name: units, values, functions, extensions, classes.  The tables are made
- * when the first question is asked; readers have added everything by then.
+ * What leads to types by name: units, functions, extensions, classes.  The tables are made when the
+ * first question is asked; readers have added everything by then.
  */
 #include "retype/types/lookups.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 struct retype_lookups {
-	struct retype_memo functions, values, units, extensions, classes;
+	struct retype_memo functions, units, extensions, classes;
 };
 
 static uint64_t hash_unit_name(const char *name)
@@ -111,33 +111,6 @@ static void index_function(struct retype_types *types, uint32_t number)
 		base_process_secret()->add, unit_name(types, function->unit), false);
 	add_hashed(types, &types->lookups->functions,
 		hash_symbol_part(hash, function->ident, false), number);
-}
-
-/* Of longer ones no value is known by its name. */
-enum { LONGEST_SYMBOL = 1024 };
-
-/* "table_277" to "table"; false if it has no number, or is too long. */
-static bool drop_number(const char *symbol, char *name)
-{
-	size_t length = strlen(symbol), end = length;
-	while (end > 0 && symbol[end - 1] >= '0' && symbol[end - 1] <= '9')
-		end--;
-	if (end < 2 || end == length || symbol[end - 1] != '_' || length >= LONGEST_SYMBOL)
-		return false;
-	memcpy(name, symbol, end - 1);
-	name[end - 1] = '\0';
-	return true;
-}
-
-static void index_value(struct retype_types *types, uint32_t number)
-{
-	const struct retype_value *value = &types->values[number];
-	char name[LONGEST_SYMBOL];
-	if (!drop_number(value->ident, name))
-		return;
-	uint64_t hash =
-		hash_symbol_part(base_process_secret()->add, unit_name(types, value->unit), false);
-	add_hashed(types, &types->lookups->values, hash_symbol_part(hash, name, false), number);
 }
 
 /* Classes, by the hashes of their methods */
@@ -295,8 +268,6 @@ static void index_all(struct retype_types *types)
 	for (uint32_t i = 0; i < types->function_count; i++)
 		if (strcmp(types->functions[i].ident, "fun") != 0)
 			index_function(types, i);
-	for (uint32_t i = 0; i < types->value_count; i++)
-		index_value(types, i);
 	index_classes(types);
 }
 
@@ -316,7 +287,6 @@ void retype_lookups_release(struct retype_types *types)
 	struct retype_lookups *lookups = types->lookups;
 	if (lookups) {
 		retype_memo_release(&lookups->functions);
-		retype_memo_release(&lookups->values);
 		retype_memo_release(&lookups->units);
 		retype_memo_release(&lookups->extensions);
 		retype_memo_release(&lookups->classes);
@@ -369,28 +339,6 @@ const struct retype_function *retype_function_symbol(
 			return function;
 	}
 	return NULL;
-}
-
-const struct retype_value *retype_value_symbol(const struct retype_types *types, const char *symbol)
-{
-	const struct retype_memo *memo = &lookups_of(types)->values;
-	const struct retype_value *found = NULL;
-	char of_symbol[LONGEST_SYMBOL], name[LONGEST_SYMBOL];
-	if (!drop_number(symbol, of_symbol))
-		return NULL;
-	uint64_t hash = hash_symbol_part(base_process_secret()->add, of_symbol, true);
-	uint32_t number;
-	for (uint64_t nth = 0; retype_memo_find(memo, hash, nth, &number); nth++) {
-		base_assert(number < types->value_count);
-		const struct retype_value *value = &types->values[number];
-		if (!drop_number(value->ident, name) ||
-			!is_symbol_of(of_symbol, unit_name(types, value->unit), name))
-			continue;
-		if (found)
-			return NULL;
-		found = value;
-	}
-	return found;
 }
 
 const struct retype_class *retype_class_of(

@@ -1,5 +1,5 @@
 /*
- * What leads to types by name: units, values, functions, extensions, classes.
+ * What leads to types by name: units, functions, extensions, classes.
  */
 #ifndef RETYPE_TYPES_LOOKUPS_H
 #define RETYPE_TYPES_LOOKUPS_H
@@ -12,10 +12,6 @@ const struct retype_extension *retype_extension_named(
 	const struct retype_types *types, const char *name);
 /* "Unit__ident_12" without "caml", as the symbols of functions are, either separator. */
 const struct retype_function *retype_function_symbol(
-	const struct retype_types *types, const char *symbol);
-/* The same of values with a block of their own; flambda's numbers are its own, so that only the
- * name tells, if no other value has it. */
-const struct retype_value *retype_value_symbol(
 	const struct retype_types *types, const char *symbol);
 /* The class with exactly these method names' hashes, which it puts in order; the one with the
  * fewest instance variables >= field_count if several.  Of several classes, or extensions of one

@@ -146,9 +146,6 @@ struct retype_value {
 	const char *ident; /* "table_277" */
 	struct retype_term type;
 	struct retype_place place; /* where it is defined */
-	/* The name of its block, where flambda gave it one that no other can be; in the snapshot.
-	 */
-	const char *symbol;
 };
 
 struct retype_function {
@@ -247,6 +244,7 @@ struct retype_types {
 	struct retype_fits *fits;
 	struct retype_lookups *lookups;
 	struct retype_location_index *location_index;
+	struct retype_value_blocks *value_blocks;
 };
 
 /*

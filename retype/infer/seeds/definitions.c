@@ -108,9 +108,13 @@ static void seed_definition(struct definitions *d, uint64_t number)
 		!snap_process_word(seeder->in->snap, block->block.a, &word))
 		return;
 	base_assert(value <= seeder->in->types->value_count);
-	seeder->in->types->values[value - 1].symbol = block->name;
-	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word,
-		seeder->in->types->values[value - 1].type);
+	const struct retype_value *v = &seeder->in->types->values[value - 1];
+	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word, v->type);
+	retype_note_value_block(seeder->in->types, block->name,
+		&(struct retype_value_block){.unit = v->unit,
+			.name = v->ident,
+			.name_length = (uint32_t)without_number(seeder, v->ident),
+			.place = v->place});
 }
 
 enum hg_status seeds_definitions(struct infer_seeder *seeder)

@@ -2,6 +2,7 @@
 #include "retype/infer/seeds/seeds.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { UNIT = 1 }; /* the value () */
 
@@ -15,10 +16,45 @@ static bool may_wait(struct infer_seeder *seeder, const struct snap_unit *block,
 	       value == UNIT;
 }
 
-/* Values that the code of the unit has kept elsewhere until now. */
-static void seed_waiting(struct infer_seeder *seeder, const struct snap_unit *block,
-	uint32_t origin, const struct retype_field *fields, uint64_t count)
+struct globals {
+	struct infer_seeder *seeder;
+	struct base_map
+		blocks; /* numbers of blocks of one field by their addresses, once asked for */
+};
+
+static void index_blocks(struct globals *globals)
 {
+	const struct snap *snap = globals->seeder->in->snap;
+	struct infer_failure *failure = globals->seeder->failure;
+	for (uint64_t i = 0; i < snap->unit_count && failure->status == HG_OK; i++)
+		if (snap->units[i].wosize == 1)
+			failure->status = base_map_set(
+				&globals->blocks, snap->units[i].block.a, i, failure->error);
+}
+
+/* The block that the value waits in is called as the field. */
+static void name_block(
+	struct globals *globals, uint64_t source, uint32_t origin, uint64_t field, const char *name)
+{
+	struct retype_types *types = globals->seeder->in->types;
+	const struct retype_unit *unit = &types->units[origin];
+	uint64_t number;
+	if (!globals->blocks.slots)
+		index_blocks(globals);
+	if (!base_map_get(&globals->blocks, source, &number))
+		return;
+	struct retype_value_block value = {
+		.unit = origin, .name = name, .name_length = (uint32_t)strlen(name)};
+	if (field < unit->place_count)
+		value.place = unit->places[field];
+	retype_note_value_block(types, globals->seeder->in->snap->units[number].name, &value);
+}
+
+/* Values that the code of the unit has kept elsewhere until now. */
+static void seed_waiting(struct globals *globals, const struct snap_unit *block, uint32_t origin,
+	const struct retype_field *fields, uint64_t count)
+{
+	struct infer_seeder *seeder = globals->seeder;
 	const struct snap *snap = seeder->in->snap;
 	uint64_t i = 0, value;
 	while (i < count && !may_wait(seeder, block, i, fields[i].type))
@@ -35,14 +71,17 @@ static void seed_waiting(struct infer_seeder *seeder, const struct snap_unit *bl
 		snap_process_unit_sources(snap, block, sources, seeder->failure->error);
 	for (; i < count && seeder->failure->status == HG_OK; i++)
 		if (sources[i] && may_wait(seeder, block, i, fields[i].type) &&
-			snap_process_word(snap, sources[i], &value))
+			snap_process_word(snap, sources[i], &value)) {
 			infer_seed_value(seeder, HG_EXACT, origin, value, fields[i].type);
+			name_block(globals, sources[i], origin, i, fields[i].name);
+		}
 	free(sources);
 }
 
-static void seed_unit_fields(struct infer_seeder *seeder, const struct snap_unit *block,
+static void seed_unit_fields(struct globals *globals, const struct snap_unit *block,
 	uint32_t origin, enum hg_confidence sure, const struct retype_field *fields, uint64_t count)
 {
+	struct infer_seeder *seeder = globals->seeder;
 	const struct snap *snap = seeder->in->snap;
 	uint64_t value;
 	if (sure != seeder->sure)
@@ -52,14 +91,13 @@ static void seed_unit_fields(struct infer_seeder *seeder, const struct snap_unit
 		if (snap_process_word(snap, snap_unit_field(block, i), &value))
 			infer_seed_value(seeder, sure, origin, value, fields[i].type);
 	if (sure == HG_EXACT)
-		seed_waiting(seeder, block, origin, fields, count);
+		seed_waiting(globals, block, origin, fields, count);
 }
 
 /* As far as the block is that of the profile; see retype/profile/agree.h. */
-static void seed_named_unit(
-	struct infer_seeder *seeder, const struct snap_unit *block, uint32_t number)
+static void seed_named_unit(struct globals *globals, const struct snap_unit *block, uint32_t number)
 {
-	const struct retype_unit *unit = &seeder->in->types->units[number];
+	const struct retype_unit *unit = &globals->seeder->in->types->units[number];
 	enum hg_confidence sure = HG_EXACT;
 	uint64_t count = unit->field_count;
 	if (!unit->fields)
@@ -74,18 +112,20 @@ static void seed_named_unit(
 	case RETYPE_UNIT_STALE:
 		return;
 	}
-	seed_unit_fields(seeder, block, number, sure, unit->fields, count);
+	seed_unit_fields(globals, block, number, sure, unit->fields, count);
 }
 
 enum hg_status seeds_globals(struct infer_seeder *seeder)
 {
 	const struct snap *snap = seeder->in->snap;
+	struct globals globals = {.seeder = seeder};
 	if (!snap->process)
 		return HG_OK;
 	for (uint64_t i = 0; i < snap->unit_count; i++) {
 		uint32_t number = retype_unit_named(seeder->in->types, snap->units[i].name);
 		if (number != RETYPE_NONE)
-			seed_named_unit(seeder, &snap->units[i], number);
+			seed_named_unit(&globals, &snap->units[i], number);
 	}
+	base_map_release(&globals.blocks);
 	return HG_OK;
 }
