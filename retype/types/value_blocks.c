@@ -14,8 +14,8 @@ struct retype_value_blocks {
 	uint64_t count, capacity;
 };
 
-static enum hg_status add_block(struct retype_types *types, const char *block,
-	const struct retype_value_block *value)
+static enum hg_status add_block(
+	struct retype_types *types, const char *block, const struct retype_value_block *value)
 {
 	struct retype_value_blocks *blocks = types->value_blocks;
 	uint64_t number = blocks->count;
@@ -29,15 +29,14 @@ static enum hg_status add_block(struct retype_types *types, const char *block,
 	return HG_OK;
 }
 
-void retype_note_value_block(struct retype_types *types, const char *block,
-	const struct retype_value_block *value)
+void retype_note_value_block(
+	struct retype_types *types, const char *block, const struct retype_value_block *value)
 {
 	if (!types->value_blocks)
 		types->value_blocks = calloc(1, sizeof(*types->value_blocks));
 	retype_keep_status(types,
-		types->value_blocks
-			? add_block(types, block, value)
-			: base_no_memory(types->error, sizeof(*types->value_blocks)));
+		types->value_blocks ? add_block(types, block, value)
+				    : base_no_memory(types->error, sizeof(*types->value_blocks)));
 }
 
 const struct retype_value_block *retype_value_block(

@@ -14,10 +14,10 @@ struct retype_value_block {
 	struct retype_place place; /* where it is defined */
 };
 
-/* Keeps which value a block holds, unless that is known already.  'block' is the snapshot's name of it,
- * which stands for it: its address, and not its text.  Without memory the types have failed. */
-void retype_note_value_block(struct retype_types *types, const char *block,
-	const struct retype_value_block *value);
+/* Keeps which value a block holds, unless that is known already.  'block' is the snapshot's name of
+ * it, which stands for it: its address, and not its text.  Without memory the types have failed. */
+void retype_note_value_block(
+	struct retype_types *types, const char *block, const struct retype_value_block *value);
 
 /* NULL: not known, or no such block. */
 const struct retype_value_block *retype_value_block(

@@ -131,6 +131,13 @@ compile() {
 }
 
 # The reader of 4.14 and before follows no static data, and its programs have one domain.
+is_flambda() {
+	case $name in
+	*-flambda*) ;;
+	*) return 1 ;;
+	esac
+}
+
 is_ocaml5() {
 	case $version in
 	5.*) return 0 ;;
