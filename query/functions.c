@@ -117,7 +117,8 @@ size_t hg_defined_at(struct hg_snapshot *snapshot, hg_node root, char *buffer, s
 		return 0;
 	uint32_t number = retype_unit_named(types, slot->name);
 	if (number == RETYPE_NONE) {
-		const struct retype_value_block *value = retype_value_block(types, slot->name);
+		const struct infer_value_block *value =
+			infer_value_of_block(&snapshot->retype.value_blocks, slot->name);
 		return value ? put_definition(buffer, size, &value->place) : 0;
 	}
 	const struct retype_unit *unit = &types->units[number];

@@ -123,7 +123,7 @@ static const char *name_of_value(const struct hg_snapshot *snapshot, const struc
 }
 
 /* "Cache.sessions" */
-static size_t put_value(const struct hg_snapshot *snapshot, const struct retype_value_block *value,
+static size_t put_value(const struct hg_snapshot *snapshot, const struct infer_value_block *value,
 	char *buffer, size_t size)
 {
 	char unit[1024];
@@ -144,9 +144,9 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 		snprintf(unit, sizeof(unit), "%s", root->name);
 		return length_of_text(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
 	}
-	const struct retype_value_block *value =
+	const struct infer_value_block *value =
 		root->kind == HG_ROOT_GLOBAL
-			? retype_value_block(&snapshot->retype.types, root->name)
+			? infer_value_of_block(&snapshot->retype.value_blocks, root->name)
 			: NULL;
 	if (value)
 		return put_value(snapshot, value, buffer, size);

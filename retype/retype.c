@@ -223,6 +223,7 @@ enum hg_status retype_open(struct retype *retype, struct snap *snap,
 void retype_release(struct retype *retype)
 {
 	retype_types_release(&retype->types);
+	infer_value_blocks_release(&retype->value_blocks);
 	free(retype->clashes);
 	base_file_close(&retype->file);
 	base_arena_release(&retype->arena);
@@ -237,6 +238,7 @@ enum hg_status retype_run(struct retype *retype, struct snap *snap,
 	const struct infer_input in = {.snap = snap,
 		.types = &retype->types,
 		.by_tag = retype->by_tag,
+		.value_blocks = &retype->value_blocks,
 		.without_samples = options->without_samples,
 		.unreached = options->unreached,
 		.reversed = options->reversed,

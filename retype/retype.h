@@ -6,6 +6,7 @@
 #define RETYPE_RETYPE_H
 
 #include "retype/infer/result.h"
+#include "retype/infer/value_blocks.h"
 #include "retype/types/types.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/walk.h"
@@ -22,6 +23,7 @@ struct retype {
 	struct retype_block *blocks; /* by rank; NULL without types */
 	uint32_t by_tag[256]; /* types of blocks that describe themselves: string, float, ... */
 	struct retype_counts counts;
+	struct infer_value_blocks value_blocks;
 	struct retype_clash *clashes; /* in the order met; the first ones, if there are millions */
 	uint64_t clash_count;
 };

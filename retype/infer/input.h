@@ -8,6 +8,8 @@
 #include "retype/types/types.h"
 #include "snapshot/snapshot.h"
 
+struct infer_value_blocks;
+
 struct infer_input {
 	const struct snap *snap;    /* loaded and ranked */
 	struct retype_types *types; /* to which terms are added */
@@ -16,7 +18,8 @@ struct infer_input {
 	/* Bits by rank: blocks to which no root leads; NULL: none is known.  What nobody reaches is
 	 * gone the next moment, and so must tell nothing of what is reached. */
 	const uint64_t *unreached;
-	bool reversed;     /* for tests: within rounds the other way round */
+	struct infer_value_blocks *value_blocks; /* found on the way */
+	bool reversed;                           /* for tests: within rounds the other way round */
 	uint32_t shuffled; /* for tests: within rounds in some order, by this seed */
 };
 

@@ -244,7 +244,6 @@ struct retype_types {
 	struct retype_fits *fits;
 	struct retype_lookups *lookups;
 	struct retype_location_index *location_index;
-	struct retype_value_blocks *value_blocks;
 };
 
 /*

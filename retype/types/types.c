@@ -29,7 +29,6 @@ enum hg_status retype_types_init(struct retype_types *types, struct hg_error *er
 
 void retype_types_release(struct retype_types *types)
 {
-	retype_value_blocks_release(types);
 	retype_locations_release(types);
 	retype_lookups_release(types);
 	retype_fits_release(types);

@@ -11,7 +11,6 @@
  *     names.h       types and immediates as OCaml writes them
  *     lookups.h     by name: units, functions, extensions, classes
  *     locations.h   by location in the source: what is allocated there
- *     value_blocks.h    which values flambda's static blocks hold
  *     standard.h    which units and files are of the standard library
  *
  * Inside: nodes.h keeps the terms, strings.h the names, memo.h what was computed of them.
@@ -30,7 +29,6 @@
 #include "retype/types/strings.h"
 #include "retype/types/table.h"
 #include "retype/types/terms.h"
-#include "retype/types/value_blocks.h"
 
 /* An empty table with the predefined types.  'error' must outlive the table.  Not thread safe. */
 enum hg_status retype_types_init(struct retype_types *types, struct hg_error *error);

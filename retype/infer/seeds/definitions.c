@@ -6,6 +6,8 @@
  */
 #include "retype/infer/seeds/seeds.h"
 
+#include "retype/infer/value_blocks.h"
+
 #include "base/assert.h"
 
 #include <string.h>
@@ -110,11 +112,12 @@ static void seed_definition(struct definitions *d, uint64_t number)
 	base_assert(value <= seeder->in->types->value_count);
 	const struct retype_value *v = &seeder->in->types->values[value - 1];
 	infer_seed_value(seeder, HG_INFERRED, (uint32_t)value - 1, word, v->type);
-	retype_note_value_block(seeder->in->types, block->name,
-		&(struct retype_value_block){.unit = v->unit,
+	infer_note_value_block(seeder->in->value_blocks, block->name,
+		&(struct infer_value_block){.unit = v->unit,
 			.name = v->ident,
 			.name_length = (uint32_t)without_number(seeder, v->ident),
-			.place = v->place});
+			.place = v->place},
+		seeder->failure);
 }
 
 enum hg_status seeds_definitions(struct infer_seeder *seeder)

@@ -1,6 +1,8 @@
 /* Seeds in the blocks of compilation units. */
 #include "retype/infer/seeds/seeds.h"
 
+#include "retype/infer/value_blocks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,18 +38,19 @@ static void index_blocks(struct globals *globals)
 static void name_block(
 	struct globals *globals, uint64_t source, uint32_t origin, uint64_t field, const char *name)
 {
-	struct retype_types *types = globals->seeder->in->types;
-	const struct retype_unit *unit = &types->units[origin];
+	const struct infer_input *in = globals->seeder->in;
+	const struct retype_unit *unit = &in->types->units[origin];
 	uint64_t number;
 	if (!globals->blocks.slots)
 		index_blocks(globals);
 	if (!base_map_get(&globals->blocks, source, &number))
 		return;
-	struct retype_value_block value = {
+	struct infer_value_block value = {
 		.unit = origin, .name = name, .name_length = (uint32_t)strlen(name)};
 	if (field < unit->place_count)
 		value.place = unit->places[field];
-	retype_note_value_block(types, globals->seeder->in->snap->units[number].name, &value);
+	infer_note_value_block(
+		in->value_blocks, in->snap->units[number].name, &value, globals->seeder->failure);
 }
 
 /* Values that the code of the unit has kept elsewhere until now. */
