@@ -296,3 +296,16 @@ check 'an empty one, found, is named' grep -qE '^  types +none: .*empty/exe\.pro
 	"$work/out"
 head -c 100000 "$work/found/exe.prof" >"$work/cut.prof"
 refuses 'a profile cut short' 3 top --prof "$work/cut.prof" $core
+
+# With flambda, values of a module whose code has not ended have static blocks of their own.
+unfinished=$fixtures/cores/unfinished-4.14.1-flambda
+run roots --format csv --prof "$unfinished.prof.zst" "$unfinished.core.zst"
+columns name type <"$work/out" >"$work/named"
+check 'flambda: a value is known by the name of its block' \
+	grep -qx 'Unfinished.numbers	string list' "$work/named"
+check 'flambda: and by what the code makes of it in the end' \
+	grep -qx 'Unfinished.log	(int \* string) list ref' "$work/named"
+run tree --format json --prof "$unfinished.prof.zst" "$unfinished.core.zst"
+check_equal 'flambda: where they are defined' \
+	"$(jq -r '.rows[] | select(.name == ("global Unfinished.numbers", "global Unfinished.log")) | .defined_at' "$work/out" |
+		sort | xargs)" 'unfinished.ml:6 unfinished.ml:7'
