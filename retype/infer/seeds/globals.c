@@ -20,8 +20,7 @@ static bool may_wait(struct infer_seeder *seeder, const struct snap_unit *block,
 
 struct globals {
 	struct infer_seeder *seeder;
-	struct base_map
-		blocks; /* numbers of blocks of one field by their addresses, once asked for */
+	struct base_map blocks; /* of one field: numbers by their addresses, once asked for */
 };
 
 static void index_blocks(struct globals *globals)
