@@ -347,9 +347,10 @@ asan_cflags = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined
 asan_cflags += -fno-sanitize-recover=undefined
 
 # Scripts that read nothing that others do not, or what is not built with sanitizers; those that do the
-# same with many snapshots; and of inputs that 'make fuzz' runs with them, too, those that take longest.
+# same with many snapshots or traces; and of inputs that 'make fuzz' runs with them, too, those that take longest.
 ASAN_SKIPPED ?= baseline container contract cores_verbs edges facts install readme manual ocaml_library terminal \
-	pictures schema extensions capture_killed retained roots spacetime_views trace_sizes \
+	pictures schema extensions capture_killed hp join retained retention roots \
+	sizes spacetime_views trace_chart trace_diff trace_sizes \
 	fuzz_replay_core fuzz_replay_memtrace fuzz_replay_snapshot
 
 asan:

@@ -123,13 +123,13 @@ static const char *name_of_value(const struct hg_snapshot *snapshot, const struc
 }
 
 /* "Cache.sessions" */
-static size_t put_value(const struct hg_snapshot *snapshot, const struct infer_value_block *value,
-	char *buffer, size_t size)
+static size_t put_value(
+	const char *unit, const char *name, size_t length, char *buffer, size_t size)
 {
-	char unit[1024];
-	snprintf(unit, sizeof(unit), "%s", snapshot->retype.types.units[value->unit].name);
-	return length_of_text(snprintf(
-		buffer, size, "%s.%.*s", query_spell(unit), (int)value->name_length, value->name));
+	char spelled[1024];
+	snprintf(spelled, sizeof(spelled), "%s", unit);
+	return length_of_text(
+		snprintf(buffer, size, "%s.%.*s", query_spell(spelled), (int)length, name));
 }
 
 size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buffer, size_t size)
@@ -139,17 +139,15 @@ size_t hg_root_name(const struct hg_snapshot *snapshot, hg_node node, char *buff
 	if (!root)
 		return length_of_text(snprintf(buffer, size, "%s", ""));
 	const char *field = name_of_value(snapshot, root);
-	if (*field) {
-		char unit[1024];
-		snprintf(unit, sizeof(unit), "%s", root->name);
-		return length_of_text(snprintf(buffer, size, "%s.%s", query_spell(unit), field));
-	}
+	if (*field)
+		return put_value(root->name, field, strlen(field), buffer, size);
 	const struct infer_value_block *value =
 		root->kind == HG_ROOT_GLOBAL
 			? infer_value_of_block(&snapshot->retype.value_blocks, root->name)
 			: NULL;
 	if (value)
-		return put_value(snapshot, value, buffer, size);
+		return put_value(snapshot->retype.types.units[value->unit].name, value->name,
+			value->name_length, buffer, size);
 	if (root->index == HG_UNKNOWN)
 		return length_of_text(snprintf(buffer, size, "%s", root->name));
 	return length_of_text(

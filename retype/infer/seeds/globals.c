@@ -21,12 +21,14 @@ static bool may_wait(struct infer_seeder *seeder, const struct snap_unit *block,
 struct globals {
 	struct infer_seeder *seeder;
 	struct base_map blocks; /* of one field: numbers by their addresses, once asked for */
+	bool indexed;
 };
 
 static void index_blocks(struct globals *globals)
 {
 	const struct snap *snap = globals->seeder->in->snap;
 	struct infer_failure *failure = globals->seeder->failure;
+	globals->indexed = true;
 	for (uint64_t i = 0; i < snap->unit_count && failure->status == HG_OK; i++)
 		if (snap->units[i].wosize == 1)
 			failure->status = base_map_set(
@@ -40,9 +42,9 @@ static void name_block(
 	const struct infer_input *in = globals->seeder->in;
 	const struct retype_unit *unit = &in->types->units[origin];
 	uint64_t number;
-	if (!globals->blocks.slots)
+	if (!globals->indexed)
 		index_blocks(globals);
-	if (!base_map_get(&globals->blocks, source, &number))
+	if (!name[0] || !base_map_get(&globals->blocks, source, &number))
 		return;
 	struct infer_value_block value = {
 		.unit = origin, .name = name, .name_length = (uint32_t)strlen(name)};
