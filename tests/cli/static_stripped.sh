@@ -181,10 +181,16 @@ dumped() {
 	ended
 }
 
-# Names of C's variables are lost, and which of two tables finalisers are in.
+# Names of C's variables are lost, and which of two tables finalisers are in; and flambda's of globals, which
+# are symbols of blocks.
 without_names() {
 	sed -E 's/C global,[^,]*/C global,NAME/; s/C global [^,]*/C global NAME/;
-		s/Gc\.finalise(_last| or finalise_last)?/FINALISER/' | sort
+		s/Gc\.finalise(_last| or finalise_last)?/FINALISER/' |
+		if "$ocamlopt" -config | grep -qx 'flambda: true'; then
+			sed -E 's/^global,("[^"]*"|[^,]*)/global,NAME/; s/,("global [^"]*"|global [^,]*)$/,global NAME/'
+		else
+			cat
+		fi | sort
 }
 
 # tables NAME ARGUMENT...: roots and blocks, into NAME.roots and NAME.objects.
