@@ -16,6 +16,7 @@ struct held {
 	bool is_told;    /* as an operand that takes it */
 	uint64_t value;
 	uint64_t instruction; /* that made it */
+	uint64_t loaded_from; /* where it is not known; 0: nobody knows */
 };
 
 struct registers {
@@ -53,11 +54,16 @@ static struct held *held_in(struct walk *w, unsigned reg)
 	return number < FOLLOWED ? &w->now.r[number] : NULL;
 }
 
-static void forget(struct walk *w, unsigned reg)
+static void note_load(struct walk *w, unsigned reg, uint64_t from)
 {
 	struct held *held = held_in(w, reg);
 	if (held)
-		*held = (struct held){0};
+		*held = (struct held){.loaded_from = from};
+}
+
+static void forget(struct walk *w, unsigned reg)
+{
+	note_load(w, reg, 0);
 }
 
 /* The value of a register is used as such: whatever made the address took it. */
@@ -158,6 +164,26 @@ static void tell_call(struct walk *w, const cs_insn *insn, const uint64_t *to)
 	w->now.r[SNAP_A64_X30] = (struct held){0};
 }
 
+/*
+ * The function that a descriptor of a thread's variable names, which is its argument: it changes x0
+ * and x30 only (sysvabi64, "TLS descriptors").
+ */
+static bool is_thread_descriptor(const struct walk *w, const struct held *function)
+{
+	const struct held *argument = &w->now.r[SNAP_A64_X0];
+	return function && argument->is_known && function->loaded_from == argument->value;
+}
+
+static void follow_call_of_register(struct walk *w, const cs_insn *insn)
+{
+	unsigned reg = (unsigned)insn->detail->arm64.operands[0].reg;
+	if (!is_thread_descriptor(w, held_in(w, reg))) {
+		tell_call(w, insn, NULL);
+		return;
+	}
+	w->now.r[SNAP_A64_X0] = w->now.r[SNAP_A64_X30] = (struct held){0};
+}
+
 static void follow_branch(struct walk *w, const cs_insn *insn)
 {
 	const cs_arm64 *arm = &insn->detail->arm64;
@@ -170,7 +196,7 @@ static void follow_branch(struct walk *w, const cs_insn *insn)
 		tell_call(w, insn, &to);
 		return;
 	case ARM64_INS_BLR:
-		tell_call(w, insn, NULL);
+		follow_call_of_register(w, insn);
 		return;
 	case ARM64_INS_RET:
 		tell_address(w, &w->now.r[SNAP_A64_X0]);
@@ -243,6 +269,7 @@ static void follow_access(struct walk *w, const cs_insn *insn, uint8_t bytes)
 	struct held *base = memory ? held_in(w, (unsigned)memory->mem.base) : NULL;
 	uint64_t at =
 		base && base->is_known ? base->value + (uint64_t)(int64_t)memory->mem.disp : 0;
+	uint64_t from = is_plain ? at : 0;
 	if (!is_plain)
 		tell_address(w, base);
 	for (unsigned i = 0; i < arm->op_count; i++) {
@@ -258,7 +285,7 @@ static void follow_access(struct walk *w, const cs_insn *insn, uint8_t bytes)
 		if (stores && !(i == 0 && is_exclusive_store(insn)))
 			tell_address(w, held_in(w, (unsigned)op->reg));
 		else
-			forget(w, (unsigned)op->reg);
+			note_load(w, (unsigned)op->reg, insn->id == ARM64_INS_LDR ? from : 0);
 	}
 	if (arm->writeback && memory)
 		forget(w, (unsigned)memory->mem.base);

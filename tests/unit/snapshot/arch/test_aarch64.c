@@ -36,6 +36,57 @@ static void code_end(struct arm_test *t)
 	process_release(&t->p);
 }
 
+/* Addresses of what is expected count from CODE on. */
+static void check_operands(struct arm_test *t, size_t words, const struct snap_operand *expected,
+	size_t expected_count)
+{
+	struct snap_operand found[8];
+	struct hg_error error;
+	size_t count;
+	assert_int_equal(
+		snap_operands(&t->image, CODE, 4 * words, found, LENGTH(found), &count, &error),
+		HG_OK);
+	assert_int_equal(count, expected_count);
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(found[i].instruction, CODE + expected[i].instruction);
+		assert_int_equal(found[i].address, CODE + expected[i].address);
+		assert_int_equal(found[i].bytes, expected[i].bytes);
+		assert_int_equal(found[i].use, expected[i].use);
+	}
+}
+
+/* Once as the call of a descriptor, which leaves x3 alone, and once with another argument. */
+static void operands_behind_thread_descriptors(void **state)
+{
+	(void)state;
+	uint32_t code[] = {
+		0xb0000003, /* adrp x3, page 1 */
+		0xd0000000, /* adrp x0, page 2 */
+		0xf947a802, /* ldr x2, [x0, #3920] */
+		0x913d4000, /* add x0, x0, #3920 */
+		0xd63f0040, /* blr x2 */
+		0xf9402861, /* ldr x1, [x3, #80] */
+		0xf8606820, /* ldr x0, [x1, x0] */
+		0xd65f03c0, /* ret */
+	};
+	const struct snap_operand expected[] = {
+		{8, 0x2f50, 8, SNAP_USE_READ},
+		{20, 0x1050, 8, SNAP_USE_READ},
+	};
+	const struct snap_operand expected_of_other[] = {
+		{8, 0x2f50, 8, SNAP_USE_READ},
+		{12, 0x2f58, 0, SNAP_USE_ADDRESS},
+	};
+	struct arm_test t;
+	code_start(&t, code, LENGTH(code));
+	check_operands(&t, LENGTH(code), expected, LENGTH(expected));
+	code_end(&t);
+	code[3] = 0x913d6000; /* add x0, x0, #3928 */
+	code_start(&t, code, LENGTH(code));
+	check_operands(&t, LENGTH(code), expected_of_other, LENGTH(expected_of_other));
+	code_end(&t);
+}
+
 static void operands_of_pairs(void **state)
 {
 	(void)state;
@@ -67,16 +118,7 @@ static void operands_of_pairs(void **state)
 	struct hg_error error;
 	size_t count;
 	code_start(&t, code, LENGTH(code));
-	assert_int_equal(
-		snap_operands(&t.image, CODE, sizeof(code), found, LENGTH(found), &count, &error),
-		HG_OK);
-	assert_int_equal(count, LENGTH(expected));
-	for (size_t i = 0; i < count; i++) {
-		assert_int_equal(found[i].instruction, CODE + expected[i].instruction);
-		assert_int_equal(found[i].address, CODE + expected[i].address);
-		assert_int_equal(found[i].bytes, expected[i].bytes);
-		assert_int_equal(found[i].use, expected[i].use);
-	}
+	check_operands(&t, LENGTH(code), expected, LENGTH(expected));
 	assert_int_equal(
 		snap_operands(&t.image, CODE + 0x100, 4, found, LENGTH(found), &count, &error),
 		HG_ERROR_INPUT);
@@ -183,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_of_pairs),
+		cmocka_unit_test(operands_behind_thread_descriptors),
 		cmocka_unit_test(constants_of_arm64),
 		cmocka_unit_test(taken_by_allocations),
 		cmocka_unit_test(copies_of_arm64),
