@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 
 /* A thread of a frozen cgroup does not get to the beginning of a call. */
 enum { LIMIT_ENTRY_MS = 2000 };
@@ -88,9 +89,10 @@ enum snap_outcome snap_call_settle(struct snap_core_thread *thread)
 	enum { ROUNDS = 3 };
 	struct snap_time_limit limit = {.ms = LIMIT_ENTRY_MS};
 	pid_t id = (pid_t)thread->id;
-	uint64_t stack = thread->registers[SNAP_NATIVE_SP];
+	uint64_t stack = thread->registers[SNAP_NATIVE_SP], number = SYS_restart_syscall;
 	for (unsigned i = 0; snap_net_must_settle(id, thread->registers); i++) {
 		int status = 0;
+		number = thread->registers[SNAP_NATIVE_NUMBER];
 		/* A call that had not begun takes a round more. */
 		if (i == ROUNDS)
 			return SNAP_CALL_REFUSED;
@@ -102,20 +104,22 @@ enum snap_outcome snap_call_settle(struct snap_core_thread *thread)
 			!snap_traced_registers(id, thread->registers))
 			return SNAP_CALL_LEFT;
 	}
+	if (thread->registers[SNAP_NATIVE_NUMBER] == SYS_restart_syscall)
+		thread->registers[SNAP_NATIVE_NUMBER] = number;
 	/* In a handler of a signal. */
 	return thread->registers[SNAP_NATIVE_SP] == stack ? SNAP_CALL_DONE : SNAP_CALL_REFUSED;
 }
 
 enum snap_outcome snap_call_begin(struct snap_call *call, const struct snap_net_code *code,
-	pid_t process, pid_t thread, uint64_t below)
+	pid_t process, const struct snap_core_thread *thread, uint64_t below)
 {
 	long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE;
-	*call = (struct snap_call){.thread = thread, .code = code};
-	if (!snap_traced_registers(thread, call->registers) ||
-		!snap_traced_mask(thread, &call->mask) ||
-		!snap_net_spread(&call->net, process, thread, call->code, call->registers,
-			call->mask, below) ||
-		ptrace(PTRACE_SETOPTIONS, thread, NULL, options) != 0)
+	pid_t id = (pid_t)thread->id;
+	*call = (struct snap_call){.thread = id, .code = code};
+	if (!snap_traced_registers(id, call->registers) || !snap_traced_mask(id, &call->mask) ||
+		!snap_net_spread(&call->net, process, id, call->code, thread->registers, call->mask,
+			below) ||
+		ptrace(PTRACE_SETOPTIONS, id, NULL, options) != 0)
 		return SNAP_CALL_REFUSED;
 	return SNAP_CALL_DONE;
 }

@@ -36,13 +36,15 @@ struct snap_request {
 
 /*
  * Lets a thread that has to settle (snap_net_must_settle()) get to the beginning of the system call
- * that it is in, with its registers in 'thread'.  SNAP_CALL_REFUSED: it is at another place now.
+ * that it is in, with its registers in 'thread', in which restart_syscall(2) is the call that it
+ * goes on with.  SNAP_CALL_REFUSED: it is at another place now.
  */
 enum snap_outcome snap_call_settle(struct snap_core_thread *thread);
 
-/* Reads how the thread is, and spreads its net below an address. */
+/* Reads how the thread is, and spreads below an address a net that leads to its settled registers.
+ */
 enum snap_outcome snap_call_begin(struct snap_call *call, const struct snap_net_code *code,
-	pid_t process, pid_t thread, uint64_t below);
+	pid_t process, const struct snap_core_thread *thread, uint64_t below);
 
 /* Gives it the registers of the call, with the stack pointer at a frame of the net. */
 bool snap_call_ask(struct snap_call *call, const struct snap_request *request, uint64_t stack);

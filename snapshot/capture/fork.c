@@ -199,8 +199,7 @@ enum hg_status snap_fork(struct snap_trace *trace, const struct snap_fork_means 
 		return let_go_failed(trace, thread, error);
 	if (outcome == SNAP_CALL_REFUSED)
 		return no_fork(trace, error, "a wait of it cannot be gone on with");
-	if (snap_call_begin(&call, &means->code, trace->process, thread->id, below) !=
-		SNAP_CALL_DONE)
+	if (snap_call_begin(&call, &means->code, trace->process, &settled, below) != SNAP_CALL_DONE)
 		return no_fork(trace, error, "its stack has no room");
 	/* No signal to the parent when the child ends. */
 	const struct snap_request request = {
@@ -257,13 +256,14 @@ struct reaping {
 };
 
 /* It may take a moment until the child is the parent's to wait for. */
-static bool wait_for_one(struct reaping *reaping, struct snap_traced *thread, uint64_t below)
+static bool wait_for_one(struct reaping *reaping, struct snap_traced *thread,
+	const struct snap_core_thread *settled, uint64_t below)
 {
 	struct snap_request request = {
 		SYS_wait4, {(uint64_t)reaping->ids[reaping->done], 0, __WALL | WNOHANG}};
 	for (unsigned i = 0; i < 100; i++) {
 		struct snap_call call;
-		if (snap_call_begin(&call, &reaping->means->code, reaping->process, thread->id,
+		if (snap_call_begin(&call, &reaping->means->code, reaping->process, settled,
 			    below) != SNAP_CALL_DONE)
 			return false;
 		enum snap_outcome outcome = SNAP_CALL_LEFT;
@@ -301,7 +301,8 @@ static void reap_in(struct reaping *reaping, pid_t id)
 	uint64_t below = settled == SNAP_CALL_DONE ? find_room(reaping->process, &registers,
 							     reaping->means, &obstacle)
 						   : 0;
-	while (below && reaping->done < reaping->count && wait_for_one(reaping, &thread, below))
+	while (below && reaping->done < reaping->count &&
+		wait_for_one(reaping, &thread, &registers, below))
 		reaping->done++;
 	if (thread.stopped)
 		ptrace(PTRACE_DETACH, id, NULL, NULL);
