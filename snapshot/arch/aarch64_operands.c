@@ -17,6 +17,7 @@ struct held {
 	uint64_t value;
 	uint64_t instruction; /* that made it */
 	uint64_t loaded_from; /* where it is not known; 0: nobody knows */
+	size_t indexes;       /* an operand that an index was added to, counted from 1; else 0 */
 };
 
 struct registers {
@@ -326,6 +327,13 @@ static void follow_made_address(struct walk *w, const cs_insn *insn)
 			.instruction = insn->address};
 }
 
+/* An array that is reached from what lies before it: the constant comes behind the index. */
+static void follow_indexed(struct walk *w, struct held *to, struct held *from, uint64_t constant)
+{
+	w->out[from->indexes - 1].address += constant;
+	*from = *to = (struct held){0};
+}
+
 /* True: an address and a constant were added. */
 static bool follow_addition(struct walk *w, const cs_insn *insn)
 {
@@ -333,13 +341,32 @@ static bool follow_addition(struct walk *w, const cs_insn *insn)
 	const cs_arm64_op *op = arm->operands;
 	if (insn->id != ARM64_INS_ADD || arm->op_count != 3 || op[2].type != ARM64_OP_IMM)
 		return false;
+	uint64_t constant = (uint64_t)op[2].imm << op[2].shift.value;
 	struct held *to = held_in(w, (unsigned)op[0].reg), *from = held_in(w, (unsigned)op[1].reg);
-	if (!to || !from || !from->is_known)
+	if (!to || !from || !(from->is_known || from->indexes))
 		return false;
-	*to = (struct held){.is_known = true,
-		.is_address = true,
-		.value = from->value + ((uint64_t)op[2].imm << op[2].shift.value),
-		.instruction = insn->address};
+	if (from->indexes)
+		follow_indexed(w, to, from, constant);
+	else
+		*to = (struct held){.is_known = true,
+			.is_address = true,
+			.value = from->value + constant,
+			.instruction = insn->address};
+	return true;
+}
+
+/* True: an address and a register were added. */
+static bool follow_indexing(struct walk *w, const cs_insn *insn)
+{
+	const cs_arm64 *arm = &insn->detail->arm64;
+	const cs_arm64_op *op = arm->operands;
+	if (insn->id != ARM64_INS_ADD || arm->op_count != 3 || op[2].type != ARM64_OP_REG)
+		return false;
+	struct held *to = held_in(w, (unsigned)op[0].reg), *from = held_in(w, (unsigned)op[1].reg);
+	if (!to || !from || !from->is_address || from->is_told || w->count >= w->capacity)
+		return false;
+	tell_address(w, from);
+	*to = (struct held){.indexes = w->count};
 	return true;
 }
 
@@ -378,7 +405,7 @@ static void follow(struct walk *w, const cs_insn *insn)
 		return;
 	else if (insn->id == ARM64_INS_ADRP || insn->id == ARM64_INS_ADR)
 		follow_made_address(w, insn);
-	else if (!follow_addition(w, insn) && !follow_copy(w, insn))
+	else if (!follow_addition(w, insn) && !follow_indexing(w, insn) && !follow_copy(w, insn))
 		follow_other(w, insn);
 }
 

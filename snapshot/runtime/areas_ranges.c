@@ -148,14 +148,22 @@ static enum hg_status keep_ranges(struct snap_runtime *runtime, struct ranges *r
 }
 
 /* Headers of the blocks of size 0: 256 of them, black, which is 3 << 8 and the tag. */
+static bool are_atoms(struct snap_runtime *runtime, uint64_t atoms)
+{
+	for (uint64_t tag = 0; atoms && tag < 256; tag++)
+		if ((snap_word(runtime, atoms + 8 * tag) & 0xff) != tag)
+			return false;
+	return atoms != 0;
+}
+
+/* Without symbols it may be the address of the first value, behind its header, that code has. */
 static void find_atoms(struct snap_runtime *runtime)
 {
 	uint64_t atoms = runtime->is_5 ? snap_variable(runtime, "atoms")
 				       : snap_variable_word(runtime, "caml_atom_table");
-	for (uint64_t tag = 0; atoms && tag < 256; tag++)
-		if ((snap_word(runtime, atoms + 8 * tag) & 0xff) != tag)
-			atoms = 0;
-	if (!atoms)
+	if (atoms && !are_atoms(runtime, atoms))
+		atoms -= 8;
+	if (!are_atoms(runtime, atoms))
 		snap_note_line(runtime, "the blocks without fields were not found");
 	else
 		runtime->atoms = (struct snap_range){atoms, atoms + 257 * 8};

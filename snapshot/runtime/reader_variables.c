@@ -65,9 +65,10 @@ enum { MOST_OPERANDS = 128, CALLED_BYTES = 256 };
 static bool is_variable_data(
 	const struct snap_runtime *runtime, uint64_t function, uint64_t address, bool constant)
 {
-	const struct snap_load *load = snap_image_load(runtime->image, address);
+	/* They may lie in the segment of the code, as on arm64. */
 	if (constant)
-		return !load || !(load->flags & PF_X);
+		return true;
+	const struct snap_load *load = snap_image_load(runtime->image, address);
 	return load && (load->flags & PF_W) &&
 	       snap_image_file_at(runtime->image, address) ==
 		       snap_image_file_at(runtime->image, function);

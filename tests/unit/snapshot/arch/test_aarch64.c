@@ -87,6 +87,24 @@ static void operands_behind_thread_descriptors(void **state)
 	code_end(&t);
 }
 
+/* As caml_atom() reaches its table from what lies before it. */
+static void operands_behind_an_index(void **state)
+{
+	(void)state;
+	static const uint32_t code[] = {
+		0xb0000001, /* adrp x1, page 1 */
+		0x913ec021, /* add x1, x1, #4016 */
+		0x8b204c20, /* add x0, x1, w0, uxtw #3 */
+		0x9104e000, /* add x0, x0, #312 */
+		0xd65f03c0, /* ret */
+	};
+	const struct snap_operand expected[] = {{4, 0x1fb0 + 312, 0, SNAP_USE_ADDRESS}};
+	struct arm_test t;
+	code_start(&t, code, LENGTH(code));
+	check_operands(&t, LENGTH(code), expected, LENGTH(expected));
+	code_end(&t);
+}
+
 static void operands_of_pairs(void **state)
 {
 	(void)state;
@@ -226,6 +244,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_of_pairs),
 		cmocka_unit_test(operands_behind_thread_descriptors),
+		cmocka_unit_test(operands_behind_an_index),
 		cmocka_unit_test(constants_of_arm64),
 		cmocka_unit_test(taken_by_allocations),
 		cmocka_unit_test(copies_of_arm64),
