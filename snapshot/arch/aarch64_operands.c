@@ -17,7 +17,7 @@ struct held {
 	uint64_t value;
 	uint64_t instruction; /* that made it */
 	uint64_t loaded_from; /* where it is not known; 0: nobody knows */
-	size_t indexes;       /* an operand that an index was added to, counted from 1; else 0 */
+	size_t indexes;       /* an operand, from 1 on: the value and an index; else 0 */
 };
 
 struct registers {
@@ -328,10 +328,11 @@ static void follow_made_address(struct walk *w, const cs_insn *insn)
 }
 
 /* An array that is reached from what lies before it: the constant comes behind the index. */
-static void follow_indexed(struct walk *w, struct held *to, struct held *from, uint64_t constant)
+static void follow_indexed(
+	struct walk *w, struct held *to, const struct held *from, uint64_t constant)
 {
-	w->out[from->indexes - 1].address += constant;
-	*from = *to = (struct held){0};
+	w->out[from->indexes - 1].address = from->value + constant;
+	*to = (struct held){0};
 }
 
 /* True: an address and a constant were added. */
@@ -366,7 +367,7 @@ static bool follow_indexing(struct walk *w, const cs_insn *insn)
 	if (!to || !from || !from->is_address || from->is_told || w->count >= w->capacity)
 		return false;
 	tell_address(w, from);
-	*to = (struct held){.indexes = w->count};
+	*to = (struct held){.indexes = w->count, .value = from->value};
 	return true;
 }
 
