@@ -16,8 +16,10 @@ struct held {
 	bool is_told;    /* as an operand that takes it */
 	uint64_t value;
 	uint64_t instruction; /* that made it */
-	uint64_t loaded_from; /* where it is not known; 0: nobody knows */
-	size_t indexes;       /* an operand, from 1 on: the value and an index; else 0 */
+	/* Of what is not known: the address that it was loaded from; or the operand, counted from
+	   1, that names 'value', to which an index was added.  0: neither. */
+	uint64_t loaded_from;
+	size_t indexes;
 };
 
 struct registers {

@@ -19,7 +19,7 @@ struct recovery {
 	bool last;     /* the last such operand, not the first */
 	bool last_new; /* the last whose address none before it has */
 	uint8_t offset;
-	bool constant; /* the data are read-only */
+	bool constant; /* read-only data, which on arm64 lie in the segment of the code */
 	bool called;   /* in the first function that 'function' calls */
 };
 
@@ -63,11 +63,8 @@ enum { MOST_OPERANDS = 128, CALLED_BYTES = 256 };
 
 /* Of the file that the function is in: that of threads is a library where ocamlrun loads it. */
 static bool is_variable_data(
-	const struct snap_runtime *runtime, uint64_t function, uint64_t address, bool constant)
+	const struct snap_runtime *runtime, uint64_t function, uint64_t address)
 {
-	/* They may lie in the segment of the code, as on arm64. */
-	if (constant)
-		return true;
 	const struct snap_load *load = snap_image_load(runtime->image, address);
 	return load && (load->flags & PF_W) &&
 	       snap_image_file_at(runtime->image, address) ==
@@ -121,8 +118,8 @@ static uint64_t recover_variable(struct snap_runtime *runtime, const struct reco
 	for (size_t i = 0; i < count && (!found || goes_on); i++)
 		if (is_such_operand(&operands[i], recovery) &&
 			!(recovery->last_new && has_address_before(operands, i)) &&
-			is_variable_data(
-				runtime, function.address, operands[i].address, recovery->constant))
+			(recovery->constant ||
+				is_variable_data(runtime, function.address, operands[i].address)))
 			found = operands[i].address - recovery->offset;
 	return found;
 }
